@@ -1,0 +1,146 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Which module may see which: the only place where that is written down. `.ci/imports` checks the sources against it.
+let package = Package(
+    name: "Switchyard",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "Switchyard", targets: ["Switchyard"]),
+        .library(name: "SwitchyardMock", targets: ["SwitchyardMock"]),
+        .library(name: "SwitchyardFirebase", targets: ["SwitchyardFirebase"]),
+        .library(name: "SwitchyardSupabase", targets: ["SwitchyardSupabase"]),
+        .library(name: "SwitchyardSync", targets: ["SwitchyardSync"]),
+        .library(name: "SwitchyardConformance", targets: ["SwitchyardConformance"]),
+        .library(name: "SwitchyardDependencies", targets: ["SwitchyardDependencies"]),
+        .library(name: "SwitchyardEmulator", targets: ["SwitchyardEmulator"]),
+        .executable(name: "switchyard", targets: ["SwitchyardCLI"]),
+        .executable(name: "switchyard-bench", targets: ["SwitchyardBench"]),
+    ],
+    targets: [
+        // The portable API and the pure pieces below it.
+        .target(name: "SwitchyardBytes"),
+        .target(name: "Switchyard", dependencies: ["SwitchyardBytes"]),
+
+        // System libraries, opened at first use; no header and no link needed for building.
+        .target(name: "CCurl"),
+        .target(name: "CSQLite"),
+        .target(name: "CPostgres"),
+
+        // Bytes on the wire, and the offline engine.
+        .target(
+            name: "SwitchyardWire",
+            dependencies: ["SwitchyardBytes", .target(name: "CCurl", condition: .when(platforms: [.linux]))]),
+        .target(name: "SwitchyardURLSession", dependencies: ["SwitchyardWire"]),
+        .target(name: "SwitchyardSync", dependencies: ["Switchyard", "SwitchyardBytes", "CSQLite"]),
+
+        // Providers.
+        .target(
+            name: "SwitchyardMock", dependencies: ["Switchyard", "SwitchyardBytes"], path: "Plugins/SwitchyardMock"),
+        .target(
+            name: "FirestoreFormat", dependencies: ["Switchyard", "SwitchyardBytes"], path: "Plugins/FirestoreFormat"),
+        .target(
+            name: "SwitchyardFirebase",
+            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "FirestoreFormat"],
+            path: "Plugins/SwitchyardFirebase"),
+        .target(
+            name: "SwitchyardSupabase",
+            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync"],
+            path: "Plugins/SwitchyardSupabase"),
+
+        // What stands beside the clients.
+        .target(name: "SwitchyardConformance", dependencies: ["Switchyard"]),
+        .target(name: "SwitchyardDependencies", dependencies: ["Switchyard", "SwitchyardMock"]),
+        .target(
+            name: "SwitchyardEmulator",
+            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardWire", "FirestoreFormat", "CPostgres"]),
+        .executableTarget(
+            name: "SwitchyardCLI",
+            dependencies: [
+                "Switchyard", "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase", "SwitchyardConformance",
+                "SwitchyardEmulator",
+            ]),
+        .executableTarget(
+            name: "SwitchyardBench",
+            dependencies: [
+                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardURLSession", "SwitchyardSync",
+                "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase", "SwitchyardEmulator",
+                .target(name: "CCurl", condition: .when(platforms: [.linux])),
+            ]),
+
+        // Examples: built with everything else, so they never rot.
+        .executableTarget(
+            name: "QuickStart", dependencies: ["Switchyard", "SwitchyardMock"], path: "Examples/QuickStart"),
+        .executableTarget(
+            name: "LifeSignal", dependencies: ["Switchyard", "SwitchyardMock"], path: "Examples/LifeSignal"),
+        .executableTarget(
+            name: "MixedBackends", dependencies: ["Switchyard", "SwitchyardMock"], path: "Examples/MixedBackends"),
+        .executableTarget(
+            name: "CustomProvider", dependencies: ["Switchyard", "SwitchyardConformance"],
+            path: "Examples/CustomProvider"),
+
+        // Tests.
+        .target(name: "SwitchyardTestSupport", path: "Tests/SwitchyardTestSupport"),
+        .testTarget(
+            name: "SwitchyardTests",
+            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardTestSupport"]),
+        .testTarget(name: "SwitchyardBytesTests", dependencies: ["SwitchyardBytes", "SwitchyardTestSupport"]),
+        .testTarget(
+            name: "SwitchyardWireTests",
+            dependencies: ["SwitchyardBytes", "SwitchyardWire", "SwitchyardEmulator", "SwitchyardTestSupport"]),
+        .testTarget(
+            name: "SwitchyardURLSessionTests",
+            dependencies: ["SwitchyardWire", "SwitchyardURLSession", "SwitchyardEmulator", "SwitchyardTestSupport"]),
+        .testTarget(
+            name: "SwitchyardSyncTests",
+            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardSync", "SwitchyardConformance", "SwitchyardTestSupport"]),
+        .testTarget(
+            name: "SwitchyardMockTests",
+            dependencies: ["Switchyard", "SwitchyardMock", "SwitchyardConformance", "SwitchyardTestSupport"]),
+        .testTarget(
+            name: "SwitchyardDependenciesTests",
+            dependencies: ["Switchyard", "SwitchyardMock", "SwitchyardDependencies", "SwitchyardTestSupport"]),
+        .testTarget(
+            name: "FirestoreFormatTests",
+            dependencies: ["Switchyard", "SwitchyardBytes", "FirestoreFormat", "SwitchyardTestSupport"]),
+        .testTarget(
+            name: "FirestoreSpecTests",
+            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardSync", "FirestoreFormat", "SwitchyardTestSupport"]),
+        .testTarget(
+            name: "SwitchyardFirebaseTests",
+            dependencies: [
+                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "FirestoreFormat",
+                "SwitchyardFirebase", "SwitchyardConformance", "SwitchyardEmulator", "SwitchyardTestSupport",
+            ]),
+        .testTarget(
+            name: "SwitchyardSupabaseTests",
+            dependencies: [
+                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "SwitchyardSupabase",
+                "SwitchyardConformance", "SwitchyardEmulator", "SwitchyardTestSupport",
+            ]),
+        .testTarget(
+            name: "SwitchyardEmulatorTests",
+            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardEmulator", "SwitchyardTestSupport"]),
+        .testTarget(
+            name: "SwitchyardIntegrationTests",
+            dependencies: [
+                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "SwitchyardMock",
+                "SwitchyardFirebase", "SwitchyardSupabase", "SwitchyardConformance", "SwitchyardEmulator",
+                "SwitchyardCLI", "SwitchyardTestSupport",
+            ]),
+    ],
+    swiftLanguageModes: [.v6],
+    cLanguageStandard: .c11
+)
+
+/// `SWITCHYARD_STRICT=1` makes every warning an error, in the same single build that the tests use.
+let isStrict = Context.environment["SWITCHYARD_STRICT"] == "1"
+
+for target in package.targets where !target.name.hasPrefix("C") || target.name == "CustomProvider" {
+    target.swiftSettings = (target.swiftSettings ?? []) + [
+        .enableUpcomingFeature("ExistentialAny"),  // SE-0335
+        .enableUpcomingFeature("MemberImportVisibility"),  // SE-0444
+        .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
+    ]
+    if isStrict { target.swiftSettings?.append(.treatAllWarnings(as: .error)) }
+}

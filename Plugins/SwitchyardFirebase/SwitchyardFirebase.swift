@@ -1,0 +1,1 @@
+// The module is laid out in the architecture notes of its documentation catalogue.

@@ -1,0 +1,6 @@
+#ifndef SWITCHYARD_CPOSTGRES_H
+#define SWITCHYARD_CPOSTGRES_H
+
+/* libpq, opened at first use: see CPostgres.c. */
+
+#endif

@@ -1,0 +1,21 @@
+/// A condition that did not come true before its deadline.
+package struct DeadlineExceeded: Error, CustomStringConvertible {
+    package let description: String
+}
+
+/// Waits until `condition` holds, looking every few milliseconds; the stand-in for a sleep in tests.
+///
+/// - Throws: `DeadlineExceeded`, naming `what`, when the condition still does not hold after `deadline`.
+package func eventually(
+    _ what: String, within deadline: Duration = .seconds(20),
+    isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool
+) async throws {
+    let clock = ContinuousClock()
+    let end = clock.now + deadline
+    while try await !condition() {
+        guard clock.now < end else {
+            throw DeadlineExceeded(description: "not within \(deadline): \(what)")
+        }
+        try await Task.sleep(for: .milliseconds(2))
+    }
+}
