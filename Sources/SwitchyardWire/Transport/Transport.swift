@@ -1,0 +1,59 @@
+/// Moves bytes. The one seam between the protocols of this package and a network.
+///
+/// Every operation ends promptly when its task is cancelled, with `.cancelled`, and says in `mayHaveBeenSent` whether
+/// the server may have seen the request. A transport never repeats a request, except as `HTTPRequest.isIdempotent` says.
+package protocol Transport: Sendable {
+    /// The whole answer, at most `request.maximumBodySize` bytes of it.
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse
+
+    /// The head of the answer as soon as it is there, and the body as it arrives.
+    func stream(_ request: HTTPRequest) async throws(TransportError) -> HTTPStream
+
+    /// Sends `body` (in place of `request.body`), and answers with the whole response.
+    ///
+    /// - Parameter progress: called now and then with the number of bytes handed to the connection; never concurrently.
+    func upload(
+        _ request: HTTPRequest, body: RequestBody, progress: TransferProgress?
+    ) async throws(TransportError) -> HTTPResponse
+
+    /// Writes the body of a successful answer to `file`; any other answer is returned with its body instead.
+    ///
+    /// - Parameter progress: called now and then with the number of bytes written; never concurrently.
+    func download(
+        _ request: HTTPRequest, to file: FileDestination, progress: TransferProgress?
+    ) async throws(TransportError) -> HTTPResponse
+
+    /// An open web socket: the upgrade has been answered.
+    ///
+    /// - Throws: `.webSocketRefused`, with the answer, when the server did not switch protocols.
+    func webSocket(_ request: WebSocketRequest) async throws(TransportError) -> any WebSocketConnection
+
+    /// Ends everything under way with `.shutDown`, and returns when nothing of it is left. Later calls fail likewise.
+    func shutDown() async
+}
+
+/// Bytes moved so far.
+package typealias TransferProgress = @Sendable (Int64) -> Void
+
+/// Where a download goes.
+package struct FileDestination: Sendable, Hashable {
+    package var path: String
+    /// Continues behind what the file holds (the caller asks for the matching `Range`) instead of emptying it.
+    package var appends: Bool
+
+    package init(_ path: String, appends: Bool = false) {
+        self.path = path
+        self.appends = appends
+    }
+}
+
+extension Transport {
+    package func upload(_ request: HTTPRequest, body: RequestBody) async throws(TransportError) -> HTTPResponse {
+        try await upload(request, body: body, progress: nil)
+    }
+
+    package func download(_ request: HTTPRequest, to file: FileDestination) async throws(TransportError) -> HTTPResponse
+    {
+        try await download(request, to: file, progress: nil)
+    }
+}

@@ -1,0 +1,101 @@
+/// Why bytes could not be moved. A status of 400 or above is not an error here; it is an answer.
+package struct TransportError: Error, Sendable {
+    package struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        package let rawValue: String
+
+        package init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        package var description: String { rawValue }
+    }
+
+    package let code: Code
+    /// Bland: names at most a host, never an address, a header value or content.
+    package let message: String
+    /// Whether the failure is of a passing nature *and* sending again does no harm: the request was not sent, or is
+    /// idempotent.
+    package let isRetryable: Bool
+    /// Whether the server may have seen, and so acted on, the request. `false` is a promise.
+    package let mayHaveBeenSent: Bool
+    /// The answer that refused an upgrade, for those who need its status and body.
+    package let response: HTTPResponse?
+    package let underlying: (any Error)?
+
+    package init(
+        _ code: Code, _ message: String, isRetryable: Bool = false, mayHaveBeenSent: Bool = false,
+        response: HTTPResponse? = nil, underlying: (any Error)? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.isRetryable = isRetryable
+        self.mayHaveBeenSent = mayHaveBeenSent
+        self.response = response
+        self.underlying = underlying
+    }
+}
+
+extension TransportError.Code {
+    package static let cancelled = Self(rawValue: "cancelled")
+    /// `withDeadline` ran out.
+    package static let deadlineExceeded = Self(rawValue: "deadlineExceeded")
+    package static let invalidRequest = Self(rawValue: "invalidRequest")
+    package static let unsupported = Self(rawValue: "unsupported")
+    /// A system library is missing; the message names its package.
+    package static let libraryUnavailable = Self(rawValue: "libraryUnavailable")
+    package static let shutDown = Self(rawValue: "shutDown")
+
+    package static let hostNotFound = Self(rawValue: "hostNotFound")
+    /// Refused, unreachable, or the proxy would not.
+    package static let cannotConnect = Self(rawValue: "cannotConnect")
+    package static let connectDeadlineExceeded = Self(rawValue: "connectDeadlineExceeded")
+    /// The idle limit ran out.
+    package static let stalled = Self(rawValue: "stalled")
+    /// The connection broke before the answer was complete.
+    package static let connectionLost = Self(rawValue: "connectionLost")
+    /// The peer's certificate is untrusted, expired, or for another host.
+    package static let untrustedPeer = Self(rawValue: "untrustedPeer")
+    /// TLS failed for another reason, the CA bundle being unreadable among them.
+    package static let tlsFailed = Self(rawValue: "tlsFailed")
+
+    /// What arrived is not HTTP, or its framing is broken.
+    package static let badResponse = Self(rawValue: "badResponse")
+    package static let headTooLarge = Self(rawValue: "headTooLarge")
+    package static let bodyTooLarge = Self(rawValue: "bodyTooLarge")
+    /// The content coding (gzip, br) of the body is broken.
+    package static let badContentCoding = Self(rawValue: "badContentCoding")
+    package static let tooManyRedirects = Self(rawValue: "tooManyRedirects")
+    /// A redirect led from https to http, to another scheme, or would have carried a body to another origin.
+    package static let redirectRefused = Self(rawValue: "redirectRefused")
+
+    /// The file or producer of an upload failed, or did not keep to its length.
+    package static let requestBodyFailed = Self(rawValue: "requestBodyFailed")
+    package static let fileFailed = Self(rawValue: "fileFailed")
+
+    /// The server answered the upgrade with something else; see `response`.
+    package static let webSocketRefused = Self(rawValue: "webSocketRefused")
+    /// The peer broke the WebSocket protocol.
+    package static let webSocketProtocol = Self(rawValue: "webSocketProtocol")
+    /// A message or frame exceeds its limit.
+    package static let webSocketMessageTooLarge = Self(rawValue: "webSocketMessageTooLarge")
+    /// The connection is closed: nothing can be sent on it any more.
+    package static let webSocketClosed = Self(rawValue: "webSocketClosed")
+
+    package static let unknown = Self(rawValue: "unknown")
+
+    package static func ~= (code: Self, error: any Error) -> Bool {
+        (error as? TransportError)?.code == code
+    }
+}
+
+extension TransportError: CustomStringConvertible {
+    package var description: String { "\(code): \(message)" }
+}
+
+extension TransportError: Equatable {
+    /// Equal in everything a caller can act on; `underlying` does not count.
+    package static func == (left: Self, right: Self) -> Bool {
+        left.code == right.code && left.message == right.message && left.isRetryable == right.isRetryable
+            && left.mayHaveBeenSent == right.mayHaveBeenSent && left.response == right.response
+    }
+}

@@ -1,0 +1,69 @@
+/// The address of a web socket and the bounds within which it may run.
+package struct WebSocketRequest: Sendable {
+    /// A `ws`, `wss`, `http` or `https` address.
+    package var url: String
+    package var headers: HTTPHeaders
+    /// Offered to the server in this order.
+    package var subprotocols: [String]
+    /// For name resolution, connecting, TLS and the upgrade together.
+    package var connectDeadline: Duration = .seconds(15)
+    package var maximumMessageSize = 16 * 1024 * 1024
+    package var maximumFrameSize = 16 * 1024 * 1024
+    /// When this many bytes wait in the inbox, reading stops until half of them have been received.
+    package var inboxLimit = 1024 * 1024
+
+    package init(_ url: String, headers: HTTPHeaders = [:], subprotocols: [String] = []) {
+        self.url = url
+        self.headers = headers
+        self.subprotocols = subprotocols
+    }
+}
+
+extension WebSocketRequest: CustomStringConvertible, CustomReflectable {
+    package var description: String { "WebSocket \(URLParts.redacted(url)) \(headers)" }
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+package enum WebSocketMessage: Sendable, Hashable {
+    case text(String)
+    case binary([UInt8])
+}
+
+/// Why a web socket ended.
+package struct WebSocketClose: Sendable, Hashable {
+    package var code: UInt16
+    package var reason: String
+
+    package init(code: UInt16, reason: String = "") {
+        self.code = code
+        self.reason = reason
+    }
+
+    package static let normal = WebSocketClose(code: 1000)
+    package static let goingAway = WebSocketClose(code: 1001)
+}
+
+/// An open web socket.
+package protocol WebSocketConnection: AnyObject, Sendable {
+    /// The answer to the upgrade.
+    var head: HTTPResponseHead { get }
+    /// What the server chose from the offered subprotocols.
+    var subprotocol: String? { get }
+
+    /// Queues the message; waits only while too much is queued already. Order of calls is order on the wire.
+    func send(_ message: WebSocketMessage) async throws(TransportError)
+
+    /// The next message, or `nil` once the peer has closed in order (see `closed`). One caller at a time.
+    ///
+    /// A cancelled call takes nothing away: the next one gets the message.
+    func receive() async throws(TransportError) -> WebSocketMessage?
+
+    /// Sends a ping and waits for its pong.
+    func ping() async throws(TransportError)
+
+    /// Starts the closing handshake and waits for its end, or a few seconds. Harmless when already closed.
+    func close(_ close: WebSocketClose) async
+
+    /// How the peer closed, once it has.
+    var closed: WebSocketClose? { get }
+}
