@@ -1,0 +1,60 @@
+/// Runs `operation` and cancels it when `duration` has passed.
+///
+/// An operation that succeeds at the last moment has succeeded. Whether the server may have seen the request is carried
+/// over from the operation's own answer to the cancellation.
+/// - Throws: `.deadlineExceeded` when time ran out; retryable if the request was not sent or `isIdempotent`.
+package func withDeadline<Value: Sendable, Timer: Clock>(
+    _ duration: Timer.Duration, clock: Timer, isIdempotent: Bool = false,
+    operation: @escaping @Sendable () async throws(TransportError) -> Value
+) async throws(TransportError) -> Value {
+    let result: Result<Value, TransportError> = await withTaskGroup(of: DeadlineEvent<Value>.self) { group in
+        group.addTask {
+            do throws(TransportError) {
+                return .finished(.success(try await operation()))
+            } catch {
+                return .finished(.failure(error))
+            }
+        }
+        group.addTask {
+            do {
+                try await clock.sleep(for: duration)
+                return .timeIsUp
+            } catch {
+                return .sleepCancelled
+            }
+        }
+        var isTimeUp = false
+        while let event = await group.next() {
+            switch event {
+            case .sleepCancelled: continue
+            case .timeIsUp:
+                isTimeUp = true
+                group.cancelAll()
+            case .finished(let result):
+                group.cancelAll()
+                guard isTimeUp, case .failure(let error) = result, error.code == .cancelled else { return result }
+                return .failure(
+                    TransportError(
+                        .deadlineExceeded, "there was no complete answer in time",
+                        isRetryable: isIdempotent || !error.mayHaveBeenSent,
+                        mayHaveBeenSent: error.mayHaveBeenSent))
+            }
+        }
+        return .failure(TransportError(.cancelled, "the exchange was cancelled"))
+    }
+    return try result.get()
+}
+
+/// The same by the system's monotonic clock.
+package func withDeadline<Value: Sendable>(
+    _ duration: Duration, isIdempotent: Bool = false,
+    operation: @escaping @Sendable () async throws(TransportError) -> Value
+) async throws(TransportError) -> Value {
+    try await withDeadline(duration, clock: ContinuousClock(), isIdempotent: isIdempotent, operation: operation)
+}
+
+private enum DeadlineEvent<Value: Sendable>: Sendable {
+    case finished(Result<Value, TransportError>)
+    case timeIsUp
+    case sleepCancelled
+}
