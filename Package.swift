@@ -93,7 +93,9 @@ let package = Package(
             dependencies: ["SwitchyardWire", "SwitchyardURLSession", "SwitchyardEmulator", "SwitchyardTestSupport"]),
         .testTarget(
             name: "SwitchyardSyncTests",
-            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardSync", "SwitchyardConformance", "SwitchyardTestSupport"]),
+            dependencies: [
+                "Switchyard", "SwitchyardBytes", "SwitchyardSync", "SwitchyardConformance", "SwitchyardTestSupport",
+            ]),
         .testTarget(
             name: "SwitchyardMockTests",
             dependencies: ["Switchyard", "SwitchyardMock", "SwitchyardConformance", "SwitchyardTestSupport"]),
@@ -105,7 +107,9 @@ let package = Package(
             dependencies: ["Switchyard", "SwitchyardBytes", "FirestoreFormat", "SwitchyardTestSupport"]),
         .testTarget(
             name: "FirestoreSpecTests",
-            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardSync", "FirestoreFormat", "SwitchyardTestSupport"]),
+            dependencies: [
+                "Switchyard", "SwitchyardBytes", "SwitchyardSync", "FirestoreFormat", "SwitchyardTestSupport",
+            ]),
         .testTarget(
             name: "SwitchyardFirebaseTests",
             dependencies: [
@@ -120,7 +124,9 @@ let package = Package(
             ]),
         .testTarget(
             name: "SwitchyardEmulatorTests",
-            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardEmulator", "SwitchyardTestSupport"]),
+            dependencies: [
+                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardEmulator", "SwitchyardTestSupport",
+            ]),
         .testTarget(
             name: "SwitchyardIntegrationTests",
             dependencies: [
@@ -137,10 +143,11 @@ let package = Package(
 let isStrict = Context.environment["SWITCHYARD_STRICT"] == "1"
 
 for target in package.targets where !target.name.hasPrefix("C") || target.name == "CustomProvider" {
-    target.swiftSettings = (target.swiftSettings ?? []) + [
-        .enableUpcomingFeature("ExistentialAny"),  // SE-0335
-        .enableUpcomingFeature("MemberImportVisibility"),  // SE-0444
-        .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
-    ]
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .enableUpcomingFeature("ExistentialAny"),  // SE-0335
+            .enableUpcomingFeature("MemberImportVisibility"),  // SE-0444
+            .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
+        ]
     if isStrict { target.swiftSettings?.append(.treatAllWarnings(as: .error)) }
 }

@@ -1,0 +1,50 @@
+/// What a storage provider can do beyond what every one can. Nothing is declared unless it is stated.
+///
+/// An operation that is not declared throws `.unsupported`, naming the provider and the alternative.
+public struct StorageCapabilities: Sendable, Hashable {
+    /// Streams of documents and query results.
+    public var liveStreams = false
+    public var transactions = false
+    /// Queries over all collections of one name.
+    public var collectionGroups = false
+    /// Sum and average; counting is always there.
+    public var aggregates = false
+    /// The names of the collections below a document or at the top.
+    public var listCollections = false
+    /// Deleting a document with everything below it.
+    public var recursiveDelete = false
+    /// Conditions combined by `any`.
+    public var alternatives = false
+    /// Conditions `notEqual`, `notIn`, `isNotNull` and `isNotNaN`.
+    public var negations = false
+    /// Preconditions on a document's version.
+    public var versionPreconditions = false
+    /// Documents below documents, to any depth, in any collection. Without it only the collections that were set up exist.
+    public var openSchema = false
+    /// Values of every kind in every field. Without it each field has the type of its column.
+    public var openTypes = false
+    /// A cache and a queue of writes: ``StorageClient/disableNetwork()``, pending writes, reading from the cache.
+    public var offline = false
+    /// The most writes in one batch; `nil` when only the size of the request counts.
+    public var maximumBatchSize: Int?
+
+    public init() {}
+
+    /// Everything, without a bound on batches.
+    public static let all: StorageCapabilities = {
+        var all = StorageCapabilities()
+        all.liveStreams = true
+        all.transactions = true
+        all.collectionGroups = true
+        all.aggregates = true
+        all.listCollections = true
+        all.recursiveDelete = true
+        all.alternatives = true
+        all.negations = true
+        all.versionPreconditions = true
+        all.openSchema = true
+        all.openTypes = true
+        all.offline = true
+        return all
+    }()
+}

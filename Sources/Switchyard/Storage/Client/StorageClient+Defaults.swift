@@ -1,0 +1,67 @@
+/// What a provider gets for nothing and may do better.
+extension StorageClient {
+    public func snapshots(
+        of paths: [StoragePath], from source: ReadSource
+    ) async throws(StorageError) -> [DocumentSnapshot] {
+        var known: [StoragePath: DocumentSnapshot] = [:]
+        var result: [DocumentSnapshot] = []
+        for path in paths {
+            let snapshot: DocumentSnapshot
+            if let one = known[path] { snapshot = one } else { snapshot = try await self.snapshot(path, from: source) }
+            known[path] = snapshot
+            result.append(snapshot)
+        }
+        return result
+    }
+
+    public func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend {
+        throw .unsupported("transactions", by: provider, instead: "Use a batch, or updates with a precondition.")
+    }
+
+    public func aggregate(
+        _ query: Query, _ aggregations: [Aggregation]
+    ) async throws(StorageError) -> [DocumentValue] {
+        let results = try await results(of: query, from: .standard)
+        return AggregateEvaluator.values(of: aggregations, over: results.documents)
+    }
+
+    public func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath] {
+        throw .unsupported("listing collections", by: provider, instead: "Keep their names in a document.")
+    }
+
+    public func enableNetwork() async throws(StorageError) { throw offlineRefusal("switching the network") }
+    public func disableNetwork() async throws(StorageError) { throw offlineRefusal("switching the network") }
+    public func waitForPendingWrites() async throws(StorageError) {}
+    public func snapshotsInSync() -> EventStream<Void, StorageError> {
+        let refusal = offlineRefusal("snapshots in sync")
+        return EventStream {
+            $0.finish(throwing: refusal); return {}
+        }
+    }
+    /// Without a queue nothing is ever pending: one empty list, and the end.
+    public func pendingWrites() -> SnapshotStream<[PendingWrite], StorageError> {
+        SnapshotStream {
+            $0.yield([]); $0.finish(); return {}
+        }
+    }
+    public func cancelPendingWrite(_ id: PendingWrite.ID) async throws(StorageError) -> Bool { false }
+    public func retryPendingWrites() async throws(StorageError) {}
+    /// Without a queue every refusal was thrown: one empty list, and the end.
+    public func refusedWrites() -> SnapshotStream<[RefusedWrite], StorageError> {
+        SnapshotStream {
+            $0.yield([]); $0.finish(); return {}
+        }
+    }
+    public func resolveRefusedWrite(_ id: RefusedWrite.ID, requeuing batch: WriteBatch?) async throws(StorageError) {
+        throw offlineRefusal("a list of refused writes")
+    }
+    public func clearPersistence() async throws(StorageError) { throw offlineRefusal("a local store") }
+
+    public func shutDown() async {}
+
+    public func unwrapped<Client>(as type: Client.Type) -> Client? { self as? Client }
+
+    private func offlineRefusal(_ operation: String) -> StorageError {
+        .unsupported(operation, by: provider, instead: "Use a provider with the offline capability.")
+    }
+}

@@ -1,0 +1,86 @@
+/// The same on every backend: written once, on the requirements.
+extension StorageClient {
+    // MARK: Reading
+
+    public func snapshot(_ path: StoragePath) async throws(StorageError) -> DocumentSnapshot {
+        try await snapshot(path, from: .standard)
+    }
+
+    public func snapshots(of paths: [StoragePath]) async throws(StorageError) -> [DocumentSnapshot] {
+        try await snapshots(of: paths, from: .standard)
+    }
+
+    public func results(of query: Query) async throws(StorageError) -> QuerySnapshot {
+        try await results(of: query, from: .standard)
+    }
+
+    public func snapshots(of path: StoragePath) -> SnapshotStream<DocumentSnapshot, StorageError> {
+        snapshots(of: path, options: ListenOptions())
+    }
+
+    public func snapshots(of query: Query) -> SnapshotStream<QuerySnapshot, StorageError> {
+        snapshots(of: query, options: ListenOptions())
+    }
+
+    /// Another name for ``snapshots(of:)-(StoragePath)``.
+    public func documentStream(_ path: StoragePath) -> SnapshotStream<DocumentSnapshot, StorageError> {
+        snapshots(of: path)
+    }
+
+    public func count(_ query: Query) async throws(StorageError) -> Int {
+        try await Int(aggregate(query, [.count]).first?.integerValue ?? 0)
+    }
+
+    // MARK: Writing
+
+    /// Replaces the document at `path`, or creates it.
+    @discardableResult
+    public func setDocument(_ path: StoragePath, _ fields: WriteFields) async throws(StorageError) -> WriteReceipt {
+        try await commit(WriteBatch([.set(path, fields)]))
+    }
+
+    @discardableResult
+    public func setDocument(_ path: StoragePath, _ data: DocumentData) async throws(StorageError) -> WriteReceipt {
+        try await commit(WriteBatch([.set(path, WriteFields(data))]))
+    }
+
+    /// Writes the given fields, nested maps field by field, and creates the document if it is missing.
+    @discardableResult
+    public func mergeDocument(_ path: StoragePath, _ fields: WriteFields) async throws(StorageError) -> WriteReceipt {
+        try await commit(WriteBatch([.merge(path, fields)]))
+    }
+
+    /// Writes the given fields; `.notFound` if the document is missing (with a queue, on the receipt).
+    @discardableResult
+    public func updateDocument(_ path: StoragePath, _ updates: FieldUpdates) async throws(StorageError) -> WriteReceipt
+    {
+        try await commit(WriteBatch([.update(path, updates)]))
+    }
+
+    /// Another name for ``updateDocument(_:_:)``.
+    @discardableResult
+    public func patchDocument(_ path: StoragePath, _ updates: FieldUpdates) async throws(StorageError) -> WriteReceipt {
+        try await updateDocument(path, updates)
+    }
+
+    /// Creates the document; `.alreadyExists` if it is there (with a queue, on the receipt).
+    @discardableResult
+    public func createDocument(_ path: StoragePath, _ fields: WriteFields) async throws(StorageError) -> WriteReceipt {
+        try await commit(WriteBatch([.create(path, fields)]))
+    }
+
+    /// Deletes the document; no error if it is missing. Documents below it stay.
+    @discardableResult
+    public func deleteDocument(_ path: StoragePath) async throws(StorageError) -> WriteReceipt {
+        try await commit(WriteBatch([.delete(path)]))
+    }
+
+    /// The checks that every client makes before it takes a batch.
+    package func checkBatch(_ batch: WriteBatch) throws(StorageError) {
+        guard !batch.isEmpty else { throw .invalid("A batch needs at least one write.") }
+        if let most = capabilities.maximumBatchSize, batch.count > most {
+            throw .invalid(
+                "A batch on “\(provider)” has at most \(most) writes, this one has \(batch.count); split it.")
+        }
+    }
+}

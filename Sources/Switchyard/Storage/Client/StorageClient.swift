@@ -1,0 +1,87 @@
+/// Documents: read, watch, query, write, and transactions, whoever stands behind.
+///
+/// The requirements are the few operations whose meaning differs per backend. Those with a default may be done better
+/// by a provider that can; everything else — `setDocument`, `updateDocument`, typed documents, pages — is written once
+/// in extensions and is the same everywhere.
+///
+/// ```swift
+/// try await storage.setDocument("users/alice", ["name": "Alice"])
+/// let alice = try await storage.snapshot("users/alice")
+/// for try await adults in storage.snapshots(of: try Query(in: "users").where("age", .greaterThan, 17)) { … }
+/// ```
+///
+/// A wrapper of a client conforms to ``StorageLayer`` instead, which forwards every requirement.
+public protocol StorageClient: Sendable {
+    /// Who stands behind, for error texts.
+    var provider: InfrastructureProvider { get }
+    var capabilities: StorageCapabilities { get }
+
+    /// The document at `path`. A missing one is no error: its snapshot has no data.
+    ///
+    /// - Throws: `.unauthorized` if rules forbid it; `.unavailable` (retryable) without an answer.
+    func snapshot(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot
+
+    /// Several documents, each once, in the order asked for. One round trip where the backend can.
+    func snapshots(of paths: [StoragePath], from source: ReadSource) async throws(StorageError) -> [DocumentSnapshot]
+
+    /// The results of `query` now.
+    func results(of query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot
+
+    /// The document at `path`, now and after every change. The first element is its current state.
+    ///
+    /// Ends only with a permanent failure, such as a lost permission; lost connections are repaired underneath.
+    func snapshots(of path: StoragePath, options: ListenOptions) -> SnapshotStream<DocumentSnapshot, StorageError>
+
+    /// The results of `query`, now and after every change. Ends only with a permanent failure.
+    func snapshots(of query: Query, options: ListenOptions) -> SnapshotStream<QuerySnapshot, StorageError>
+
+    /// Carries out all writes of `batch` or none.
+    ///
+    /// Returns once the batch is safe: with the server, or, for a client with a queue, on this device.
+    /// - Throws: `.invalidArgument` for an empty batch or one above ``StorageCapabilities/maximumBatchSize``; without a
+    ///   queue, also what the server says.
+    func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt
+
+    /// The seam below ``transaction(_:_:)``: reads that see committed documents only, then one commit.
+    func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend
+
+    /// Values computed over the results of `query`, in the order asked for.
+    ///
+    /// The default reads the documents; a provider whose server computes does better.
+    func aggregate(_ query: Query, _ aggregations: [Aggregation]) async throws(StorageError) -> [DocumentValue]
+
+    /// The names of the collections below `document`, or at the top, sorted.
+    func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath]
+
+    // MARK: Offline; the defaults refuse with `.unsupported`, except where doing nothing is right.
+
+    func enableNetwork() async throws(StorageError)
+    /// Stops all traffic: reads come from the cache, writes wait.
+    func disableNetwork() async throws(StorageError)
+    /// Returns when every write queued so far has been taken or refused by the server; at once if there is none.
+    func waitForPendingWrites() async throws(StorageError)
+    /// An element after each round of changes in which all listeners have been served.
+    func snapshotsInSync() -> EventStream<Void, StorageError>
+    /// The queue of writes, now and after every change, oldest first.
+    func pendingWrites() -> SnapshotStream<[PendingWrite], StorageError>
+    /// Takes a write out of the queue before it is sent.
+    ///
+    /// - Returns: `false` if it is under way or gone already.
+    func cancelPendingWrite(_ id: PendingWrite.ID) async throws(StorageError) -> Bool
+    /// Sends what waits without regard to the pause after a failure.
+    func retryPendingWrites() async throws(StorageError)
+    /// Writes that the server refused for good, now and after every change, oldest first.
+    func refusedWrites() -> SnapshotStream<[RefusedWrite], StorageError>
+    /// Removes a refused write from the list; with `requeuing`, its batch (or a corrected one) is queued again.
+    func resolveRefusedWrite(_ id: RefusedWrite.ID, requeuing batch: WriteBatch?) async throws(StorageError)
+    /// Deletes everything kept on this device. Only while no stream is open.
+    func clearPersistence() async throws(StorageError)
+
+    // MARK: Life
+
+    /// Ends all streams and releases everything. Later calls throw `.shutDown`. Doing it twice is fine.
+    func shutDown() async
+
+    /// The client of type `Client` in this one or in what it wraps: the tested way to native features.
+    func unwrapped<Client>(as type: Client.Type) -> Client?
+}

@@ -1,0 +1,107 @@
+/// What a provider supplies for one attempt at a transaction.
+///
+/// The portable ``StorageTransaction`` above it keeps the rules (reads first, each document read once, preconditions on
+/// what was read); a provider only reads and commits.
+public protocol StorageTransactionBackend: Sendable {
+    /// The committed state of `paths`, in that order; never from a cache.
+    func documents(_ paths: [StoragePath]) async throws(StorageError) -> [DocumentSnapshot]
+
+    /// Carries out all writes or none. Each document that was read and is not written comes as a `verify`; the first write
+    /// of one that was read carries its version as precondition.
+    ///
+    /// - Throws: `.aborted`, `.failedPrecondition` or `.alreadyExists` when somebody else changed a document in between.
+    func commit(_ writes: [DocumentWrite]) async throws(StorageError) -> WriteReceipt.Acknowledgement
+
+    /// Releases whatever the attempt holds on the server. Called when it is given up, never after a commit.
+    func rollBack() async
+}
+
+extension StorageTransactionBackend {
+    public func rollBack() async {}
+}
+
+/// One attempt at a transaction, as the caller's closure sees it: first reads, then writes, nothing visible before the end.
+///
+/// Not for use after the closure has returned.
+public actor StorageTransaction {
+    private let backend: any StorageTransactionBackend
+    private var read: [StoragePath: DocumentSnapshot] = [:]
+    private var readOrder: [StoragePath] = []
+    private var writes: [DocumentWrite] = []
+
+    init(_ backend: any StorageTransactionBackend) { self.backend = backend }
+
+    /// The committed state of a document. Reading it again gives the same.
+    ///
+    /// - Throws: `.invalidArgument` after the first write.
+    public func snapshot(_ path: StoragePath) async throws(StorageError) -> DocumentSnapshot {
+        try await snapshots(of: [path])[0]
+    }
+
+    /// The committed state of several documents, in the order asked for; one round trip for those not read yet.
+    public func snapshots(of paths: [StoragePath]) async throws(StorageError) -> [DocumentSnapshot] {
+        guard writes.isEmpty else {
+            throw .invalid("A transaction reads before it writes; move the reads to the front.")
+        }
+        let unread = paths.filter { read[$0] == nil }
+        if !unread.isEmpty {
+            let snapshots = try await backend.documents(unread)
+            for snapshot in snapshots {
+                if let known = read[snapshot.path], known.updateTime != snapshot.updateTime {
+                    throw StorageError(.aborted, "A document changed between two reads of the transaction.")
+                }
+                if read.updateValue(snapshot, forKey: snapshot.path) == nil { readOrder.append(snapshot.path) }
+            }
+        }
+        var result: [DocumentSnapshot] = []
+        for path in paths {
+            guard let snapshot = read[path] else {
+                throw StorageError(.internal, "The backend left out a document that the transaction asked for.")
+            }
+            result.append(snapshot)
+        }
+        return result
+    }
+
+    public func set(_ path: StoragePath, _ fields: WriteFields) throws(StorageError) { try add(.set(path, fields)) }
+    public func create(_ path: StoragePath, _ fields: WriteFields) throws(StorageError) {
+        try add(.create(path, fields))
+    }
+    public func merge(_ path: StoragePath, _ fields: WriteFields) throws(StorageError) { try add(.merge(path, fields)) }
+    public func delete(_ path: StoragePath) throws(StorageError) { try add(.delete(path)) }
+
+    /// - Throws: `.notFound` at once if the document was read as missing.
+    public func update(_ path: StoragePath, _ updates: FieldUpdates) throws(StorageError) {
+        try add(.update(path, updates))
+    }
+
+    public func add(_ write: DocumentWrite) throws(StorageError) {
+        let isFirst = !writes.contains { $0.path == write.path }
+        guard isFirst, let known = read[write.path] else {
+            writes.append(write)
+            return
+        }
+        switch (write.precondition, known.updateTime) {
+        case (.exists(true), nil) where !known.exists:
+            throw StorageError(.notFound, "There is no document at “\(write.path)”.")
+        case (.exists(false), _) where known.exists:
+            throw StorageError(.alreadyExists, "There is already a document at “\(write.path)”.")
+        case (_, let version?): writes.append(write.requiring(.updateTime(version)))
+        case (_, nil): writes.append(write.requiring(.exists(known.exists)))
+        }
+    }
+
+    func commit() async throws(StorageError) {
+        let written = Set(writes.map(\.path))
+        let verified = readOrder.filter { !written.contains($0) }.map { path in
+            let known = read[path]!
+            return DocumentWrite(
+                path: path, operation: .verify,
+                precondition: known.updateTime.map { .updateTime($0) } ?? .exists(known.exists))
+        }
+        guard !writes.isEmpty || !verified.isEmpty else { return }
+        _ = try await backend.commit(writes + verified)
+    }
+
+    func rollBack() async { await backend.rollBack() }
+}

@@ -1,0 +1,135 @@
+/// Where a field is in a document: `"name"`, `"address.city"`, `` "`odd.name`.inner" ``.
+public struct FieldPath: Sendable {
+    /// The names from the outside in, unquoted. Never empty.
+    public let components: [String]
+
+    /// Parses dotted text; a component that is not a plain identifier may stand in back quotes, in which `` \` `` and `\\` escape.
+    ///
+    /// Without quotes a component may hold any character but ``~*/[].` ``, so `"first-name"` needs none.
+    /// - Throws: `.invalidArgument` for empty components, unbalanced quotes or those characters.
+    public init(validating text: String) throws(StorageError) {
+        components = try FieldPath.parse(text)
+        try FieldPath.check(components)
+    }
+
+    /// A path from names as they are, whatever characters they hold.
+    ///
+    /// - Throws: `.invalidArgument` without components or with an empty or reserved one.
+    public init(components: [String]) throws(StorageError) {
+        try FieldPath.check(components)
+        self.components = components
+    }
+
+    package init(unchecked components: [String]) { self.components = components }
+
+    /// The document's own name, to filter and sort by; its values are references.
+    public static let documentID = FieldPath(unchecked: ["__name__"])
+
+    /// Whether this is ``documentID``.
+    public var isDocumentID: Bool { components.count == 1 && components[0] == "__name__" }
+
+    package func appending(_ name: String) -> FieldPath { FieldPath(unchecked: components + [name]) }
+
+    /// Whether this path is `other` or lies inside of it.
+    package func isWithin(_ other: FieldPath) -> Bool {
+        components.count >= other.components.count
+            && zip(components, other.components).allSatisfy { $0.utf8Equals($1) }
+    }
+
+    package func ordering(to other: FieldPath) -> Ordering {
+        for (left, right) in zip(components, other.components) {
+            let result = left.utf8Ordering(to: right)
+            if result != .same { return result }
+        }
+        return Ordering(components.count, other.components.count)
+    }
+
+    private static func check(_ components: [String]) throws(StorageError) {
+        guard !components.isEmpty else { throw .invalid("A field path needs at least one name.") }
+        for name in components {
+            guard !name.isEmpty else { throw .invalid("A field path has an empty name; remove the stray dot.") }
+            guard !FieldPath.isReserved(name) || (components.count == 1 && name == "__name__") else {
+                throw .invalid("A field name cannot begin and end with two underscores; such names are reserved.")
+            }
+        }
+    }
+
+    package static func isReserved(_ name: String) -> Bool {
+        name.utf8.count >= 4 && name.hasPrefix("__") && name.hasSuffix("__")
+    }
+
+    private static func parse(_ text: String) throws(StorageError) -> [String] {
+        var components: [String] = []
+        var current = String.UnicodeScalarView()
+        var isQuoted = false
+        var wasQuoted = false
+        var scalars = text.unicodeScalars.makeIterator()
+        while let scalar = scalars.next() {
+            switch scalar {
+            case "`" where isQuoted:
+                isQuoted = false
+                wasQuoted = true
+            case "\\" where isQuoted:
+                guard let escaped = scalars.next() else {
+                    throw .invalid("A field path ends in the middle of an escape.")
+                }
+                current.append(escaped)
+            case _ where isQuoted: current.append(scalar)
+            case ".":
+                components.append(String(current))
+                current = .init()
+                wasQuoted = false
+            case _ where wasQuoted: throw .invalid("A quoted name in a field path must be followed by a dot.")
+            case "`" where current.isEmpty: isQuoted = true
+            case "`", "~", "*", "/", "[", "]":
+                throw .invalid("A name in a field path that holds any of ~ * / [ ] or ` must stand in back quotes.")
+            default: current.append(scalar)
+            }
+        }
+        guard !isQuoted else { throw .invalid("A field path has an unbalanced back quote.") }
+        return components + [String(current)]
+    }
+}
+
+extension FieldPath: Hashable {
+    public static func == (left: FieldPath, right: FieldPath) -> Bool {
+        left.components.count == right.components.count
+            && zip(left.components, right.components).allSatisfy { $0.utf8Equals($1) }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        for name in components { name.hashUTF8(into: &hasher) }
+    }
+}
+
+extension FieldPath: ExpressibleByStringLiteral, CustomStringConvertible {
+    /// Traps on an invalid literal. For text that is not a literal use ``init(validating:)``.
+    public init(stringLiteral value: String) {
+        do throws(StorageError) {
+            try self.init(validating: value)
+        } catch {
+            preconditionFailure("“\(value)” is no field path: \(error.message)")
+        }
+    }
+
+    /// Joined by dots, with back quotes around every name that is not a plain identifier.
+    public var description: String {
+        components.map { FieldPath.isIdentifier($0) ? $0 : FieldPath.quoted($0) }.joined(separator: ".")
+    }
+
+    private static func isIdentifier(_ name: String) -> Bool {
+        guard let first = name.utf8.first, !(48...57).contains(first) else { return false }
+        return name.utf8.allSatisfy {
+            (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) || $0 == 95
+        }
+    }
+
+    private static func quoted(_ name: String) -> String {
+        var result = "`"
+        for scalar in name.unicodeScalars {
+            if scalar == "`" || scalar == "\\" { result.unicodeScalars.append("\\") }
+            result.unicodeScalars.append(scalar)
+        }
+        return result + "`"
+    }
+}

@@ -1,0 +1,32 @@
+/// The documents of a query result, in order. Copies share their contents, so keeping an old snapshot costs little.
+public struct DocumentList: Sendable {
+    package var elements: PersistentSequence<DocumentSnapshot>
+
+    package init(_ elements: PersistentSequence<DocumentSnapshot>) { self.elements = elements }
+
+    /// Documents that are already in the order they shall have.
+    public init(inOrder documents: [DocumentSnapshot] = []) {
+        elements = PersistentSequence(inOrder: documents)
+    }
+}
+
+extension DocumentList: RandomAccessCollection {
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { elements.count }
+
+    /// The document at `position`, in logarithmic time; iterating is linear.
+    public subscript(position: Int) -> DocumentSnapshot { elements[position] }
+
+    public struct Iterator: IteratorProtocol {
+        fileprivate var base: PersistentSequence<DocumentSnapshot>.Iterator
+        public mutating func next() -> DocumentSnapshot? { base.next() }
+    }
+
+    public func makeIterator() -> Iterator { Iterator(base: elements.makeIterator()) }
+}
+
+extension DocumentList: Equatable {
+    public static func == (left: DocumentList, right: DocumentList) -> Bool {
+        left.elements.isIdentical(to: right.elements) || (left.count == right.count && left.elementsEqual(right))
+    }
+}

@@ -1,0 +1,76 @@
+/// A document as it was at one moment, or the fact that there was none.
+public struct DocumentSnapshot: Sendable, Equatable, Identifiable {
+    public let path: StoragePath
+    /// The fields; `nil` when the document does not exist.
+    public let data: DocumentData?
+    /// When the document was created; `nil` for one that is missing or known only from a local write.
+    public let createTime: Timestamp?
+    /// The document's version: when it last changed on the server. `nil` like ``createTime``.
+    public let updateTime: Timestamp?
+    public let metadata: SnapshotMetadata
+
+    package init(
+        path: StoragePath, data: DocumentData?, createTime: Timestamp? = nil, updateTime: Timestamp? = nil,
+        metadata: SnapshotMetadata = SnapshotMetadata()
+    ) {
+        self.path = path
+        self.data = data
+        self.createTime = createTime
+        self.updateTime = updateTime
+        self.metadata = metadata
+    }
+
+    /// The document's own name within its collection.
+    public var id: String { path.id }
+    public var exists: Bool { data != nil }
+
+    /// The value at `field`; `nil` when it, or the document, is missing.
+    public subscript(field: FieldPath) -> DocumentValue? { data?[field] }
+
+    package func with(_ metadata: SnapshotMetadata) -> DocumentSnapshot {
+        DocumentSnapshot(path: path, data: data, createTime: createTime, updateTime: updateTime, metadata: metadata)
+    }
+}
+
+extension DocumentSnapshot {
+    /// A snapshot for a provider of one's own, or for a preview.
+    public static func existing(
+        _ path: StoragePath, _ data: DocumentData, createTime: Timestamp? = nil, updateTime: Timestamp? = nil,
+        metadata: SnapshotMetadata = SnapshotMetadata()
+    ) -> DocumentSnapshot {
+        DocumentSnapshot(path: path, data: data, createTime: createTime, updateTime: updateTime, metadata: metadata)
+    }
+
+    public static func missing(
+        _ path: StoragePath, metadata: SnapshotMetadata = SnapshotMetadata()
+    ) -> DocumentSnapshot {
+        DocumentSnapshot(path: path, data: nil, metadata: metadata)
+    }
+}
+
+/// Where a snapshot comes from and what is still under way.
+public struct SnapshotMetadata: Sendable, Hashable {
+    /// Whether the server has not confirmed that this is its present state: it may lag behind, or be incomplete.
+    public var isFromCache: Bool
+    /// Whether this shows writes of this device that the server has not confirmed.
+    public var hasPendingWrites: Bool { localState != .none }
+    /// How far this device's own writes on the document have come.
+    package var localState: LocalState
+
+    public init(isFromCache: Bool = false, hasPendingWrites: Bool = false) {
+        self.init(isFromCache: isFromCache, localState: hasPendingWrites ? .pending : .none)
+    }
+
+    package init(isFromCache: Bool, localState: LocalState) {
+        self.isFromCache = isFromCache
+        self.localState = localState
+    }
+
+    package enum LocalState: UInt8, Sendable, Hashable {
+        case none
+        /// Written here, not acknowledged.
+        case pending
+        /// Acknowledged, but not yet seen on the stream of changes.
+        case committed
+    }
+}

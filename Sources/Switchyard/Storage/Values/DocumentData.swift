@@ -1,0 +1,140 @@
+/// The fields of a document, or of a map in one: names and values, in the order of the names' UTF-8 bytes.
+///
+/// Names that Swift holds for equal but that differ in their bytes are different fields, as they are on a server.
+public struct DocumentData: Sendable {
+    /// Sorted by name; binary search beats hashing at the size of documents and comparing two of them is one walk.
+    package private(set) var entries: [Entry]
+
+    package struct Entry: Sendable, Hashable {
+        package let name: String
+        package var value: DocumentValue
+
+        package init(name: String, value: DocumentValue) {
+            self.name = name
+            self.value = value
+        }
+
+        package static func == (left: Entry, right: Entry) -> Bool {
+            left.name.utf8Equals(right.name) && left.value == right.value
+        }
+
+        package func hash(into hasher: inout Hasher) {
+            name.hashUTF8(into: &hasher)
+            hasher.combine(value)
+        }
+    }
+
+    public init() { entries = [] }
+
+    /// Fields from pairs; of two with the same name the later one counts.
+    public init(_ pairs: some Sequence<(String, DocumentValue)>) {
+        self.init(unsorted: pairs.map { Entry(name: $0.0, value: $0.1) })
+    }
+
+    /// Fields in any order; of two with the same name the later one counts.
+    package init(unsorted: [Entry]) {
+        let isSorted = zip(unsorted, unsorted.dropFirst()).allSatisfy { $0.name.utf8Ordering(to: $1.name) == .before }
+        if isSorted {
+            entries = unsorted
+            return
+        }
+        entries = []
+        entries.reserveCapacity(unsorted.count)
+        // A stable sort: the last of several equal names is the one that was given last.
+        for entry in unsorted.sorted(by: { $0.name.utf8Ordering(to: $1.name) == .before }) {
+            if let last = entries.last, last.name.utf8Equals(entry.name) { entries.removeLast() }
+            entries.append(entry)
+        }
+    }
+
+    public var count: Int { entries.count }
+    public var isEmpty: Bool { entries.isEmpty }
+    public var names: [String] { entries.map(\.name) }
+
+    /// The value of the field called `name`, whatever characters that has; setting `nil` removes the field.
+    public subscript(name: String) -> DocumentValue? {
+        get {
+            let (index, isFound) = position(of: name)
+            return isFound ? entries[index].value : nil
+        }
+        set {
+            let (index, isFound) = position(of: name)
+            switch (newValue, isFound) {
+            case (let value?, true): entries[index].value = value
+            case (let value?, false): entries.insert(Entry(name: name, value: value), at: index)
+            case (nil, true): entries.remove(at: index)
+            case (nil, false): break
+            }
+        }
+    }
+
+    /// The value at `path`, through nested maps; setting makes the maps it needs, setting `nil` removes the field.
+    public subscript(path: FieldPath) -> DocumentValue? {
+        get {
+            var data = self
+            for name in path.components.dropLast() {
+                guard case .map(let next) = data[name] else { return nil }
+                data = next
+            }
+            return data[path.components[path.components.count - 1]]
+        }
+        set { set(newValue, at: path.components[...]) }
+    }
+
+    private mutating func set(_ value: DocumentValue?, at path: ArraySlice<String>) {
+        let name = path.first!
+        let rest = path.dropFirst()
+        guard !rest.isEmpty else {
+            self[name] = value
+            return
+        }
+        let existing = self[name]?.mapValue
+        if existing == nil && value == nil { return }
+        var inner = existing ?? DocumentData()
+        self[name] = nil  // leaves `inner` uniquely referenced, so nothing is copied
+        inner.set(value, at: rest)
+        self[name] = .map(inner)
+    }
+
+    private func position(of name: String) -> (index: Int, isFound: Bool) {
+        var low = 0
+        var high = entries.count
+        while low < high {
+            let middle = (low + high) / 2
+            switch entries[middle].name.utf8Ordering(to: name) {
+            case .same: return (middle, true)
+            case .before: low = middle + 1
+            case .after: high = middle
+            }
+        }
+        return (low, false)
+    }
+}
+
+extension DocumentData: Hashable {
+    public static func == (left: DocumentData, right: DocumentData) -> Bool { left.entries == right.entries }
+    public func hash(into hasher: inout Hasher) { hasher.combine(entries) }
+}
+
+extension DocumentData: ExpressibleByDictionaryLiteral {
+    public init(dictionaryLiteral elements: (String, DocumentValue)...) { self.init(elements) }
+}
+
+extension DocumentData: Sequence {
+    public struct Iterator: IteratorProtocol {
+        fileprivate var base: IndexingIterator<[Entry]>
+        public mutating func next() -> (name: String, value: DocumentValue)? {
+            base.next().map { ($0.name, $0.value) }
+        }
+    }
+
+    /// Field by field, by the UTF-8 bytes of the names.
+    public func makeIterator() -> Iterator { Iterator(base: entries.makeIterator()) }
+    public var underestimatedCount: Int { entries.count }
+}
+
+extension DocumentData: CustomStringConvertible, CustomDebugStringConvertible {
+    /// How many fields there are; never their contents, since descriptions end up in logs.
+    public var description: String { "DocumentData(\(count) field\(count == 1 ? "" : "s"))" }
+    public var debugDescription: String { description }
+}

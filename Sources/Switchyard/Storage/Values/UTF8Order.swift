@@ -1,0 +1,53 @@
+import Foundation
+
+/// How two things stand to each other in some order.
+package enum Ordering: Int8, Sendable {
+    case before = -1
+    case same = 0
+    case after = 1
+
+    package var reversed: Ordering { Ordering(rawValue: -rawValue)! }
+
+    /// `self`, or, where that says nothing, what `next` says.
+    @inlinable
+    package func then(_ next: @autoclosure () -> Ordering) -> Ordering { self == .same ? next() : self }
+
+    package init<T: Comparable>(_ left: T, _ right: T) {
+        self = left < right ? .before : (left == right ? .same : .after)
+    }
+}
+
+/// Documents compare text by its UTF-8 bytes. Swift's own `==` and `<` do not: they hold `é` and `e` + accent for equal.
+extension String {
+    package func utf8Equals(_ other: String) -> Bool {
+        // Equal bytes imply equal strings, and that comparison is one instruction for short ones.
+        self == other && utf8.count == other.utf8.count && utf8Ordering(to: other) == .same
+    }
+
+    package func utf8Ordering(to other: String) -> Ordering {
+        var left = self
+        var right = other
+        return left.withUTF8 { left in
+            right.withUTF8 { right in
+                let common = min(left.count, right.count)
+                let difference = common == 0 ? 0 : memcmp(left.baseAddress!, right.baseAddress!, common)
+                if difference != 0 { return difference < 0 ? .before : .after }
+                return Ordering(left.count, right.count)
+            }
+        }
+    }
+
+    package func hashUTF8(into hasher: inout Hasher) {
+        var copy = self
+        copy.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        hasher.combine(0xFF as UInt8)
+    }
+}
+
+/// A string as a dictionary key that is equal only to the same bytes.
+package struct UTF8Key: Hashable, Sendable {
+    package let string: String
+    package init(_ string: String) { self.string = string }
+    package static func == (left: UTF8Key, right: UTF8Key) -> Bool { left.string.utf8Equals(right.string) }
+    package func hash(into hasher: inout Hasher) { string.hashUTF8(into: &hasher) }
+}

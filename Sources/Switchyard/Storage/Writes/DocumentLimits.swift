@@ -1,0 +1,80 @@
+/// The bounds that hold for every document on every backend.
+package enum DocumentLimits {
+    /// Names, values and overhead together.
+    package static let maximumBytes = 1_048_576
+    /// Maps and arrays inside each other.
+    package static let maximumDepth = 20
+    static let maximumNameBytes = 1500
+
+    static func check(_ data: DocumentData) throws(StorageError) {
+        try check(data, depth: 1)
+        let size = data.storedBytes
+        guard size <= maximumBytes else {
+            throw .invalid(
+                "A document has at most \(maximumBytes) bytes, this one has \(size); move large contents to file storage."
+            )
+        }
+    }
+
+    private static func check(_ data: DocumentData, depth: Int) throws(StorageError) {
+        for (name, value) in data {
+            try check(name: name)
+            try check(value, depth: depth)
+        }
+    }
+
+    static func check(name: String) throws(StorageError) {
+        guard !name.isEmpty else { throw .invalid("A field name cannot be empty.") }
+        guard name.utf8.count <= maximumNameBytes else {
+            throw .invalid("A field name has at most \(maximumNameBytes) bytes of UTF-8.")
+        }
+        guard !FieldPath.isReserved(name) else {
+            throw .invalid("The field name “\(name)” begins and ends with two underscores; such names are reserved.")
+        }
+    }
+
+    /// - Parameter depth: How many maps and arrays the value stands in, the document itself being the first.
+    static func check(_ value: DocumentValue, depth: Int) throws(StorageError) {
+        switch value {
+        case .map(let map):
+            guard depth <= maximumDepth else {
+                throw .invalid("Maps and arrays nest at most \(maximumDepth) levels deep in a document.")
+            }
+            try check(map, depth: depth + 1)
+        case .array(let elements):
+            guard depth <= maximumDepth else {
+                throw .invalid("Maps and arrays nest at most \(maximumDepth) levels deep in a document.")
+            }
+            for element in elements {
+                if case .array = element {
+                    throw .invalid("An array cannot hold an array; put a map in between.")
+                }
+                try check(element, depth: depth + 1)
+            }
+        default: break
+        }
+    }
+}
+
+extension DocumentData {
+    /// The size that counts against the limit: names and values as servers reckon them.
+    package var storedBytes: Int {
+        entries.reduce(0) { $0 + $1.name.utf8.count + 1 + $1.value.storedBytes }
+    }
+}
+
+extension DocumentValue {
+    package var storedBytes: Int {
+        switch self {
+        case .null, .bool: 1
+        case .integer, .double, .timestamp: 8
+        case .string(let value): value.utf8.count + 1
+        case .bytes(let value): value.count
+        case .reference(let value): value.path.rawValue.utf8.count + 16
+        case .geoPoint: 16
+        case .array(let elements): elements.reduce(0) { $0 + $1.storedBytes }
+        case .vector(let numbers): numbers.count * 8
+        case .map(let map): map.storedBytes
+        }
+    }
+}

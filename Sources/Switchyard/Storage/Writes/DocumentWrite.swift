@@ -1,0 +1,88 @@
+/// One change to one document, in the form in which every provider gets it: data, mask, transforms, precondition.
+///
+/// Made by ``set(_:_:)``, ``merge(_:_:)``, ``update(_:_:)``, ``create(_:_:)`` and ``delete(_:)``, which cut transforms
+/// and removals out of the fields and check everything, so an adapter never sees a write that it must refuse for its shape.
+public struct DocumentWrite: Sendable, Hashable {
+    public enum Operation: Sendable, Hashable {
+        /// Replaces the whole document.
+        case set(DocumentData)
+        /// Writes the fields of `mask`: those in `data` are set, those not in it are removed. Others stay.
+        case patch(DocumentData, mask: [FieldPath])
+        case delete
+        /// Changes nothing; the precondition must hold for the rest of the batch to be carried out.
+        case verify
+    }
+
+    public enum Precondition: Sendable, Hashable {
+        case none
+        case exists(Bool)
+        /// The document's version must be this very one.
+        case updateTime(Timestamp)
+    }
+
+    public let path: StoragePath
+    public let operation: Operation
+    /// Carried out after the operation, in this order.
+    public let transforms: [FieldTransform]
+    public package(set) var precondition: Precondition
+
+    package init(
+        path: StoragePath, operation: Operation, transforms: [FieldTransform] = [], precondition: Precondition = .none
+    ) {
+        self.path = path
+        self.operation = operation
+        self.transforms = transforms
+        self.precondition = precondition
+    }
+
+    /// Replaces the document, or creates it.
+    public static func set(_ path: StoragePath, _ fields: WriteFields) throws(StorageError) -> DocumentWrite {
+        let parts = try WriteParts(set: fields)
+        return DocumentWrite(path: path, operation: .set(parts.data), transforms: parts.transforms)
+    }
+
+    /// Creates the document; fails with `.alreadyExists` if it is there.
+    public static func create(_ path: StoragePath, _ fields: WriteFields) throws(StorageError) -> DocumentWrite {
+        try set(path, fields).requiring(.exists(false))
+    }
+
+    /// Writes the given fields, nested maps field by field, and creates the document if it is missing.
+    public static func merge(_ path: StoragePath, _ fields: WriteFields) throws(StorageError) -> DocumentWrite {
+        let parts = try WriteParts(merge: fields)
+        return DocumentWrite(path: path, operation: .patch(parts.data, mask: parts.mask), transforms: parts.transforms)
+    }
+
+    /// Writes only those of the given fields that `mask` names; each of the mask's paths must be among them.
+    public static func merge(
+        _ path: StoragePath, _ fields: WriteFields, mask: [FieldPath]
+    ) throws(StorageError) -> DocumentWrite {
+        let parts = try WriteParts(merge: fields, mask: mask)
+        return DocumentWrite(path: path, operation: .patch(parts.data, mask: parts.mask), transforms: parts.transforms)
+    }
+
+    /// Writes the given fields; fails with `.notFound` if the document is missing.
+    public static func update(_ path: StoragePath, _ updates: FieldUpdates) throws(StorageError) -> DocumentWrite {
+        let parts = try WriteParts(update: updates)
+        return DocumentWrite(
+            path: path, operation: .patch(parts.data, mask: parts.mask), transforms: parts.transforms,
+            precondition: .exists(true))
+    }
+
+    /// Deletes the document; no error if it is missing. Documents below it stay.
+    public static func delete(_ path: StoragePath) -> DocumentWrite {
+        DocumentWrite(path: path, operation: .delete)
+    }
+
+    /// The same write, carried out only if `precondition` holds.
+    public func requiring(_ precondition: Precondition) -> DocumentWrite {
+        var copy = self
+        copy.precondition = precondition
+        return copy
+    }
+
+    /// Whether carrying it out twice leaves what carrying it out once does, whatever the document was before.
+    package var isIdempotent: Bool {
+        // A second run of a guarded write fails where the first succeeded, so its answer would be wrong.
+        precondition == .none && transforms.allSatisfy(\.operation.isIdempotent)
+    }
+}

@@ -1,0 +1,102 @@
+/// What a write puts into a field: a value, a map that may hold transforms itself, a transform, or its removal.
+///
+/// ```swift
+/// try await storage.updateDocument("users/alice", ["name": "Alice", "visits": .increment(1), "nickname": .delete])
+/// ```
+public indirect enum FieldValue: Sendable, Hashable {
+    case value(DocumentValue)
+    /// A map some of whose fields are transforms or removals.
+    case fields(WriteFields)
+    case transform(FieldTransform.Operation)
+    /// Removes the field. Only in merges and updates.
+    case delete
+
+    /// The time at which the server commits the write.
+    public static let serverTime = FieldValue.transform(.serverTime)
+    public static func increment(_ number: FieldTransform.Number) -> FieldValue { .transform(.increment(number)) }
+    public static func increment(_ number: Int) -> FieldValue { .transform(.increment(.integer(Int64(number)))) }
+    public static func increment(_ number: Double) -> FieldValue { .transform(.increment(.double(number))) }
+    public static func maximum(_ number: FieldTransform.Number) -> FieldValue { .transform(.maximum(number)) }
+    public static func minimum(_ number: FieldTransform.Number) -> FieldValue { .transform(.minimum(number)) }
+    public static func arrayUnion(_ elements: DocumentValue...) -> FieldValue { .transform(.arrayUnion(elements)) }
+    public static func arrayRemove(_ elements: DocumentValue...) -> FieldValue { .transform(.arrayRemove(elements)) }
+
+    public init(_ value: some DocumentValueConvertible) { self = .value(value.documentValue) }
+    /// Shorthand for a variable: `["name": .of(name)]`.
+    public static func of(_ value: some DocumentValueConvertible) -> FieldValue { .value(value.documentValue) }
+}
+
+extension FieldValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByStringInterpolation, ExpressibleByArrayLiteral,
+    ExpressibleByDictionaryLiteral
+{
+    public init(nilLiteral: ()) { self = .value(.null) }
+    public init(booleanLiteral value: Bool) { self = .value(.bool(value)) }
+    public init(integerLiteral value: Int64) { self = .value(.integer(value)) }
+    public init(floatLiteral value: Double) { self = .value(.double(value)) }
+    public init(stringLiteral value: String) { self = .value(.string(value)) }
+    public init(arrayLiteral elements: DocumentValue...) { self = .value(.array(elements)) }
+    public init(dictionaryLiteral elements: (String, FieldValue)...) { self = .fields(WriteFields(elements)) }
+}
+
+/// The fields of a set, create or merge: names as they are, never parsed for dots.
+public struct WriteFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+    package var entries: [(name: String, value: FieldValue)]
+
+    /// Of two entries with the same name the later one counts.
+    public init(_ entries: some Sequence<(String, FieldValue)>) {
+        self.entries = []
+        for (name, value) in entries { self[name] = value }
+    }
+
+    public init(_ data: DocumentData) {
+        entries = data.entries.map { ($0.name, .value($0.value)) }
+    }
+
+    public init(dictionaryLiteral elements: (String, FieldValue)...) { self.init(elements) }
+
+    public subscript(name: String) -> FieldValue? {
+        get { entries.first { $0.name.utf8Equals(name) }?.value }
+        set {
+            let index = entries.firstIndex { $0.name.utf8Equals(name) }
+            switch (newValue, index) {
+            case (let value?, let index?): entries[index].value = value
+            case (let value?, nil): entries.append((name, value))
+            case (nil, let index?): entries.remove(at: index)
+            case (nil, nil): break
+            }
+        }
+    }
+
+    public var isEmpty: Bool { entries.isEmpty }
+
+    public static func == (left: WriteFields, right: WriteFields) -> Bool {
+        left.entries.count == right.entries.count
+            && zip(left.entries, right.entries).allSatisfy { $0.name.utf8Equals($1.name) && $0.value == $1.value }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        for entry in entries { entry.name.hashUTF8(into: &hasher) }
+    }
+}
+
+/// The fields of an update: each key is a path, so `"address.city"` touches only the city.
+public struct FieldUpdates: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+    package struct Entry: Sendable, Hashable {
+        package let field: FieldPath
+        package let value: FieldValue
+    }
+    package private(set) var entries: [Entry]
+
+    public init(_ entries: some Sequence<(FieldPath, FieldValue)>) {
+        self.entries = entries.map { Entry(field: $0, value: $1) }
+    }
+
+    public init(dictionaryLiteral elements: (FieldPath, FieldValue)...) { self.init(elements) }
+
+    public mutating func set(_ field: FieldPath, _ value: FieldValue) {
+        entries.append(Entry(field: field, value: value))
+    }
+
+    public var isEmpty: Bool { entries.isEmpty }
+}

@@ -1,0 +1,36 @@
+/// Several writes that take effect together or not at all.
+///
+/// ```swift
+/// var batch = WriteBatch()
+/// try batch.set("checkIns/1", ["at": .serverTime])
+/// try batch.update("users/alice", ["lastCheckIn": .serverTime])
+/// let receipt = try await storage.commit(batch)
+/// ```
+public struct WriteBatch: Sendable, Hashable {
+    /// In the order in which they take effect; one document may occur several times.
+    public private(set) var writes: [DocumentWrite]
+
+    public init(_ writes: [DocumentWrite] = []) { self.writes = writes }
+
+    public mutating func append(_ write: DocumentWrite) { writes.append(write) }
+
+    public mutating func set(_ path: StoragePath, _ fields: WriteFields) throws(StorageError) {
+        writes.append(try .set(path, fields))
+    }
+    public mutating func create(_ path: StoragePath, _ fields: WriteFields) throws(StorageError) {
+        writes.append(try .create(path, fields))
+    }
+    public mutating func merge(_ path: StoragePath, _ fields: WriteFields) throws(StorageError) {
+        writes.append(try .merge(path, fields))
+    }
+    public mutating func update(_ path: StoragePath, _ updates: FieldUpdates) throws(StorageError) {
+        writes.append(try .update(path, updates))
+    }
+    public mutating func delete(_ path: StoragePath) { writes.append(.delete(path)) }
+
+    public var isEmpty: Bool { writes.isEmpty }
+    public var count: Int { writes.count }
+
+    /// Whether a repetition does no harm.
+    package var isIdempotent: Bool { writes.allSatisfy(\.isIdempotent) }
+}

@@ -1,0 +1,16 @@
+import Synchronization
+
+/// Something that is done at most once, whoever comes first.
+package final class Once: Sendable {
+    private let action: Mutex<(@Sendable () -> Void)?>
+
+    package init(_ action: @escaping @Sendable () -> Void) { self.action = Mutex(action) }
+
+    package func run() {
+        let action = action.withLock { action in
+            defer { action = nil }
+            return action
+        }
+        action?()
+    }
+}

@@ -1,0 +1,116 @@
+import Synchronization
+
+/// What stands between the producer and the one consumer of a stream: elements that wait, and a consumer that does.
+///
+/// Ends once, by the producer, the consumer's leaving or its cancellation; the cleanup runs once, outside of the lock.
+package final class StreamBuffer<Element: Sendable, Failure: Error>: Sendable {
+    package enum Policy: Sendable {
+        /// A new element takes the place of one that nobody has fetched yet.
+        case newest
+        case all
+    }
+
+    private typealias Outcome = Result<Element?, Failure>
+
+    private struct State {
+        var waiting: [Element] = []
+        /// How many of `waiting` have been handed out; spares moving the rest at each step.
+        var consumed = 0
+        var consumer: CheckedContinuation<Outcome, Never>?
+        var end: Result<Void, Failure>?
+        var cleanup: (@Sendable () -> Void)?
+    }
+
+    private let policy: Policy
+    private let state = Mutex(State())
+
+    package init(_ policy: Policy) { self.policy = policy }
+
+    /// - Returns: Whether anybody can still receive it.
+    @discardableResult
+    package func yield(_ element: Element) -> Bool {
+        let (consumer, isOpen) = state.withLock { state -> (CheckedContinuation<Outcome, Never>?, Bool) in
+            guard state.end == nil else { return (nil, false) }
+            if let consumer = state.consumer {
+                state.consumer = nil
+                return (consumer, true)
+            }
+            if policy == .newest { state.waiting.removeAll(keepingCapacity: true) }
+            state.waiting.append(element)
+            return (nil, true)
+        }
+        consumer?.resume(returning: .success(element))
+        return isOpen
+    }
+
+    /// The end; elements that wait are still delivered before it.
+    package func finish(_ end: Result<Void, Failure>) {
+        let (consumer, cleanup) = state.withLock {
+            state -> (CheckedContinuation<Outcome, Never>?, (@Sendable () -> Void)?) in
+            guard state.end == nil else { return (nil, nil) }
+            state.end = end
+            defer {
+                state.consumer = nil
+                state.cleanup = nil
+            }
+            return (state.consumer, state.cleanup)
+        }
+        cleanup?()
+        switch end {
+        case .success: consumer?.resume(returning: .success(nil))
+        case .failure(let error): consumer?.resume(returning: .failure(error))
+        }
+    }
+
+    /// What to do at the end; done at once if that has come already.
+    package func setCleanup(_ cleanup: @escaping @Sendable () -> Void) {
+        let hasEnded = state.withLock { state in
+            guard state.end == nil else { return true }
+            state.cleanup = cleanup
+            return false
+        }
+        if hasEnded { cleanup() }
+    }
+
+    /// The next element; `nil` at the end and after cancellation, which is an end.
+    package func next() async throws(Failure) -> Element? {
+        let outcome = await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Outcome, Never>) in
+                let outcome = state.withLock { state -> Outcome? in
+                    if state.consumed < state.waiting.count {
+                        let element = state.waiting[state.consumed]
+                        state.consumed += 1
+                        if state.consumed == state.waiting.count || state.consumed == 1024 {
+                            state.waiting.removeFirst(state.consumed)
+                            state.consumed = 0
+                        }
+                        return .success(element)
+                    }
+                    switch state.end {
+                    case .success: return .success(nil)
+                    case .failure(let error):
+                        state.end = .success(())  // a failure is thrown once, then the stream is simply over
+                        return .failure(error)
+                    case nil:
+                        precondition(state.consumer == nil, "A stream's iterator serves one task at a time.")
+                        state.consumer = continuation
+                        return nil
+                    }
+                }
+                if let outcome { continuation.resume(returning: outcome) }
+            }
+        } onCancel: {
+            leave()
+        }
+        return try outcome.get()
+    }
+
+    /// The consumer's leaving: whatever waits is dropped.
+    package func leave() {
+        state.withLock { state in
+            state.waiting = []
+            state.consumed = 0
+        }
+        finish(.success(()))
+    }
+}
