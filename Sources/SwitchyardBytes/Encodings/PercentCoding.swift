@@ -1,0 +1,118 @@
+/// Percent-coding after RFC 3986.
+package enum PercentCoding {
+    /// Where in a URL a text goes: what need not be coded there.
+    package enum Part: Sendable {
+        /// Only the unreserved letters stay: right everywhere.
+        case strict
+        /// One segment of a path; a `/` inside is coded.
+        case pathSegment
+        /// A path of several segments; a `/` stays.
+        case path
+        /// A name or value in a query of the form `a=b&c=d`.
+        case queryItem
+        /// A query that is already put together.
+        case query
+        case fragment
+    }
+
+    /// The text with everything coded that may not stand in `part`; hexadecimal digits in upper case.
+    ///
+    /// A `%` is coded too: coding twice shows.
+    package static func encode(_ text: some StringProtocol, as part: Part = .strict) -> String {
+        var output: [UInt8] = []
+        output.reserveCapacity(text.utf8.count + 16)
+        append(text.utf8, to: &output, as: part)
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    package static func append(_ bytes: some Sequence<UInt8>, to output: inout [UInt8], as part: Part) {
+        let others = letters(of: part)
+        for byte in bytes {
+            if isUnreserved(byte) || others.contains(byte) {
+                output.append(byte)
+            } else {
+                appendCoded(byte, to: &output)
+            }
+        }
+    }
+
+    /// The bytes behind a coded text; `nil` when a `%` is not followed by two hexadecimal digits.
+    package static func decodeBytes(_ text: some StringProtocol) -> [UInt8]? {
+        var output: [UInt8] = []
+        output.reserveCapacity(text.utf8.count)
+        var rest = text.utf8.makeIterator()
+        while let byte = rest.next() {
+            guard byte == UInt8(ascii: "%") else {
+                output.append(byte)
+                continue
+            }
+            guard let high = rest.next().flatMap(Hex.value(of:)),
+                let low = rest.next().flatMap(Hex.value(of:))
+            else {
+                return nil
+            }
+            output.append(high << 4 | low)
+        }
+        return output
+    }
+
+    /// As `decodeBytes`, and `nil` also when the bytes are not UTF-8.
+    package static func decode(_ text: some StringProtocol) -> String? {
+        decodeBytes(text).flatMap { String(validating: $0, as: UTF8.self) }
+    }
+
+    static func appendCoded(_ byte: UInt8, to output: inout [UInt8]) {
+        output.append(UInt8(ascii: "%"))
+        output.append(Hex.digit(byte >> 4, uppercase: true))
+        output.append(Hex.digit(byte & 15, uppercase: true))
+    }
+
+    static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+
+    /// What may stand in a part besides the unreserved letters.
+    private static func letters(of part: Part) -> ASCIISet {
+        switch part {
+        case .strict: ASCIISet()
+        case .pathSegment: segment
+        case .path: path
+        case .queryItem: queryItem
+        case .query, .fragment: query
+        }
+    }
+
+    private static let segment = ASCIISet("!$&'()*+,;=:@")
+    private static let path = ASCIISet("!$&'()*+,;=:@/")
+    private static let query = ASCIISet("!$&'()*+,;=:@/?")
+    // Without what separates items, and without `+`, which many servers read as a space.
+    private static let queryItem = ASCIISet("!$'()*,:@/?")
+}
+
+/// A set of ASCII letters in two words.
+struct ASCIISet: Sendable {
+    private var low: UInt64 = 0
+    private var high: UInt64 = 0
+
+    init(_ letters: StaticString = "") {
+        for index in 0..<letters.utf8CodeUnitCount {
+            let letter = letters.utf8Start[index]
+            if letter < 64 { low |= 1 << letter } else if letter < 128 { high |= 1 << (letter - 64) }
+        }
+    }
+
+    func contains(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0..<64: low & 1 << byte != 0
+        case 64..<128: high & 1 << (byte - 64) != 0
+        default: false
+        }
+    }
+}

@@ -1,0 +1,36 @@
+extension JSON {
+    /// Parses one text, whole: white space may surround the value, nothing else.
+    package init(parsing text: Span<UInt8>, options: JSONParsingOptions = .init()) throws(JSONError) {
+        self = try text.withUnsafeBufferPointer { (bytes) throws(JSONError) in try JSON(bytes, options)
+        }
+    }
+
+    package init(parsing text: [UInt8], options: JSONParsingOptions = .init()) throws(JSONError) {
+        self = try text.withUnsafeBufferPointer { (bytes) throws(JSONError) in try JSON(bytes, options)
+        }
+    }
+
+    /// Parses any other collection of bytes (`Data`, a slice, a buffer, `String.utf8`), in place where its storage allows.
+    package init(parsing text: some Collection<UInt8>, options: JSONParsingOptions = .init())
+        throws(JSONError)
+    {
+        let inPlace = text.withContiguousStorageIfAvailable { bytes in
+            Result { () throws(JSONError) in try JSON(bytes, options) }
+        }
+        if let inPlace {
+            self = try inPlace.get()
+        } else {
+            try self.init(parsing: [UInt8](text), options: options)
+        }
+    }
+
+    package init(parsing text: String, options: JSONParsingOptions = .init()) throws(JSONError) {
+        try self.init(parsing: text.utf8, options: options)
+    }
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>, _ options: JSONParsingOptions) throws(JSONError) {
+        var builder = JSONBuilder(duplicateKeys: options.duplicateKeys)
+        try JSONWalker.walk(bytes, options, telling: &builder)
+        self = builder.finish()
+    }
+}

@@ -1,0 +1,92 @@
+/// Builds the value. Elements and members of all open containers stand on two stacks, and a container that closes moves
+/// its own into an array of exactly the right size: no growing, no copying, no slack.
+struct JSONBuilder: JSONVisitor, ~Copyable {
+    private struct Container {
+        let isObject: Bool
+        /// Where its part of the stack begins.
+        let start: Int
+        var keys = RepeatedKeyFilter()
+        var hasRepeatedKeys = false
+    }
+
+    private let duplicateKeys: JSONParsingOptions.DuplicateKeys
+    private var values = MoveStack<JSON>()
+    /// The last member of an open object holds `null` until its value is there.
+    private var members = MoveStack<JSONObject.Member>()
+    private var container = Container(isObject: false, start: 0)
+    private var enclosing: [Container] = []
+
+    init(duplicateKeys: JSONParsingOptions.DuplicateKeys) {
+        self.duplicateKeys = duplicateKeys
+        enclosing.reserveCapacity(16)
+    }
+
+    /// The value of a walk that did not throw.
+    consuming func finish() -> JSON { values.last }
+
+    @inline(__always)
+    private mutating func deliver(_ value: consuming JSON) {
+        if container.isObject { members.last.value = value } else { values.push(value) }
+    }
+
+    @inline(__always)
+    mutating func null(at offset: Int) {
+        if !container.isObject { values.push(.null) }
+    }
+
+    @inline(__always)
+    mutating func bool(_ value: Bool, at offset: Int) { deliver(.bool(value)) }
+
+    @inline(__always)
+    mutating func number(_ token: JSONNumberToken) throws(JSONError) {
+        if let integer = token.int64 {
+            deliver(.integer(integer))
+        } else if let double = token.double {
+            deliver(.number(double))
+        } else {
+            throw JSONError(.numberOutOfRange, at: token.offset)
+        }
+    }
+
+    @inline(__always)
+    mutating func string(_ token: JSONStringToken) { deliver(.string(token.text())) }
+
+    @inline(__always)
+    mutating func key(_ token: JSONStringToken) throws(JSONError) {
+        let key = token.text()
+        if container.keys.mayRepeat(token),
+            members.contains(key, from: container.start, filter: &container.keys)
+        {
+            if duplicateKeys == .refuse { throw JSONError(.duplicateKey, at: token.offset - 1) }
+            container.hasRepeatedKeys = true
+        }
+        members.push(JSONObject.Member(key: key, value: .null))
+    }
+
+    mutating func beginArray(at offset: Int) { open(Container(isObject: false, start: values.count)) }
+
+    mutating func beginObject(at offset: Int) {
+        open(Container(isObject: true, start: members.count))
+    }
+
+    private mutating func open(_ inner: consuming Container) {
+        enclosing.append(container)
+        container = inner
+    }
+
+    mutating func endArray(at offset: Int) {
+        let elements = values.pop(from: container.start)
+        container = enclosing.removeLast()
+        deliver(.array(elements))
+    }
+
+    mutating func endObject(at offset: Int) {
+        let object = JSONObject(distinct: members.pop(from: container.start))
+        let hasRepeatedKeys = container.hasRepeatedKeys
+        container = enclosing.removeLast()
+        deliver(
+            .object(
+                hasRepeatedKeys
+                    ? object.withoutRepeatedKeys(keepingFirst: duplicateKeys == .keepFirst) : object))
+    }
+}

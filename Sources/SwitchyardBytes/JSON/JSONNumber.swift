@@ -1,0 +1,41 @@
+/// From number literals to values.
+extension JSONNumberToken {
+    /// The exact integer, when the literal is one that fits. `-0` is none: only a `Double` keeps its sign.
+    @inline(__always)
+    var int64: Int64? {
+        guard isInteger, let mantissa else { return nil }
+        if isNegative {
+            return mantissa == 0 ? nil : Int64(exactly: mantissa).map { -$0 } ?? Self.minimum(mantissa)
+        }
+        return Int64(exactly: mantissa)
+    }
+
+    private static func minimum(_ mantissa: UInt64) -> Int64? {
+        mantissa == Int64.min.magnitude ? Int64.min : nil
+    }
+
+    /// The nearest `Double`; `nil` when the number is too large for any.
+    @inline(__always)
+    var double: Double? {
+        // Both factors are exact here, so the one operation rounds once, correctly.
+        if let mantissa, mantissa < 1 << 53, abs(exponent) <= 22 {
+            let power = Self.exactPowers[abs(exponent)]
+            let magnitude = exponent < 0 ? Double(mantissa) / power : Double(mantissa) * power
+            return isNegative ? -magnitude : magnitude
+        }
+        return slowDouble
+    }
+
+    private var slowDouble: Double? {
+        guard let value = Double(String(decoding: bytes, as: UTF8.self)), value.isFinite else {
+            return nil
+        }
+        return value
+    }
+
+    private static let exactPowers: [Double] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+        1e17, 1e18, 1e19,
+        1e20, 1e21, 1e22,
+    ]
+}

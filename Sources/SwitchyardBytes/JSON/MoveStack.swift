@@ -1,0 +1,66 @@
+/// A stack whose top part can be moved out as an array, without a reference count touched.
+///
+/// Unsafe inside, with one invariant: exactly the first `count` places of `storage` are initialized.
+struct MoveStack<Element>: ~Copyable {
+    private var storage: UnsafeMutablePointer<Element>
+    private var capacity: Int
+    private(set) var count = 0
+
+    init(minimumCapacity: Int = 16) {
+        capacity = minimumCapacity
+        storage = .allocate(capacity: minimumCapacity)
+    }
+
+    deinit {
+        storage.deinitialize(count: count)
+        storage.deallocate()
+    }
+
+    @inline(__always)
+    mutating func push(_ element: consuming Element) {
+        if count == capacity { grow() }
+        (storage + count).initialize(to: element)
+        count += 1
+    }
+
+    /// The topmost element; there must be one.
+    @inline(__always)
+    var last: Element {
+        _read {
+            precondition(count > 0)
+            yield storage[count - 1]
+        }
+        _modify {
+            precondition(count > 0)
+            yield &storage[count - 1]
+        }
+    }
+
+    subscript(index: Int) -> Element {
+        _read {
+            precondition(index >= 0 && index < count)
+            yield storage[index]
+        }
+    }
+
+    /// Removes the elements from `start` on and hands them over in order.
+    mutating func pop(from start: Int) -> [Element] {
+        precondition(start >= 0 && start <= count)
+        let removed = count - start
+        let source = storage + start
+        let elements = [Element](unsafeUninitializedCapacity: removed) { target, initialized in
+            if removed > 0 { target.baseAddress!.moveInitialize(from: source, count: removed) }
+            initialized = removed
+        }
+        count = start
+        return elements
+    }
+
+    private mutating func grow() {
+        let larger = UnsafeMutablePointer<Element>.allocate(capacity: capacity * 2)
+        larger.moveInitialize(from: storage, count: count)
+        storage.deallocate()
+        storage = larger
+        capacity *= 2
+    }
+}
