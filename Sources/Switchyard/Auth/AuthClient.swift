@@ -1,0 +1,153 @@
+public import Foundation
+
+/// Who is signed in, and how they come in and go out, whoever stands behind.
+///
+/// ```swift
+/// try await auth.signIn(email: "alice@example.com", password: Secret(entered))
+/// for await state in auth.authStateStream() { route(state) }
+/// ```
+///
+/// No failure of the network ever signs anybody out. Each call that needs a session is bound to the one it began with: if
+/// another takes its place meanwhile, the call fails with `.sessionChanged` and changes nothing.
+public protocol AuthClient: Sendable {
+    var provider: InfrastructureProvider { get }
+    var capabilities: AuthCapabilities { get }
+
+    /// What is known about the session now. Never waits for the network.
+    var state: AuthState { get async }
+
+    /// The state now and after every change, tokens aside.
+    func authStateStream() -> SnapshotStream<AuthState, Never>
+
+    /// Makes an account and signs it in.
+    ///
+    /// - Throws: `.emailInUse`, `.weakPassword`; `.emailNotConfirmed` where the address must be confirmed first.
+    @discardableResult
+    func signUp(email: String, password: Secret) async throws(AuthError) -> AuthUser
+
+    /// - Throws: `.invalidCredential`; `.secondFactorRequired` with a challenge to answer.
+    @discardableResult
+    func signIn(with credential: AuthCredential) async throws(AuthError) -> AuthUser
+
+    /// Ends a sign-in that asked for a second factor.
+    @discardableResult
+    func answer(_ challenge: SecondFactorChallenge, with answer: SecondFactorAnswer) async throws(AuthError) -> AuthUser
+
+    /// The page to open for a sign-in through the browser, with a proof key; the app opens it.
+    func beginBrowserSignIn(
+        with provider: IdentityProvider, redirectURL: URL, scopes: [String]
+    ) async throws(AuthError) -> BrowserSignIn
+
+    func sendPhoneCode(to phoneNumber: String) async throws(AuthError) -> PhoneVerification
+    /// Sends a link that signs in; it leads to `redirectURL`.
+    func sendEmailLink(to email: String, redirectURL: URL) async throws(AuthError)
+    /// Succeeds also for addresses without an account, so that nobody can find out which have one.
+    func sendPasswordReset(to email: String) async throws(AuthError)
+    /// Sets a new password with the code out of the mail.
+    func resetPassword(code: Secret, newPassword: Secret) async throws(AuthError)
+
+    /// Adds another way to sign in to the present account.
+    @discardableResult
+    func link(_ credential: AuthCredential) async throws(AuthError) -> AuthUser
+    @discardableResult
+    func unlink(_ provider: IdentityProvider) async throws(AuthError) -> AuthUser
+    /// Proves anew that it is still the same person; for changes that throw `.recentSignInRequired`.
+    func reauthenticate(with credential: AuthCredential) async throws(AuthError)
+
+    func beginSecondFactor(_ kind: SecondFactor.Kind) async throws(AuthError) -> SecondFactorEnrollment
+    @discardableResult
+    func confirmSecondFactor(
+        _ enrollment: SecondFactorEnrollment, code: Secret, displayName: String?
+    ) async throws(AuthError) -> AuthUser
+    @discardableResult
+    func removeSecondFactor(_ id: SecondFactor.ID) async throws(AuthError) -> AuthUser
+
+    @discardableResult
+    func updateAccount(_ changes: AccountChanges) async throws(AuthError) -> AuthUser
+    /// The account as the server has it now.
+    @discardableResult
+    func reloadUser() async throws(AuthError) -> AuthUser
+    func deleteAccount() async throws(AuthError)
+
+    /// - Parameter wipesLocalData: Whether other clients are to forget what they keep on this device for the user.
+    func signOut(_ scope: SignOutScope, wipesLocalData: Bool) async throws(AuthError)
+
+    /// A token that is good for a while yet; refreshed when it is not, once for all who ask at the same time.
+    ///
+    /// - Parameter refreshing: Fetches a new one even if the present one is good.
+    /// - Throws: `.notSignedIn`; `.sessionExpired`; `.unavailable` if a refresh is due and the server cannot be reached.
+    func accessToken(refreshing: Bool) async throws(AuthError) -> AccessToken
+
+    /// Ends all streams and stops refreshing. The session stays on the device. Doing it twice is fine.
+    func shutDown() async
+
+    /// The client of type `Client` in this one or in what it wraps.
+    func unwrapped<Client>(as type: Client.Type) -> Client?
+}
+
+extension AuthClient {
+    public func answer(
+        _ challenge: SecondFactorChallenge, with answer: SecondFactorAnswer
+    ) async throws(AuthError) -> AuthUser { throw refusal("second factors") }
+    public func beginBrowserSignIn(
+        with provider: IdentityProvider, redirectURL: URL, scopes: [String]
+    ) async throws(AuthError) -> BrowserSignIn { throw refusal("sign-in through the browser") }
+    public func sendPhoneCode(to phoneNumber: String) async throws(AuthError) -> PhoneVerification {
+        throw refusal("sign-in by phone")
+    }
+    public func sendEmailLink(to email: String, redirectURL: URL) async throws(AuthError) {
+        throw refusal("sign-in by e-mail link")
+    }
+    public func sendPasswordReset(to email: String) async throws(AuthError) { throw refusal("resetting passwords") }
+    public func resetPassword(code: Secret, newPassword: Secret) async throws(AuthError) {
+        throw refusal("resetting passwords")
+    }
+    public func link(_ credential: AuthCredential) async throws(AuthError) -> AuthUser { throw refusal("linking") }
+    public func unlink(_ provider: IdentityProvider) async throws(AuthError) -> AuthUser { throw refusal("linking") }
+    public func beginSecondFactor(_ kind: SecondFactor.Kind) async throws(AuthError) -> SecondFactorEnrollment {
+        throw refusal("second factors")
+    }
+    public func confirmSecondFactor(
+        _ enrollment: SecondFactorEnrollment, code: Secret, displayName: String?
+    ) async throws(AuthError) -> AuthUser { throw refusal("second factors") }
+    public func removeSecondFactor(_ id: SecondFactor.ID) async throws(AuthError) -> AuthUser {
+        throw refusal("second factors")
+    }
+    public func deleteAccount() async throws(AuthError) { throw refusal("deleting accounts") }
+    public func shutDown() async {}
+    public func unwrapped<Client>(as type: Client.Type) -> Client? { self as? Client }
+
+    private func refusal(_ operation: String) -> AuthError {
+        .unsupported(operation, by: provider, instead: "Choose another way to sign in, or another provider for auth.")
+    }
+}
+
+/// The same on every backend.
+extension AuthClient {
+    /// Whose session it is, if one is present and valid as far as is known.
+    public var currentUser: AuthUser? {
+        get async { if case .signedIn(let user) = await state { user } else { nil } }
+    }
+
+    @discardableResult
+    public func signIn(email: String, password: Secret) async throws(AuthError) -> AuthUser {
+        try await signIn(with: .password(email: email, password))
+    }
+    @discardableResult
+    public func signInAnonymously() async throws(AuthError) -> AuthUser { try await signIn(with: .anonymous) }
+
+    public func changePassword(to password: Secret) async throws(AuthError) {
+        try await updateAccount(AccountChanges(password: password))
+    }
+    public func changeEmail(to email: String) async throws(AuthError) {
+        try await updateAccount(AccountChanges(email: email))
+    }
+
+    /// Signs out on this device.
+    public func signOut() async throws(AuthError) { try await signOut(.local, wipesLocalData: false) }
+    public func signOut(_ scope: SignOutScope) async throws(AuthError) {
+        try await signOut(scope, wipesLocalData: false)
+    }
+
+    public func accessToken() async throws(AuthError) -> AccessToken { try await accessToken(refreshing: false) }
+}

@@ -1,0 +1,164 @@
+public import Foundation
+
+/// Proof of who somebody is, in one of the ways there are.
+public struct AuthCredential: Sendable, Hashable {
+    /// What kind of proof; providers branch on this.
+    public let kind: Kind
+
+    public enum Kind: Sendable, Hashable {
+        case anonymous
+        case password(email: String, password: Secret)
+        /// A token that the app's own server signed.
+        case customToken(Secret)
+        /// An identity token of Apple, Google or any OpenID provider, got by the app.
+        case identityToken(IdentityProvider, token: Secret, accessToken: Secret?, rawNonce: String?)
+        /// The address to which the browser came back, and the sign-in that was begun.
+        case browser(BrowserSignIn, callback: URL)
+        case phoneCode(PhoneVerification, code: Secret)
+        /// The link out of the e-mail.
+        case emailLink(email: String, link: URL)
+    }
+
+    public init(_ kind: Kind) { self.kind = kind }
+
+    public static let anonymous = AuthCredential(.anonymous)
+    public static func password(email: String, _ password: Secret) -> AuthCredential {
+        AuthCredential(.password(email: email, password: password))
+    }
+    public static func customToken(_ token: Secret) -> AuthCredential { AuthCredential(.customToken(token)) }
+    public static func identityToken(
+        _ provider: IdentityProvider, _ token: Secret, accessToken: Secret? = nil, rawNonce: String? = nil
+    ) -> AuthCredential {
+        AuthCredential(.identityToken(provider, token: token, accessToken: accessToken, rawNonce: rawNonce))
+    }
+    public static func browser(_ signIn: BrowserSignIn, callback: URL) -> AuthCredential {
+        AuthCredential(.browser(signIn, callback: callback))
+    }
+    public static func phoneCode(_ verification: PhoneVerification, _ code: Secret) -> AuthCredential {
+        AuthCredential(.phoneCode(verification, code: code))
+    }
+    public static func emailLink(email: String, _ link: URL) -> AuthCredential {
+        AuthCredential(.emailLink(email: email, link: link))
+    }
+}
+
+extension AuthCredential: CustomStringConvertible {
+    /// The kind of proof, and nothing of it.
+    public var description: String { "AuthCredential(\(name))" }
+
+    package var name: String {
+        switch kind {
+        case .anonymous: "anonymous"
+        case .password: "password"
+        case .customToken: "custom token"
+        case .identityToken(let provider, _, _, _): "identity token of \(provider)"
+        case .browser(let signIn, _): "browser sign-in with \(signIn.identityProvider)"
+        case .phoneCode: "phone code"
+        case .emailLink: "e-mail link"
+        }
+    }
+}
+
+/// A sign-in through the browser that has begun: open ``url``, and hand the address it comes back to to
+/// ``AuthClient/signIn(with:)`` together with this value. May be kept while the app is away.
+public struct BrowserSignIn: Sendable, Hashable, Codable {
+    public let identityProvider: IdentityProvider
+    /// The page to open.
+    public let url: URL
+    /// Where the browser will come back to.
+    public let redirectURL: URL
+    /// Binds the answer to this request.
+    public let state: String
+    /// The secret half of the proof key (PKCE); never sent before the answer is exchanged.
+    package let verifier: String
+    /// The provider's own handle for the flow, where it has one.
+    package let session: String?
+
+    package init(
+        identityProvider: IdentityProvider, url: URL, redirectURL: URL, state: String, verifier: String,
+        session: String? = nil
+    ) {
+        self.identityProvider = identityProvider
+        self.url = url
+        self.redirectURL = redirectURL
+        self.state = state
+        self.verifier = verifier
+        self.session = session
+    }
+}
+
+/// A code that is on its way to a telephone.
+public struct PhoneVerification: Sendable, Hashable, Codable {
+    public let phoneNumber: String
+    /// The provider's handle for it.
+    public let id: String
+
+    public init(phoneNumber: String, id: String) {
+        self.phoneNumber = phoneNumber
+        self.id = id
+    }
+}
+
+/// The question for a second factor, in the middle of a sign-in.
+public struct SecondFactorChallenge: Sendable, Hashable {
+    /// The factors that may answer it.
+    public let factors: [SecondFactor]
+    /// The provider's handle for the half-finished sign-in.
+    package let session: Secret
+
+    package init(factors: [SecondFactor], session: Secret) {
+        self.factors = factors
+        self.session = session
+    }
+}
+
+/// The answer to a ``SecondFactorChallenge``.
+public struct SecondFactorAnswer: Sendable, Hashable {
+    public let factor: SecondFactor.ID
+    public let code: Secret
+    public init(factor: SecondFactor.ID, code: Secret) {
+        self.factor = factor
+        self.code = code
+    }
+}
+
+/// A second factor that is being set up: show ``uri`` as a code to scan, then confirm with a first code.
+public struct SecondFactorEnrollment: Sendable, Hashable {
+    public let kind: SecondFactor.Kind
+    /// For an authenticator app: the shared key in Base32, and the `otpauth:` address that holds it.
+    public let sharedKey: Secret
+    public let uri: Secret
+    package let session: Secret
+
+    package init(kind: SecondFactor.Kind, sharedKey: Secret, uri: Secret, session: Secret) {
+        self.kind = kind
+        self.sharedKey = sharedKey
+        self.uri = uri
+        self.session = session
+    }
+}
+
+/// What to change about an account; what is `nil` stays as it is.
+public struct AccountChanges: Sendable, Hashable {
+    public var displayName: String?
+    public var photoURL: URL?
+    /// Takes effect at once or after a confirmation by mail, as the provider has it.
+    public var email: String?
+    public var password: Secret?
+
+    public init(displayName: String? = nil, photoURL: URL? = nil, email: String? = nil, password: Secret? = nil) {
+        self.displayName = displayName
+        self.photoURL = photoURL
+        self.email = email
+        self.password = password
+    }
+}
+
+public enum SignOutScope: Sendable, Hashable {
+    /// This device only.
+    case local
+    /// Every session of the account.
+    case everywhere
+    /// Every session but this one.
+    case others
+}

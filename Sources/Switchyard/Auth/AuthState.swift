@@ -1,0 +1,56 @@
+/// What is known about the session. Not known, not readable, absent, over and present are five different things.
+public enum AuthState: Sendable, Hashable {
+    /// Not looked at yet: the kept session is still being read. Show neither a sign-in form nor contents.
+    case unknown
+    /// There may be a session, but this device cannot read it now: protected until first unlock, or held by another process.
+    case locked
+    case signedOut(SignOut)
+    /// There is a user, but the server no longer takes the session; they must sign in again to go on.
+    case expired(AuthUser)
+    case signedIn(AuthUser)
+
+    /// The user whose data this device shows: the one signed in, or the one whose session ran out.
+    public var user: AuthUser? {
+        switch self {
+        case .signedIn(let user), .expired(let user): user
+        case .unknown, .locked, .signedOut: nil
+        }
+    }
+
+    public var isSignedIn: Bool { if case .signedIn = self { true } else { false } }
+}
+
+/// Why nobody is signed in.
+public struct SignOut: Sendable, Hashable {
+    public enum Reason: String, Sendable, Hashable {
+        /// Nobody has signed in on this device yet.
+        case never
+        case byUser
+        case accountDeleted
+        /// The server ended the session: disabled, deleted elsewhere, or signed out everywhere.
+        case byServer
+    }
+
+    public let reason: Reason
+    /// Whether what other clients keep on this device for the user is to go as well.
+    public let wipesLocalData: Bool
+
+    public init(_ reason: Reason, wipesLocalData: Bool = false) {
+        self.reason = reason
+        self.wipesLocalData = wipesLocalData
+    }
+}
+
+/// A token that proves the session to other services.
+public struct AccessToken: Sendable, Hashable {
+    public let value: Secret
+    public let expiresAt: Timestamp
+    /// Whose token it is: it never outlives the session that it was made for.
+    public let userID: AuthUser.ID
+
+    public init(value: Secret, expiresAt: Timestamp, userID: AuthUser.ID) {
+        self.value = value
+        self.expiresAt = expiresAt
+        self.userID = userID
+    }
+}

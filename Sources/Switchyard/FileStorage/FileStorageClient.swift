@@ -1,0 +1,139 @@
+public import Foundation
+
+/// What a file storage provider can do beyond uploads, downloads, metadata, lists and deletion.
+public struct FileStorageCapabilities: Sendable, Hashable {
+    /// Uploads of files that go on after the process has ended.
+    public var resumableUploads = false
+    public var ranges = false
+    public var customMetadata = false
+    public var copyAndMove = false
+    /// Addresses that anybody can read from, until they expire.
+    public var expiringURLs = false
+    /// Addresses without an end.
+    public var permanentURLs = false
+    /// Uploads without a known length.
+    public var unboundedUploads = false
+    /// The largest file, where there is a bound.
+    public var maximumFileSize: Int64?
+
+    public init() {}
+
+    public static let all: FileStorageCapabilities = {
+        var all = FileStorageCapabilities()
+        all.resumableUploads = true
+        all.ranges = true
+        all.customMetadata = true
+        all.copyAndMove = true
+        all.expiringURLs = true
+        all.permanentURLs = true
+        all.unboundedUploads = true
+        return all
+    }()
+}
+
+/// Files in the cloud, whoever stands behind.
+///
+/// ```swift
+/// let transfer = try await files.upload(.file(photo), to: "avatars/alice.jpg")
+/// for await progress in transfer.progress { show(progress.fraction) }
+/// let stored = try await transfer.result()
+/// ```
+public protocol FileStorageClient: Sendable {
+    var provider: InfrastructureProvider { get }
+    var capabilities: FileStorageCapabilities { get }
+
+    /// Begins an upload; it runs on its own until its result is there.
+    ///
+    /// - Throws: What can be told without sending a byte, such as `.localFile` or `.unsupported`.
+    func upload(
+        _ source: UploadSource, to path: FilePath, options: UploadOptions
+    ) async throws(FileStorageError) -> FileTransfer<FileMetadata>
+
+    /// Begins a download into a file on this device; the file appears whole, at the end.
+    func download(_ path: FilePath, to file: URL) async throws(FileStorageError) -> FileTransfer<FileMetadata>
+
+    /// The contents, or a range of them, chunk by chunk; no more is fetched than is consumed.
+    func bytes(of path: FilePath, range: Range<Int64>?) -> EventStream<Data, FileStorageError>
+
+    /// The contents, or a range of them, in memory.
+    ///
+    /// - Throws: `.tooLarge` above `limit` bytes, as soon as that is known.
+    func data(at path: FilePath, range: Range<Int64>?, limit: Int) async throws(FileStorageError) -> Data
+
+    func metadata(of path: FilePath) async throws(FileStorageError) -> FileMetadata
+    func updateMetadata(
+        of path: FilePath, _ changes: FileMetadataChanges
+    ) async throws(FileStorageError) -> FileMetadata
+
+    /// One page of what lies directly in `folder`, sorted by path.
+    ///
+    /// - Parameter page: `nil` for the first, then ``FileList/nextPage``.
+    func list(_ folder: FilePath?, pageSize: Int, page: String?) async throws(FileStorageError) -> FileList
+
+    func copy(_ source: FilePath, to destination: FilePath) async throws(FileStorageError) -> FileMetadata
+    func move(_ source: FilePath, to destination: FilePath) async throws(FileStorageError) -> FileMetadata
+    /// - Throws: `.notFound` if there is no such file.
+    func delete(_ path: FilePath) async throws(FileStorageError)
+
+    /// An address from which anybody can read the file.
+    ///
+    /// - Parameter expiresIn: `nil` for one without an end.
+    func downloadURL(of path: FilePath, expiresIn: Duration?) async throws(FileStorageError) -> URL
+
+    /// Uploads that were interrupted and can go on, oldest first.
+    func interruptedUploads() async throws(FileStorageError) -> [InterruptedUpload]
+    /// Goes on where the upload stopped.
+    ///
+    /// - Throws: `.changed` if the file is not what it was; `.uploadExpired` if the server has forgotten it.
+    func resumeUpload(_ id: InterruptedUpload.ID) async throws(FileStorageError) -> FileTransfer<FileMetadata>
+
+    func shutDown() async
+    /// The client of type `Client` in this one or in what it wraps.
+    func unwrapped<Client>(as type: Client.Type) -> Client?
+}
+
+extension FileStorageClient {
+    public func copy(_ source: FilePath, to destination: FilePath) async throws(FileStorageError) -> FileMetadata {
+        throw .unsupported("copying", by: provider, instead: "Download and upload the file.")
+    }
+    public func move(_ source: FilePath, to destination: FilePath) async throws(FileStorageError) -> FileMetadata {
+        throw .unsupported("moving", by: provider, instead: "Copy the file and delete the old one.")
+    }
+    public func downloadURL(of path: FilePath, expiresIn: Duration?) async throws(FileStorageError) -> URL {
+        throw .unsupported("download addresses", by: provider, instead: "Download the file through the client.")
+    }
+    public func interruptedUploads() async throws(FileStorageError) -> [InterruptedUpload] { [] }
+    public func resumeUpload(
+        _ id: InterruptedUpload.ID
+    ) async throws(FileStorageError) -> FileTransfer<FileMetadata> {
+        throw .unsupported("resumable uploads", by: provider, instead: "Start the upload anew.")
+    }
+    public func shutDown() async {}
+    public func unwrapped<Client>(as type: Client.Type) -> Client? { self as? Client }
+}
+
+/// The same on every backend.
+extension FileStorageClient {
+    public func upload(
+        _ source: UploadSource, to path: FilePath
+    ) async throws(FileStorageError) -> FileTransfer<FileMetadata> {
+        try await upload(source, to: path, options: UploadOptions())
+    }
+
+    /// Uploads and waits.
+    @discardableResult
+    public func put(
+        _ data: Data, at path: FilePath, options: UploadOptions = UploadOptions()
+    ) async throws(FileStorageError) -> FileMetadata {
+        try await upload(.data(data), to: path, options: options).result()
+    }
+
+    /// The whole contents in memory.
+    public func data(at path: FilePath, limit: Int = 64 << 20) async throws(FileStorageError) -> Data {
+        try await data(at: path, range: nil, limit: limit)
+    }
+    public func bytes(of path: FilePath) -> EventStream<Data, FileStorageError> { bytes(of: path, range: nil) }
+    public func list(_ folder: FilePath? = nil) async throws(FileStorageError) -> FileList {
+        try await list(folder, pageSize: 100, page: nil)
+    }
+}

@@ -1,0 +1,29 @@
+/// An upload or download that is under way. Dropping the value does not stop it; cancelling does.
+public struct FileTransfer<Output: Sendable>: Sendable {
+    private let controls: any FileTransferControls<Output>
+
+    /// - Parameter controls: The provider's side of it.
+    public init(_ controls: some FileTransferControls<Output>) { self.controls = controls }
+
+    /// How far it has come, now and after every step; ends with the transfer.
+    public var progress: SnapshotStream<TransferProgress, Never> { controls.progress() }
+
+    /// Waits for the end. Cancelling the waiting task cancels the transfer.
+    public func result() async throws(FileStorageError) -> Output { try await controls.result() }
+
+    /// Stops after what is under way. Where the provider cannot continue later, ``resume()`` starts from the beginning.
+    public func pause() async { await controls.pause() }
+    public func resume() async { await controls.resume() }
+    /// Gives it up; what the server has of an upload is thrown away.
+    public func cancel() async { await controls.cancel() }
+}
+
+/// What stands behind a ``FileTransfer``.
+public protocol FileTransferControls<Output>: Sendable {
+    associatedtype Output: Sendable
+    func progress() -> SnapshotStream<TransferProgress, Never>
+    func result() async throws(FileStorageError) -> Output
+    func pause() async
+    func resume() async
+    func cancel() async
+}

@@ -1,0 +1,127 @@
+public import Foundation
+
+/// What is known about a stored file.
+public struct FileMetadata: Sendable, Hashable {
+    public let path: FilePath
+    public var size: Int64
+    public var contentType: String
+    public var createdAt: Timestamp?
+    public var updatedAt: Timestamp?
+    /// Changes with every change of the contents.
+    public var version: String?
+    /// In lower-case hexadecimal, where the backend tells.
+    public var md5: String?
+    public var cacheControl: String?
+    /// The app's own notes.
+    public var custom: [String: String]
+
+    public init(
+        path: FilePath, size: Int64, contentType: String, createdAt: Timestamp? = nil, updatedAt: Timestamp? = nil,
+        version: String? = nil, md5: String? = nil, cacheControl: String? = nil, custom: [String: String] = [:]
+    ) {
+        self.path = path
+        self.size = size
+        self.contentType = contentType
+        self.createdAt = createdAt
+        self.updatedAt = updatedAt
+        self.version = version
+        self.md5 = md5
+        self.cacheControl = cacheControl
+        self.custom = custom
+    }
+}
+
+/// What to change about a file's metadata; what is `nil` stays. A custom entry of `nil` is removed.
+public struct FileMetadataChanges: Sendable, Hashable {
+    public var contentType: String?
+    public var cacheControl: String?
+    public var custom: [String: String?]
+
+    public init(contentType: String? = nil, cacheControl: String? = nil, custom: [String: String?] = [:]) {
+        self.contentType = contentType
+        self.cacheControl = cacheControl
+        self.custom = custom
+    }
+}
+
+public struct UploadOptions: Sendable, Hashable {
+    /// By default after the path's extension, else `application/octet-stream`.
+    public var contentType: String?
+    public var cacheControl: String?
+    public var custom: [String: String]
+    /// Whether an existing file is replaced; otherwise `.alreadyExists`.
+    public var replacesExisting: Bool
+
+    public init(
+        contentType: String? = nil, cacheControl: String? = nil, custom: [String: String] = [:],
+        replacesExisting: Bool = true
+    ) {
+        self.contentType = contentType
+        self.cacheControl = cacheControl
+        self.custom = custom
+        self.replacesExisting = replacesExisting
+    }
+}
+
+/// Where the bytes of an upload come from.
+public enum UploadSource: Sendable {
+    case data(Data)
+    /// A file on this device. It must not change while it is being sent.
+    case file(URL)
+    /// Bytes as they come. `length` where it is known; such an upload cannot go on after a restart.
+    case stream(length: Int64?, @Sendable () -> any AsyncSequence<Data, any Error>)
+}
+
+/// How far a transfer has come.
+public struct TransferProgress: Sendable, Hashable {
+    public enum Phase: Sendable, Hashable { case waiting, running, paused, finished }
+
+    public let phase: Phase
+    public let completedBytes: Int64
+    /// `nil` while nobody knows.
+    public let totalBytes: Int64?
+
+    public init(phase: Phase, completedBytes: Int64, totalBytes: Int64?) {
+        self.phase = phase
+        self.completedBytes = completedBytes
+        self.totalBytes = totalBytes
+    }
+
+    /// 0 … 1, or `nil` while nobody knows.
+    public var fraction: Double? {
+        totalBytes.map { $0 == 0 ? 1 : Double(completedBytes) / Double($0) }
+    }
+}
+
+/// One page of a listing.
+public struct FileList: Sendable, Hashable {
+    public let files: [FileMetadata]
+    /// The folders directly below, as far as they show on this page.
+    public let folders: [FilePath]
+    /// Hand it in for the next page; `nil` on the last one.
+    public let nextPage: String?
+
+    public init(files: [FileMetadata], folders: [FilePath], nextPage: String?) {
+        self.files = files
+        self.folders = folders
+        self.nextPage = nextPage
+    }
+}
+
+/// An upload that was interrupted, by a pause or the end of the process, and can go on.
+public struct InterruptedUpload: Sendable, Hashable, Identifiable {
+    public let id: String
+    public let path: FilePath
+    /// The file that was being sent.
+    public let file: URL
+    public let completedBytes: Int64
+    public let totalBytes: Int64
+
+    public init(id: String, path: FilePath, file: URL, completedBytes: Int64, totalBytes: Int64) {
+        self.id = id
+        self.path = path
+        self.file = file
+        self.completedBytes = completedBytes
+        self.totalBytes = totalBytes
+    }
+}

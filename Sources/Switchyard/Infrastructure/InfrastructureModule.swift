@@ -1,0 +1,55 @@
+/// A provider: makes the clients that it has. The one type that a third party must write.
+///
+/// ```swift
+/// public struct AcmeModule: InfrastructureModule {
+///     public static let provider: InfrastructureProvider = "acme"
+///     public init(_ configuration: AcmeConfiguration) { self.configuration = configuration }
+///     public func makeStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any StorageClient {
+///         AcmeStorageAdapter(configuration, auth: context.auth)
+///     }
+/// }
+/// ```
+///
+/// Every `make` function has a default that refuses with ``InfrastructureError/Code/unsupported``, so a module states only
+/// what it has. Each is called at most once for each ``Infrastructure``: a client is shared by everything that asks for it.
+public protocol InfrastructureModule: Sendable {
+    /// What the provider needs to know; decoded from a file or the environment where it is not given in code.
+    associatedtype Configuration: Codable & Sendable
+
+    static var provider: InfrastructureProvider { get }
+
+    init(_ configuration: Configuration)
+    var configuration: Configuration { get }
+
+    /// Looks at the configuration as a whole, before any client is made.
+    ///
+    /// - Throws: `.invalidConfiguration` with what to change.
+    func validate() throws(InfrastructureError)
+
+    func makeAuthClient(_ context: ModuleContext) async throws(InfrastructureError) -> any AuthClient
+    func makeStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any StorageClient
+    func makeFileStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any FileStorageClient
+    func makeMessagingClient(_ context: ModuleContext) async throws(InfrastructureError) -> any MessagingClient
+}
+
+extension InfrastructureModule {
+    /// The name as an instance has it, for error texts.
+    public var provider: InfrastructureProvider { Self.provider }
+
+    public func validate() throws(InfrastructureError) {}
+
+    public func makeAuthClient(_ context: ModuleContext) async throws(InfrastructureError) -> any AuthClient {
+        throw .unsupported(.auth, by: Self.provider)
+    }
+    public func makeStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any StorageClient {
+        throw .unsupported(.storage, by: Self.provider)
+    }
+    public func makeFileStorageClient(
+        _ context: ModuleContext
+    ) async throws(InfrastructureError) -> any FileStorageClient {
+        throw .unsupported(.files, by: Self.provider)
+    }
+    public func makeMessagingClient(_ context: ModuleContext) async throws(InfrastructureError) -> any MessagingClient {
+        throw .unsupported(.messaging, by: Self.provider)
+    }
+}

@@ -1,0 +1,11 @@
+/// What there are clients for. The first four are provided; the others live in the storage unless they are pinned.
+public enum InfrastructureService: String, Sendable, Hashable, Codable, CaseIterable, CustomStringConvertible {
+    case auth, storage, files, messaging
+    case users, contacts, checkIns, notifications
+
+    public static let core: [InfrastructureService] = [.auth, .storage, .files, .messaging]
+    public static let domain: [InfrastructureService] = [.users, .contacts, .checkIns, .notifications]
+
+    public var isCore: Bool { InfrastructureService.core.contains(self) }
+    public var description: String { rawValue }
+}

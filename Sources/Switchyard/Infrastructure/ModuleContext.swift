@@ -1,0 +1,87 @@
+public import Foundation
+
+/// What a module is given to make a client with.
+public struct ModuleContext: Sendable {
+    /// The chosen auth client, whoever stands behind it: the source of tokens for the client being made. It stays valid when
+    /// the choice changes later. `nil` while auth itself is made, or when nothing was chosen for it.
+    public let auth: (any AuthClient)?
+    /// Time for pauses and deadlines; tests hand in one of their own.
+    public let clock: any Clock<Duration>
+    /// The time of day, for tokens and time stamps.
+    public let now: @Sendable () -> Timestamp
+    /// A folder of this provider's own for what must outlast the process; `nil` to keep everything in memory.
+    public let stateFolder: URL?
+    /// Where to report what happens.
+    public let observer: any InfrastructureObserver
+
+    public init(
+        auth: (any AuthClient)? = nil, clock: any Clock<Duration> = ContinuousClock(),
+        now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) }, stateFolder: URL? = nil,
+        observer: any InfrastructureObserver = SilentObserver()
+    ) {
+        self.auth = auth
+        self.clock = clock
+        self.now = now
+        self.stateFolder = stateFolder
+        self.observer = observer
+    }
+}
+
+/// Told of what clients do: for logs, metrics and tests. Called often and from anywhere: be quick.
+public protocol InfrastructureObserver: Sendable {
+    func observe(_ event: InfrastructureEvent)
+}
+
+public struct SilentObserver: InfrastructureObserver {
+    public init() {}
+    public func observe(_ event: InfrastructureEvent) {}
+}
+
+/// One thing that happened. Holds names, numbers and codes, never contents.
+public struct InfrastructureEvent: Sendable {
+    public let service: InfrastructureService
+    public let provider: InfrastructureProvider
+    public let kind: Kind
+
+    public enum Kind: Sendable, Hashable {
+        /// A call ended.
+        case call(operation: String, duration: Duration, failure: String?)
+        /// A call is repeated after a pause.
+        case retry(operation: String, attempt: Int, after: Duration, failure: String)
+        case streamOpened(operation: String)
+        case streamClosed(operation: String, failure: String?)
+        /// A lost connection is being repaired underneath a stream.
+        case reconnect(operation: String, attempt: Int)
+        case pendingWrites(count: Int)
+        case tokenRefreshed(failure: String?)
+        /// Something a person should know: a damaged file that was set aside, a session that could not be kept.
+        case notice(String)
+    }
+
+    public init(service: InfrastructureService, provider: InfrastructureProvider, kind: Kind) {
+        self.service = service
+        self.provider = provider
+        self.kind = kind
+    }
+}
+
+/// The clients on which domain clients stand.
+public struct CoreClients: Sendable {
+    public let auth: any AuthClient
+    public let storage: any StorageClient
+    /// `nil` when nothing was chosen for files.
+    public let files: (any FileStorageClient)?
+    public let messaging: (any MessagingClient)?
+    public let now: @Sendable () -> Timestamp
+
+    public init(
+        auth: any AuthClient, storage: any StorageClient, files: (any FileStorageClient)? = nil,
+        messaging: (any MessagingClient)? = nil, now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) }
+    ) {
+        self.auth = auth
+        self.storage = storage
+        self.files = files
+        self.messaging = messaging
+        self.now = now
+    }
+}

@@ -1,0 +1,54 @@
+/// A key, password or token: usable, comparable, and never printed.
+///
+/// In configuration files a secret stands as `${NAME}` and its value in the environment; it is encoded back the same way.
+public struct Secret: Sendable, Hashable, ExpressibleByStringLiteral {
+    private let value: String
+    /// The variable it came from, when it came from one.
+    public let name: String?
+
+    public init(_ value: String, name: String? = nil) {
+        self.value = value
+        self.name = name
+    }
+
+    public init(stringLiteral value: String) { self.init(value) }
+
+    /// The text itself, for the one place that sends it.
+    public func reveal() -> String { value }
+    public var isEmpty: Bool { value.isEmpty }
+
+    public static func == (left: Secret, right: Secret) -> Bool { left.value.utf8Equals(right.value) }
+    public func hash(into hasher: inout Hasher) { value.hashUTF8(into: &hasher) }
+}
+
+extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { name.map { "${\($0)}" } ?? "<secret>" }
+    public var debugDescription: String { description }
+    /// `dump` and string interpolation of enclosing values look here, and find nothing.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension Secret: Codable {
+    /// Where a decoder finds the variables that `${NAME}` may name: `[String: String]` under this key of its `userInfo`.
+    public static let environmentKey = CodingUserInfoKey(rawValue: "Switchyard.Secret.environment")!
+
+    public init(from decoder: any Decoder) throws {
+        let text = try decoder.singleValueContainer().decode(String.self)
+        guard text.hasPrefix("${"), text.hasSuffix("}") else {
+            self.init(text)
+            return
+        }
+        let name = String(text.dropFirst(2).dropLast())
+        let environment = decoder.userInfo[Secret.environmentKey] as? [String: String] ?? [:]
+        guard let value = environment[name] else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "The variable \(name) is not set."))
+        }
+        self.init(value, name: name)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode("${\(name ?? "SECRET")}")
+    }
+}

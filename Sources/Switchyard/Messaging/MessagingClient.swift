@@ -1,0 +1,65 @@
+/// What a messaging provider can do. Nothing is declared unless it is stated.
+public struct MessagingCapabilities: Sendable, Hashable {
+    /// Messages reach an app that is not running, by the platform's push service.
+    public var push = false
+    /// Messages reach a running app over a connection of the client's own.
+    public var liveMessages = false
+    public var topics = false
+
+    public init() {}
+
+    public static let all: MessagingCapabilities = {
+        var all = MessagingCapabilities()
+        all.push = true
+        all.liveMessages = true
+        all.topics = true
+        return all
+    }()
+}
+
+/// Messages from a server to this installation, whoever stands behind.
+public protocol MessagingClient: Sendable {
+    var provider: InfrastructureProvider { get }
+    var capabilities: MessagingCapabilities { get }
+
+    var permission: MessagingPermission { get async }
+    /// Records what the platform's own dialogue answered, or asks where the provider can.
+    func requestPermission() async throws(MessagingError) -> MessagingPermission
+
+    /// The token that the platform's push service gave the app. Changes the registration if there is one.
+    func setPlatformToken(_ token: PlatformPushToken?) async throws(MessagingError)
+
+    /// The name under which a server reaches this installation; registers it if need be.
+    func token() async throws(MessagingError) -> MessagingToken
+    /// Ends the registration; messages no longer arrive.
+    func deleteToken() async throws(MessagingError)
+
+    func subscribe(to topic: MessagingTopic) async throws(MessagingError)
+    func unsubscribe(from topic: MessagingTopic) async throws(MessagingError)
+
+    /// The token, now and after every change; `nil` while there is none.
+    func tokenStream() -> SnapshotStream<MessagingToken?, MessagingError>
+    /// Messages as they arrive, each once, none dropped.
+    func messageStream() -> EventStream<RemoteMessage, MessagingError>
+
+    /// Takes in what the platform handed the app; the message also goes to ``messageStream()``.
+    ///
+    /// - Returns: `nil` if the payload is not one of this provider's messages.
+    @discardableResult
+    func receive(_ payload: RemotePayload) async throws(MessagingError) -> RemoteMessage?
+
+    func shutDown() async
+    /// The client of type `Client` in this one or in what it wraps.
+    func unwrapped<Client>(as type: Client.Type) -> Client?
+}
+
+extension MessagingClient {
+    public func subscribe(to topic: MessagingTopic) async throws(MessagingError) {
+        throw .unsupported("topics", by: provider, instead: "Send to tokens that you keep in documents.")
+    }
+    public func unsubscribe(from topic: MessagingTopic) async throws(MessagingError) {
+        throw .unsupported("topics", by: provider, instead: "Send to tokens that you keep in documents.")
+    }
+    public func shutDown() async {}
+    public func unwrapped<Client>(as type: Client.Type) -> Client? { self as? Client }
+}

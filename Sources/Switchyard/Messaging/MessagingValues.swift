@@ -1,0 +1,107 @@
+public import Foundation
+
+public enum MessagingPermission: String, Sendable, Hashable {
+    /// Nobody has asked yet.
+    case undetermined
+    case granted, denied
+}
+
+/// The name under which a server reaches this installation.
+public struct MessagingToken: Sendable, Hashable {
+    public let value: Secret
+    public init(_ value: Secret) { self.value = value }
+}
+
+/// The token that the platform's push service gave the app, handed in by the app.
+public struct PlatformPushToken: Sendable, Hashable {
+    public enum Service: String, Sendable, Hashable, Codable {
+        case apns, apnsSandbox, fcm, webPush
+    }
+
+    public let service: Service
+    public let token: Secret
+
+    public init(_ service: Service, token: Secret) {
+        self.service = service
+        self.token = token
+    }
+
+    /// Apple hands out bytes; servers want them in hexadecimal.
+    public init(apns bytes: Data, isSandbox: Bool = false) {
+        let digits = Array("0123456789abcdef")
+        let text = String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+        self.init(isSandbox ? .apnsSandbox : .apns, token: Secret(text))
+    }
+}
+
+/// The name of a group of installations that get the same messages.
+public struct MessagingTopic: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
+    public let rawValue: String
+
+    /// - Throws: `.invalidArgument` unless `text` has 1 to 900 of the characters `A–Z a–z 0–9 - _ . ~ %`.
+    public init(validating text: String) throws(MessagingError) {
+        let isLegal = text.utf8.allSatisfy { byte in
+            (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+                || "-_.~%".utf8.contains(byte)
+        }
+        guard isLegal, (1...900).contains(text.utf8.count) else {
+            throw MessagingError(.invalidArgument, "A topic has 1 to 900 letters, digits, or - _ . ~ %.")
+        }
+        rawValue = text
+    }
+
+    /// Traps on an invalid literal. For text that is not a literal use ``init(validating:)``.
+    public init(stringLiteral value: String) {
+        do throws(MessagingError) {
+            try self.init(validating: value)
+        } catch {
+            preconditionFailure("“\(value)” is no topic: \(error.message)")
+        }
+    }
+
+    public var description: String { rawValue }
+}
+
+/// A message that arrived.
+public struct RemoteMessage: Sendable, Hashable, Identifiable {
+    /// The server's name for it; the same message never comes twice on one stream.
+    public let id: String
+    public let title: String?
+    public let body: String?
+    /// The app's own part.
+    public let data: [String: String]
+    public let topic: MessagingTopic?
+    public let sentAt: Timestamp?
+    /// Whether the person opened the app by tapping on it.
+    public let wasOpened: Bool
+
+    public init(
+        id: String, title: String? = nil, body: String? = nil, data: [String: String] = [:],
+        topic: MessagingTopic? = nil,
+        sentAt: Timestamp? = nil, wasOpened: Bool = false
+    ) {
+        self.id = id
+        self.title = title
+        self.body = body
+        self.data = data
+        self.topic = topic
+        self.sentAt = sentAt
+        self.wasOpened = wasOpened
+    }
+}
+
+extension RemoteMessage: CustomStringConvertible {
+    /// Its name only: contents stay out of logs.
+    public var description: String { "RemoteMessage(\(id))" }
+}
+
+/// What a platform handed the app for a push message: its dictionary, as JSON.
+public struct RemotePayload: Sendable, Hashable {
+    public let json: Data
+    public let wasOpened: Bool
+
+    public init(json: Data, wasOpened: Bool = false) {
+        self.json = json
+        self.wasOpened = wasOpened
+    }
+}
