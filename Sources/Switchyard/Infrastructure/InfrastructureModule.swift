@@ -30,6 +30,14 @@ public protocol InfrastructureModule: Sendable {
     func makeStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any StorageClient
     func makeFileStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any FileStorageClient
     func makeMessagingClient(_ context: ModuleContext) async throws(InfrastructureError) -> any MessagingClient
+
+    // Domain clients, for a provider that can do better than documents. Each must be right with nothing but `core`, whose
+    // auth may be another provider's; a fast path is allowed where `core.storage.unwrapped(as:)` finds one's own client.
+
+    func makeUserClient(on core: CoreClients) async throws(InfrastructureError) -> any UserClient
+    func makeContactsClient(on core: CoreClients) async throws(InfrastructureError) -> any ContactsClient
+    func makeCheckInClient(on core: CoreClients) async throws(InfrastructureError) -> any CheckInClient
+    func makeNotificationClient(on core: CoreClients) async throws(InfrastructureError) -> any NotificationClient
 }
 
 extension InfrastructureModule {
@@ -52,4 +60,17 @@ extension InfrastructureModule {
     public func makeMessagingClient(_ context: ModuleContext) async throws(InfrastructureError) -> any MessagingClient {
         throw .unsupported(.messaging, by: Self.provider)
     }
+
+    public func makeUserClient(on core: CoreClients) async throws(InfrastructureError) -> any UserClient {
+        DocumentUserClient(on: core)
+    }
+    public func makeContactsClient(on core: CoreClients) async throws(InfrastructureError) -> any ContactsClient {
+        DocumentContactsClient(on: core)
+    }
+    public func makeCheckInClient(on core: CoreClients) async throws(InfrastructureError) -> any CheckInClient {
+        DocumentCheckInClient(on: core)
+    }
+    public func makeNotificationClient(
+        on core: CoreClients
+    ) async throws(InfrastructureError) -> any NotificationClient { DocumentNotificationClient(on: core) }
 }

@@ -16,17 +16,35 @@ public struct SnapshotStream<Element: Sendable, Failure: Error>: AsyncSequence, 
 
     /// The producer's side of one iteration. May be used from anywhere.
     public struct Continuation: Sendable {
-        fileprivate let buffer: StreamBuffer<Element, Failure>
+        fileprivate let push: @Sendable (Element) -> Bool
+        fileprivate let end: @Sendable (Result<Void, Failure>) -> Void
 
         /// - Returns: `false` once the consumer has gone.
         @discardableResult
-        public func yield(_ element: Element) -> Bool { buffer.yield(element) }
-        public func finish() { buffer.finish(.success(())) }
-        public func finish(throwing error: Failure) { buffer.finish(.failure(error)) }
+        public func yield(_ element: Element) -> Bool { push(element) }
+        public func finish() { end(.success(())) }
+        public func finish(throwing error: Failure) { end(.failure(error)) }
     }
 
+    /// The same stream with each element, and a failure, turned into another. Costs no task and no buffer.
+    public func mapElements<Mapped: Sendable, NewFailure: Error>(
+        _ transform: @escaping @Sendable (Element) -> Mapped, failure: @escaping @Sendable (Failure) -> NewFailure
+    ) -> SnapshotStream<Mapped, NewFailure> {
+        SnapshotStream<Mapped, NewFailure> { [start] target in
+            start(
+                Continuation(push: { target.push(transform($0)) }, end: { target.end($0.mapError(failure)) }))
+        }
+    }
+
+    public func mapElements<Mapped: Sendable>(
+        _ transform: @escaping @Sendable (Element) -> Mapped
+    ) -> SnapshotStream<Mapped, Failure> { mapElements(transform, failure: { $0 }) }
+
     public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(subscription: StreamSubscription(.newest) { [start] in start(Continuation(buffer: $0)) })
+        AsyncIterator(
+            subscription: StreamSubscription(.newest) { [start] buffer in
+                start(Continuation(push: { buffer.yield($0) }, end: { buffer.finish($0) }))
+            })
     }
 
     public struct AsyncIterator: AsyncIteratorProtocol {

@@ -1,0 +1,76 @@
+public enum CheckInDomain: DomainErrorDomain { public static let errorName = "CheckInError" }
+/// Why a call to a ``CheckInClient`` failed.
+public typealias CheckInError = DomainError<CheckInDomain>
+
+/// One sign of life: the document `checkIns/{id}`.
+public struct CheckInRecord: Sendable, Hashable, Identifiable {
+    public let id: String
+    public let userID: AuthUser.ID
+    /// When the person checked in, by this device's clock.
+    public let checkedInAt: Timestamp
+    /// When the server took note of it; an estimate until it has.
+    public let recordedAt: Timestamp?
+
+    public init(id: String, userID: AuthUser.ID, checkedInAt: Timestamp, recordedAt: Timestamp? = nil) {
+        self.id = id
+        self.userID = userID
+        self.checkedInAt = checkedInAt
+        self.recordedAt = recordedAt
+    }
+
+    init?(_ document: DocumentSnapshot) {
+        guard let data = document.data, let user = data["userID"]?.stringValue,
+            let time = data["checkedInAt"]?.timestampValue
+        else { return nil }
+        self.init(
+            id: document.id, userID: user, checkedInAt: time, recordedAt: data["recordedAt"]?.timestampValue)
+    }
+}
+
+/// How often a person checks in.
+public struct CheckInSchedule: Sendable, Hashable {
+    /// How long after a check-in the next one is due.
+    public let interval: Duration
+    /// How long before a check-in is due the person is reminded.
+    public let reminder: Duration
+
+    /// - Throws: `.invalidArgument` unless `interval` is a minute to a year, and `reminder` is not negative and shorter.
+    public init(
+        interval: Duration = UserModel.defaultCheckInInterval, reminder: Duration = UserModel.defaultReminderInterval
+    ) throws(CheckInError) {
+        guard interval >= .seconds(60), interval <= .seconds(366 * 86_400) else {
+            throw CheckInError(.invalidArgument, "A check-in interval lies between one minute and one year.")
+        }
+        guard reminder >= .zero, reminder < interval else {
+            throw CheckInError(
+                .invalidArgument, "The reminder comes before the check-in is due: choose less than its interval.")
+        }
+        self.interval = interval
+        self.reminder = reminder
+    }
+}
+
+/// Signs of life of the signed-in person.
+public protocol CheckInClient: Sendable {
+    /// Writes the record and the person's last check-in, both or neither.
+    ///
+    /// - Returns: The time of the check-in. Without a connection, on a client with a queue, it counts all the same.
+    @discardableResult
+    func checkIn() async throws(CheckInError) -> Timestamp
+
+    /// The newest check-ins, newest first.
+    func history(limit: Int) async throws(CheckInError) -> [CheckInRecord]
+    /// The newest check-ins, newest first, now and after every change.
+    func historyStream(limit: Int) -> SnapshotStream<[CheckInRecord], CheckInError>
+
+    func schedule() async throws(CheckInError) -> CheckInSchedule
+    func setSchedule(_ schedule: CheckInSchedule) async throws(CheckInError)
+    /// When the next check-in is due; `nil` before the first.
+    func nextCheckIn() async throws(CheckInError) -> Timestamp?
+}
+
+extension CheckInClient {
+    /// The newest ten.
+    public func history() async throws(CheckInError) -> [CheckInRecord] { try await history(limit: 10) }
+    public func historyStream() -> SnapshotStream<[CheckInRecord], CheckInError> { historyStream(limit: 10) }
+}

@@ -1,0 +1,90 @@
+/// ``CheckInClient`` on whatever storage and auth it is given.
+public struct DocumentCheckInClient: CheckInClient {
+    private let storage: any StorageClient
+    private let signedIn: SignedInUser<CheckInDomain>
+    private let now: @Sendable () -> Timestamp
+
+    private static let collection: CollectionPath = "checkIns"
+
+    public init(on core: CoreClients) {
+        storage = core.storage
+        signedIn = SignedInUser(auth: core.auth)
+        now = core.now
+    }
+
+    public func checkIn() async throws(CheckInError) -> Timestamp {
+        let id = try await signedIn.id()
+        // Backends keep microseconds; the time returned is the time that will be read back.
+        let time = Timestamp(microseconds: now().microseconds)
+        try await CheckInError.mapping {
+            var batch = WriteBatch()
+            // A set, since the name is new anyway: so the batch can be repeated without harm.
+            try batch.set(
+                Self.collection.newDocument(),
+                ["userID": .of(id), "checkedInAt": .of(time), "recordedAt": .serverTime])
+            try batch.merge(UserFields.path(id), ["lastCheckInAt": .of(time)])
+            _ = try await storage.commit(batch)
+        }
+        return time
+    }
+
+    public func history(limit: Int) async throws(CheckInError) -> [CheckInRecord] {
+        let id = try await signedIn.id()
+        return try await CheckInError.mapping {
+            try await storage.results(of: Self.newest(limit, of: id)).documents.compactMap { CheckInRecord($0) }
+        }
+    }
+
+    public func historyStream(limit: Int) -> SnapshotStream<[CheckInRecord], CheckInError> {
+        let storage = storage
+        return signedIn.stream { id throws(StorageError) in
+            storage.snapshots(of: try Self.newest(limit, of: id))
+                .mapElements { $0.documents.compactMap { CheckInRecord($0) } }
+        }
+    }
+
+    public func schedule() async throws(CheckInError) -> CheckInSchedule {
+        let user = try await user()
+        // Somebody else may have written nonsense; then the defaults hold, as for a person without a schedule.
+        do throws(CheckInError) {
+            return try CheckInSchedule(interval: user.checkInInterval, reminder: user.reminderInterval)
+        } catch {
+            return try CheckInSchedule()
+        }
+    }
+
+    public func setSchedule(_ schedule: CheckInSchedule) async throws(CheckInError) {
+        let id = try await signedIn.id()
+        try await CheckInError.mapping {
+            try await storage.mergeDocument(
+                UserFields.path(id),
+                [
+                    "checkInInterval": .of(schedule.interval.inSeconds),
+                    "reminderInterval": .of(schedule.reminder.inSeconds),
+                ])
+        }
+    }
+
+    public func nextCheckIn() async throws(CheckInError) -> Timestamp? {
+        let user = try await user()
+        return user.lastCheckInAt?.advanced(by: try await schedule().interval)
+    }
+
+    private func user() async throws(CheckInError) -> UserModel {
+        let id = try await signedIn.id()
+        return try await CheckInError.mapping {
+            UserModel(try await storage.snapshot(UserFields.path(id))) ?? UserModel(id: id)
+        }
+    }
+
+    private static func newest(_ limit: Int, of id: AuthUser.ID) throws(StorageError) -> Query {
+        try Query(in: collection).where("userID", .equal, id).ordered(by: "checkedInAt", .descending).limited(to: limit)
+    }
+}
+
+extension Duration {
+    fileprivate var inSeconds: Double {
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) / 1e18
+    }
+}

@@ -1,0 +1,62 @@
+/// Whose data a domain client works on: the user of the chosen auth client.
+struct SignedInUser<Domain: DomainErrorDomain>: Sendable {
+    let auth: any AuthClient
+
+    typealias Failure = DomainError<Domain>
+
+    /// - Throws: `.notAuthenticated` unless somebody is signed in.
+    func id() async throws(Failure) -> AuthUser.ID {
+        guard let user = await auth.currentUser else { throw .notAuthenticated }
+        return user.id
+    }
+
+    /// A stream for the user who is signed in when it starts.
+    ///
+    /// Waits while the session is not known yet; ends with `.notAuthenticated` when that user is no longer the one.
+    func stream<Element: Sendable>(
+        _ make: @escaping @Sendable (AuthUser.ID) throws(StorageError) -> SnapshotStream<Element, StorageError>
+    ) -> SnapshotStream<Element, Failure> {
+        let auth = auth
+        return SnapshotStream { continuation in
+            let inner = TaskBox()
+            let outer = Task {
+                var userID: AuthUser.ID?
+                for await state in auth.authStateStream() {
+                    switch state {
+                    case .unknown, .locked: continue
+                    case .signedOut, .expired:
+                        continuation.finish(throwing: .notAuthenticated)
+                        return
+                    case .signedIn(let user):
+                        if userID == user.id { continue }
+                        guard userID == nil else {
+                            continuation.finish(throwing: .notAuthenticated)
+                            return
+                        }
+                        userID = user.id
+                        inner.replace(with: Task { await SignedInUser.forward(user.id, make, to: continuation) })
+                    }
+                }
+                // The auth client was shut down: without it nobody can say whose data this is.
+                if !Task.isCancelled { continuation.finish() }
+            }
+            return {
+                outer.cancel()
+                inner.cancel()
+            }
+        }
+    }
+
+    private static func forward<Element: Sendable>(
+        _ id: AuthUser.ID,
+        _ make: @Sendable (AuthUser.ID) throws(StorageError) -> SnapshotStream<Element, StorageError>,
+        to continuation: SnapshotStream<Element, Failure>.Continuation
+    ) async {
+        do throws(StorageError) {
+            for try await element in try make(id) { continuation.yield(element) }
+            if !Task.isCancelled { continuation.finish() }
+        } catch {
+            continuation.finish(throwing: Failure(error))
+        }
+    }
+}

@@ -1,0 +1,67 @@
+/// Somebody a person knows: the document `users/{id}/contacts/{contact}`.
+public struct ContactModel: Sendable, Hashable, Identifiable {
+    /// The other person's account, or a name of its own for somebody without one.
+    public let id: String
+    public var name: String
+    public var email: String?
+    public var phoneNumber: String?
+    public var note: String?
+    /// Whether they are told when this person misses a check-in.
+    public var isResponder: Bool
+    /// Whether this person is told when they miss one.
+    public var isDependent: Bool
+    public var addedAt: Timestamp?
+
+    public init(
+        id: String, name: String, email: String? = nil, phoneNumber: String? = nil, note: String? = nil,
+        isResponder: Bool = false, isDependent: Bool = false, addedAt: Timestamp? = nil
+    ) {
+        self.id = id
+        self.name = name
+        self.email = email
+        self.phoneNumber = phoneNumber
+        self.note = note
+        self.isResponder = isResponder
+        self.isDependent = isDependent
+        self.addedAt = addedAt
+    }
+}
+
+extension ContactModel: CustomStringConvertible {
+    /// Its name in the list only: names and addresses of people stay out of logs.
+    public var description: String { "ContactModel(\(id))" }
+}
+
+extension ContactModel {
+    /// - Returns: `nil` for a document that does not exist. Fields of another type than expected count as missing.
+    init?(_ document: DocumentSnapshot) {
+        guard let data = document.data else { return nil }
+        self.init(
+            id: document.id, name: data["name"]?.stringValue ?? "", email: data["email"]?.stringValue,
+            phoneNumber: data["phoneNumber"]?.stringValue, note: data["note"]?.stringValue,
+            isResponder: data["isResponder"]?.boolValue ?? false, isDependent: data["isDependent"]?.boolValue ?? false,
+            addedAt: data["addedAt"]?.timestampValue)
+    }
+
+    /// Everything that is known but the time of adding.
+    var fields: WriteFields {
+        WriteFields(optionals.compactMap { name, value in value.map { (name, FieldValue.value($0)) } })
+    }
+
+    /// Everything but the time of adding; what is not known is removed.
+    var updates: FieldUpdates {
+        FieldUpdates(optionals.map { (FieldPath(unchecked: [$0.0]), $0.1.map(FieldValue.value) ?? .delete) })
+    }
+
+    private var optionals: [(String, DocumentValue?)] {
+        [
+            ("name", .string(name)), ("email", email.map(DocumentValue.string)),
+            ("phoneNumber", phoneNumber.map(DocumentValue.string)), ("note", note.map(DocumentValue.string)),
+            ("isResponder", .bool(isResponder)), ("isDependent", .bool(isDependent)),
+        ]
+    }
+
+    static func collection(of id: AuthUser.ID) throws(StorageError) -> CollectionPath {
+        try UserFields.path(id).collection("contacts")
+    }
+}

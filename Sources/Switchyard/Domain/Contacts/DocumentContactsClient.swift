@@ -1,0 +1,88 @@
+/// ``ContactsClient`` on whatever storage and auth it is given.
+public struct DocumentContactsClient: ContactsClient {
+    private let storage: any StorageClient
+    private let signedIn: SignedInUser<ContactsDomain>
+
+    public init(on core: CoreClients) {
+        storage = core.storage
+        signedIn = SignedInUser(auth: core.auth)
+    }
+
+    public func contacts() async throws(ContactsError) -> [ContactModel] {
+        let id = try await signedIn.id()
+        return try await ContactsError.mapping {
+            try await storage.results(of: Self.byName(id)).documents.compactMap { ContactModel($0) }
+        }
+    }
+
+    public func contact(_ contact: ContactModel.ID) async throws(ContactsError) -> ContactModel {
+        let id = try await signedIn.id()
+        return try await ContactsError.mapping {
+            let path = try ContactModel.collection(of: id).document(contact)
+            guard let contact = ContactModel(try await storage.snapshot(path)) else {
+                throw ContactsError(.notFound, "There is no such contact.")
+            }
+            return contact
+        }
+    }
+
+    public func contactsStream() -> SnapshotStream<[ContactModel], ContactsError> {
+        let storage = storage
+        return signedIn.stream { id throws(StorageError) in
+            storage.snapshots(of: try Self.byName(id)).mapElements { $0.documents.compactMap { ContactModel($0) } }
+        }
+    }
+
+    public func add(_ contact: ContactModel) async throws(ContactsError) {
+        let id = try await signedIn.id()
+        try await ContactsError.mapping {
+            try await storage.createDocument(
+                ContactModel.collection(of: id).document(contact.id), Self.newFields(contact))
+        }
+    }
+
+    public func addMutually(_ contact: ContactModel, me: ContactModel) async throws(ContactsError) {
+        let id = try await signedIn.id()
+        try await ContactsError.mapping {
+            var batch = WriteBatch()
+            try batch.create(ContactModel.collection(of: id).document(contact.id), Self.newFields(contact))
+            // The other side may know this person already; then its own notes stay.
+            try batch.merge(ContactModel.collection(of: contact.id).document(id), Self.newFields(me))
+            _ = try await storage.commit(batch)
+        }
+    }
+
+    public func update(_ contact: ContactModel) async throws(ContactsError) {
+        let id = try await signedIn.id()
+        try await ContactsError.mapping {
+            try await storage.updateDocument(ContactModel.collection(of: id).document(contact.id), contact.updates)
+        }
+    }
+
+    public func remove(_ contact: ContactModel.ID) async throws(ContactsError) {
+        let id = try await signedIn.id()
+        try await ContactsError.mapping {
+            try await storage.deleteDocument(ContactModel.collection(of: id).document(contact))
+        }
+    }
+
+    public func removeMutually(_ contact: ContactModel.ID) async throws(ContactsError) {
+        let id = try await signedIn.id()
+        try await ContactsError.mapping {
+            var batch = WriteBatch()
+            batch.delete(try ContactModel.collection(of: id).document(contact))
+            batch.delete(try ContactModel.collection(of: contact).document(id))
+            _ = try await storage.commit(batch)
+        }
+    }
+
+    private static func byName(_ id: AuthUser.ID) throws(StorageError) -> Query {
+        try Query(in: ContactModel.collection(of: id)).ordered(by: "name")
+    }
+
+    private static func newFields(_ contact: ContactModel) -> WriteFields {
+        var fields = contact.fields
+        fields["addedAt"] = .serverTime
+        return fields
+    }
+}

@@ -1,0 +1,104 @@
+public import Foundation
+
+/// ``UserClient`` on whatever storage, auth and file storage it is given.
+public struct DocumentUserClient: UserClient {
+    private let core: CoreClients
+    private let signedIn: SignedInUser<UserDomain>
+
+    public init(on core: CoreClients) {
+        self.core = core
+        signedIn = SignedInUser(auth: core.auth)
+    }
+
+    public func currentUser() async throws(UserError) -> UserModel {
+        guard let account = await core.auth.currentUser else { throw .notAuthenticated }
+        return try await UserError.mapping {
+            let path = try UserFields.path(account.id)
+            if let user = UserModel(try await core.storage.snapshot(path)) { return user }
+            // A merge, not a set: what another device wrote in between stays.
+            var fields: WriteFields = ["createdAt": .serverTime]
+            if let email = account.email { fields[UserFields.email] = .of(email) }
+            if let name = account.displayName { fields[UserFields.displayName] = .of(name) }
+            if let phone = account.phoneNumber { fields[UserFields.phoneNumber] = .of(phone) }
+            try await core.storage.mergeDocument(path, fields)
+            return UserModel(try await core.storage.snapshot(path)) ?? UserModel(id: account.id)
+        }
+    }
+
+    public func user(_ id: AuthUser.ID) async throws(UserError) -> UserModel {
+        try await UserError.mapping {
+            guard let user = UserModel(try await core.storage.snapshot(UserFields.path(id))) else {
+                throw UserError(.notFound, "There is no such user.")
+            }
+            return user
+        }
+    }
+
+    public func currentUserStream() -> SnapshotStream<UserModel?, UserError> {
+        let storage = core.storage
+        return signedIn.stream { id throws(StorageError) in
+            let path = try UserFields.path(id)
+            return storage.snapshots(of: path).mapElements { UserModel($0) }
+        }
+    }
+
+    public func userStream(_ id: AuthUser.ID) -> SnapshotStream<UserModel?, UserError> {
+        let storage = core.storage
+        return signedIn.stream { _ throws(StorageError) in
+            let path = try UserFields.path(id)
+            return storage.snapshots(of: path).mapElements { UserModel($0) }
+        }
+    }
+
+    public func updateProfile(_ changes: ProfileChanges) async throws(UserError) {
+        var fields = WriteFields()
+        if let value = changes.displayName { fields[UserFields.displayName] = .of(value) }
+        if let value = changes.phoneNumber { fields[UserFields.phoneNumber] = .of(value) }
+        if let value = changes.email { fields[UserFields.email] = .of(value) }
+        guard !fields.isEmpty else { return }
+        let id = try await signedIn.id()
+        let merged = fields
+        try await UserError.mapping { try await core.storage.mergeDocument(UserFields.path(id), merged) }
+    }
+
+    public func updateFields(_ updates: FieldUpdates) async throws(UserError) {
+        let id = try await signedIn.id()
+        try await UserError.mapping { try await core.storage.updateDocument(UserFields.path(id), updates) }
+    }
+
+    public func setProfileImage(_ image: Data, contentType: String) async throws(UserError) -> FilePath {
+        let id = try await signedIn.id()
+        let files = try requireFiles()
+        return try await UserError.mapping {
+            let path = try FilePath(validating: "users/\(id)/profile")
+            try await files.put(image, at: path, options: UploadOptions(contentType: contentType))
+            try await core.storage.mergeDocument(UserFields.path(id), ["imagePath": .of(path.rawValue)])
+            return path
+        }
+    }
+
+    public func profileImage(of id: AuthUser.ID) async throws(UserError) -> Data {
+        let files = try requireFiles()
+        let user = try await user(id)
+        guard let path = user.imagePath else { throw UserError(.notFound, "This user has no profile image.") }
+        return try await UserError.mapping { try await files.data(at: path, limit: 32 << 20) }
+    }
+
+    public func removeProfileImage() async throws(UserError) {
+        let user = try await currentUser()
+        let files = try requireFiles()
+        guard let path = user.imagePath else { return }
+        try await UserError.mapping {
+            // First the profile, so that it never names a file that is gone.
+            try await core.storage.updateDocument(UserFields.path(user.id), ["imagePath": .delete])
+            do throws(FileStorageError) { try await files.delete(path) } catch .notFound {}
+        }
+    }
+
+    private func requireFiles() throws(UserError) -> any FileStorageClient {
+        guard let files = core.files else {
+            throw UserError(.unsupported, "Profile images need a file storage; choose a provider for files.")
+        }
+        return files
+    }
+}

@@ -1,0 +1,108 @@
+/// A person as the app knows them: the document `users/{id}`.
+public struct UserModel: Sendable, Hashable, Identifiable {
+    public let id: AuthUser.ID
+    public var email: String?
+    public var displayName: String?
+    public var phoneNumber: String?
+    /// Where the profile image lies in the file storage.
+    public var imagePath: FilePath?
+    public var createdAt: Timestamp?
+    public var lastCheckInAt: Timestamp?
+    /// How long after a check-in the next one is due.
+    public var checkInInterval: Duration
+    /// How long before a check-in is due the person is reminded.
+    public var reminderInterval: Duration
+
+    public static let defaultCheckInInterval: Duration = .seconds(86_400)
+    public static let defaultReminderInterval: Duration = .seconds(7_200)
+
+    public init(
+        id: AuthUser.ID, email: String? = nil, displayName: String? = nil, phoneNumber: String? = nil,
+        imagePath: FilePath? = nil, createdAt: Timestamp? = nil, lastCheckInAt: Timestamp? = nil,
+        checkInInterval: Duration = defaultCheckInInterval, reminderInterval: Duration = defaultReminderInterval
+    ) {
+        self.id = id
+        self.email = email
+        self.displayName = displayName
+        self.phoneNumber = phoneNumber
+        self.imagePath = imagePath
+        self.createdAt = createdAt
+        self.lastCheckInAt = lastCheckInAt
+        self.checkInInterval = checkInInterval
+        self.reminderInterval = reminderInterval
+    }
+
+    /// When the next check-in is due; `nil` before the first.
+    public var nextCheckInAt: Timestamp? { lastCheckInAt?.advanced(by: checkInInterval) }
+    /// When to remind of it; `nil` before the first.
+    public var nextReminderAt: Timestamp? { lastCheckInAt?.advanced(by: checkInInterval - reminderInterval) }
+}
+
+extension UserModel: CustomStringConvertible {
+    /// The account's name only: addresses of people stay out of logs.
+    public var description: String { "UserModel(\(id))" }
+}
+
+/// What to change about a profile; what is `nil` stays as it is.
+public struct ProfileChanges: Sendable, Hashable {
+    public var displayName: String?
+    public var phoneNumber: String?
+    public var email: String?
+
+    public init(displayName: String? = nil, phoneNumber: String? = nil, email: String? = nil) {
+        self.displayName = displayName
+        self.phoneNumber = phoneNumber
+        self.email = email
+    }
+}
+
+extension Timestamp {
+    /// This far later, to the nanosecond.
+    public func advanced(by duration: Duration) -> Timestamp {
+        let (more, attoseconds) = duration.components
+        var nanoseconds = Int64(self.nanoseconds) + attoseconds / 1_000_000_000
+        var carry: Int64 = 0
+        if nanoseconds >= 1_000_000_000 { (nanoseconds, carry) = (nanoseconds - 1_000_000_000, 1) }
+        if nanoseconds < 0 { (nanoseconds, carry) = (nanoseconds + 1_000_000_000, -1) }
+        let (sum, overflow) = seconds.addingReportingOverflow(more)
+        return Timestamp(
+            clampingSeconds: overflow ? (more > 0 ? .max : .min) : sum + carry, nanoseconds: Int32(nanoseconds))
+    }
+
+    /// How much time lies between the two; negative if `other` is later.
+    public func timeSince(_ other: Timestamp) -> Duration {
+        .seconds(seconds - other.seconds) + .nanoseconds(Int64(nanoseconds - other.nanoseconds))
+    }
+}
+
+/// The names of the fields in `users/{id}`: one place for all domain clients.
+enum UserFields {
+    static let collection: CollectionPath = "users"
+    static let email = "email"
+    static let displayName = "displayName"
+    static let phoneNumber = "phoneNumber"
+    static let imagePath = "imagePath"
+    static let createdAt = "createdAt"
+    static let lastCheckInAt = "lastCheckInAt"
+    static let checkInInterval = "checkInInterval"
+    static let reminderInterval = "reminderInterval"
+
+    static func path(_ id: AuthUser.ID) throws(StorageError) -> StoragePath { try collection.document(id) }
+}
+
+extension UserModel {
+    /// - Returns: `nil` for a document that does not exist. Fields of another type than expected count as missing.
+    init?(_ document: DocumentSnapshot) {
+        guard let data = document.data else { return nil }
+        func seconds(_ name: String) -> Duration? { data[name]?.doubleValue.map { .seconds($0) } }
+        self.init(
+            id: document.id, email: data[UserFields.email]?.stringValue,
+            displayName: data[UserFields.displayName]?.stringValue,
+            phoneNumber: data[UserFields.phoneNumber]?.stringValue,
+            imagePath: data[UserFields.imagePath]?.stringValue.flatMap { try? FilePath(validating: $0) },
+            createdAt: data[UserFields.createdAt]?.timestampValue,
+            lastCheckInAt: data[UserFields.lastCheckInAt]?.timestampValue,
+            checkInInterval: seconds(UserFields.checkInInterval) ?? UserModel.defaultCheckInInterval,
+            reminderInterval: seconds(UserFields.reminderInterval) ?? UserModel.defaultReminderInterval)
+    }
+}
