@@ -1,0 +1,62 @@
+/// The Castagnoli checksum of RFC 3720, eight bytes a step.
+package struct CRC32C: Hashable, Sendable {
+    private var state: UInt32 = .max
+
+    package init() {}
+
+    /// The checksum of everything so far; updates may follow.
+    package var value: UInt32 { ~state }
+
+    /// The four bytes as cloud storage services write them, most significant first.
+    package var bytes: [UInt8] { withUnsafeBytes(of: value.bigEndian) { Array($0) } }
+
+    package static func checksum(of bytes: some Collection<UInt8>) -> UInt32 {
+        var crc = CRC32C()
+        crc.update(bytes)
+        return crc.value
+    }
+
+    package mutating func update(_ bytes: some Collection<UInt8>) {
+        if bytes.withContiguousStorageIfAvailable({ update(UnsafeRawBufferPointer($0)) }) == nil {
+            Array(bytes).withUnsafeBytes { update($0) }
+        }
+    }
+
+    package mutating func update(_ bytes: Span<UInt8>) {
+        bytes.withUnsafeBytes { update($0) }
+    }
+
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        state = Self.tables.withUnsafeBufferPointer { tables in
+            var state = state
+            var position = 0
+            while position + 8 <= bytes.count {
+                let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
+                let mixed = word ^ UInt64(state)
+                state = 0
+                for index in 0..<8 {
+                    let byte = Int(truncatingIfNeeded: mixed &>> UInt64(8 * index)) & 0xFF
+                    state ^= tables[(7 - index) << 8 | byte]
+                }
+                position += 8
+            }
+            while position < bytes.count {
+                state = state &>> 8 ^ tables[Int(truncatingIfNeeded: state ^ UInt32(bytes[position])) & 0xFF]
+                position += 1
+            }
+            return state
+        }
+    }
+
+    /// Table `k` advances a byte over `k` further zero bytes.
+    private static let tables: [UInt32] = {
+        var tables = (0..<256).map { (byte: UInt32) -> UInt32 in
+            (0..<8).reduce(byte) { value, _ in value & 1 == 1 ? value &>> 1 ^ 0x82F6_3B78 : value &>> 1 }
+        }
+        for index in 256..<2048 {
+            let before = tables[index - 256]
+            tables.append(before &>> 8 ^ tables[Int(before & 0xFF)])
+        }
+        return tables
+    }()
+}
