@@ -1,0 +1,60 @@
+#if os(Linux)
+    import CCurl
+
+    /// libcurl's result of a transfer as one of our errors; the one place where its codes are read.
+    enum CurlErrors {
+        /// What `code` means for an exchange, its own reason to break off taking precedence; `nil` for success.
+        static func error(_ code: Int, for exchange: CurlExchange) -> TransportError? {
+            if let reason = exchange.abortReason { return reason }
+            guard code != CCURL_OK else { return nil }
+            return error(
+                code, mayHaveBeenSent: exchange.mayHaveBeenSent, isIdempotent: exchange.request.isIdempotent)
+        }
+
+        static func error(_ code: Int, mayHaveBeenSent: Bool, isIdempotent: Bool) -> TransportError {
+            let row = row(code, wasSent: mayHaveBeenSent)
+            return TransportError(
+                row.code, row.message, isRetryable: row.isPassing && (isIdempotent || !mayHaveBeenSent),
+                mayHaveBeenSent: mayHaveBeenSent, underlying: CurlError(code: code))
+        }
+
+        private static func row(
+            _ code: Int, wasSent: Bool
+        ) -> (code: TransportError.Code, message: String, isPassing: Bool) {
+            switch code {
+            case CCURL_COULDNT_RESOLVE_HOST: (.hostNotFound, "the host name cannot be resolved", true)
+            case CCURL_COULDNT_RESOLVE_PROXY: (.hostNotFound, "the proxy's name cannot be resolved", true)
+            case CCURL_COULDNT_CONNECT: (.cannotConnect, "no connection could be made", true)
+            case CCURL_PROXY: (.cannotConnect, "the proxy made no connection", true)
+            case CCURL_OPERATION_TIMEDOUT where wasSent: (.stalled, "nothing moved for too long", true)
+            case CCURL_OPERATION_TIMEDOUT:
+                (.connectDeadlineExceeded, "there was no connection in time", true)
+            case CCURL_PEER_FAILED_VERIFICATION: (.untrustedPeer, "the certificate is not trusted", false)
+            case CCURL_SSL_CACERT_BADFILE:
+                (.tlsFailed, "the certificate authorities cannot be read (is ca-certificates installed?)", false)
+            case CCURL_SSL_CONNECT_ERROR: (.tlsFailed, "the TLS handshake failed", true)
+            case CCURL_BAD_CONTENT_ENCODING: (.badContentCoding, "the body cannot be decompressed", false)
+            case CCURL_WEIRD_SERVER_REPLY, CCURL_UNSUPPORTED_PROTOCOL:
+                wasSent
+                    ? (.badResponse, "the answer is not HTTP", false)
+                    : (.invalidRequest, "the address cannot be used", false)
+            case CCURL_URL_MALFORMAT: (.invalidRequest, "the address cannot be used", false)
+            case CCURL_GOT_NOTHING: (.connectionLost, "the connection was closed without an answer", true)
+            case CCURL_PARTIAL_FILE: (.connectionLost, "the connection was closed within the body", true)
+            case CCURL_SEND_ERROR, CCURL_RECV_ERROR, CCURL_HTTP2,
+                CCURL_HTTP2_STREAM, CCURL_SEND_FAIL_REWIND, CCURL_UPLOAD_FAILED:
+                (.connectionLost, "the connection broke", true)
+            default: (.unknown, "libcurl reports error \(code)", false)
+            }
+        }
+    }
+
+    /// A code of libcurl, with its own bland text.
+    struct CurlError: Error, CustomStringConvertible {
+        let code: Int
+
+        var description: String {
+            "libcurl error \(code): \(ccurl_strerror(code).map { String(cString: $0) } ?? "")"
+        }
+    }
+#endif

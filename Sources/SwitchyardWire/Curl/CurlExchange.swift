@@ -1,0 +1,183 @@
+#if os(Linux)
+    import CCurl
+    import Synchronization
+
+    /// One request on its way through the loop.
+    ///
+    /// Sendable by confinement: everything mutable except `isCancelled` is touched by the creating task until the
+    /// exchange is submitted, and by the loop thread alone from then on; the lock of the command queue orders the two.
+    final class CurlExchange: @unchecked Sendable {
+        enum Delivery {
+            /// Collected, and delivered with the head when all is there.
+            case whole
+            /// The head is delivered first, then the body through the pipe.
+            case piped(BodyPipe)
+        }
+
+        enum Stage {
+            case new
+            /// Until one of the origin's places is free.
+            case waiting
+            case running
+            case finished
+        }
+
+        typealias Continuation = CheckedContinuation<Result<HTTPResponse, TransportError>, Never>
+
+        let request: HTTPRequest
+        let origin: String
+        let upload: (any UploadSource)?
+        let progress: TransferProgress?
+        let delivery: Delivery
+        /// Set by any thread; the loop looks at it before starting, since a cancellation may overtake its start.
+        let isCancelled = Atomic(false)
+
+        var continuation: Continuation?
+        var stage = Stage.new
+        /// Its place in the loop's list of running exchanges.
+        var position = 0
+        var easy: ccurl_easy?
+        var headerList: ccurl_list?
+        var isReceivingPaused = false
+        var isSendingPaused = false
+        /// How often libcurl was about to write the request to a connection.
+        var sendAttempts = 0
+        /// Why one of our callbacks broke the transfer off; overrides libcurl's own code.
+        var abortReason: TransportError?
+
+        private var head: ResponseHeadParser
+        private var body: [UInt8] = []
+        private var bodySize: Int64 = 0
+        private var uploaded: Int64 = 0
+        private let live: LiveCount
+
+        init(
+            _ request: HTTPRequest, origin: String, upload: (any UploadSource)?, progress: TransferProgress?,
+            delivery: Delivery, live: LiveCount
+        ) {
+            self.request = request
+            self.origin = origin
+            self.upload = upload
+            self.progress = progress
+            self.delivery = delivery
+            self.live = live
+            head = ResponseHeadParser(limit: request.maximumHeadSize)
+            live.value.add(1, ordering: .relaxed)
+        }
+
+        deinit {
+            live.value.subtract(1, ordering: .relaxed)
+        }
+
+        var mayHaveBeenSent: Bool { sendAttempts > 0 }
+
+        // MARK: From libcurl's callbacks
+
+        /// The request is about to be written to a connection, for the second time if the first proved dead.
+        func willSend() -> Bool {
+            sendAttempts += 1
+            guard sendAttempts > 1, !request.isIdempotent else { return true }
+            abortReason = TransportError(.connectionLost, "the reused connection was dead", mayHaveBeenSent: true)
+            return false
+        }
+
+        func receiveHeadLine(_ line: UnsafeRawBufferPointer) -> Bool {
+            switch head.take(line) {
+            case .going: return true
+            case .complete:
+                deliverHead()
+                return true
+            case .tooLarge:
+                return abort(.headTooLarge, "the head of the answer exceeds \(request.maximumHeadSize) bytes")
+            case .malformed: return abort(.badResponse, "the head of the answer is malformed")
+            }
+        }
+
+        enum Taken { case all, none, abort }
+
+        func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Taken {
+            switch delivery {
+            case .whole:
+                guard bytes.count <= request.maximumBodySize - body.count else {
+                    _ = abort(.bodyTooLarge, "the body exceeds \(request.maximumBodySize) bytes")
+                    return .abort
+                }
+                body.append(contentsOf: bytes)
+                return .all
+            case .piped(let pipe):
+                if let limit = request.maximumStreamedSize, Int64(bytes.count) > limit - bodySize {
+                    _ = abort(.bodyTooLarge, "the body exceeds \(limit) bytes")
+                    return .abort
+                }
+                guard pipe.offer(bytes) else { return .none }
+                bodySize += Int64(bytes.count)
+                return .all
+            }
+        }
+
+        enum Produced { case bytes(Int), later, end, abort }
+
+        func produceBody(into buffer: UnsafeMutableRawBufferPointer) -> Produced {
+            guard let upload else { return .end }
+            switch upload.read(into: buffer) {
+            case .bytes(let count):
+                uploaded += Int64(count)
+                progress?(uploaded)
+                return .bytes(count)
+            case .later: return .later
+            case .end: return .end
+            case .failed(let error):
+                abortReason = TransportError(
+                    error.code, error.message, mayHaveBeenSent: true, underlying: error.underlying)
+                return .abort
+            }
+        }
+
+        // MARK: Delivery
+
+        /// Hands the outcome to whoever waits. Called once, by the loop, when libcurl has let go of the exchange.
+        func deliver(_ error: TransportError?) {
+            var error = error
+            if error == nil, !head.isComplete {
+                error = TransportError(
+                    .connectionLost, "the connection was closed before the head was complete",
+                    isRetryable: request.isIdempotent, mayHaveBeenSent: true)
+            }
+            upload?.finish(error)
+            if case .piped(let pipe) = delivery { pipe.finish(error) }
+            guard let continuation else { return }
+            self.continuation = nil
+            continuation.resume(
+                returning: error.map { .failure($0) } ?? .success(HTTPResponse(head: makeHead(), body: body)))
+        }
+
+        private func deliverHead() {
+            switch delivery {
+            case .whole:
+                if let length = makeHead().headers["Content-Length"].flatMap({ Int($0) }), length > 0 {
+                    body.reserveCapacity(min(length, request.maximumBodySize, 1 << 20))
+                }
+            case .piped:
+                guard let continuation else { return }
+                self.continuation = nil
+                continuation.resume(returning: .success(HTTPResponse(head: makeHead())))
+            }
+        }
+
+        private func makeHead() -> HTTPResponseHead {
+            HTTPResponseHead(
+                status: head.status, headers: HTTPHeaders(head.headers), url: request.url, httpVersion: head.httpVersion
+            )
+        }
+
+        private func abort(_ code: TransportError.Code, _ message: String) -> Bool {
+            abortReason = TransportError(code, message, mayHaveBeenSent: true)
+            return false
+        }
+    }
+
+    /// How many exchanges exist, for tests that look for leaks.
+    final class LiveCount: Sendable {
+        let value = Atomic(0)
+    }
+#endif

@@ -1,0 +1,132 @@
+#if os(Linux)
+    import CCurl
+    import Synchronization
+
+    /// The exchanges with one origin: a bounded number under way, the others in order of arrival.
+    final class CurlOrigin {
+        var active = 0
+        private var waiting: [CurlExchange] = []
+        private var next = 0
+
+        func enqueue(_ exchange: CurlExchange) {
+            waiting.append(exchange)
+        }
+
+        /// The first that still waits; cancelled ones have been finished already.
+        func dequeue() -> CurlExchange? {
+            while next < waiting.count {
+                let exchange = waiting[next]
+                next += 1
+                if next > 1024, next * 2 > waiting.count {
+                    waiting.removeFirst(next)
+                    next = 0
+                }
+                if exchange.stage == .waiting { return exchange }
+            }
+            waiting.removeAll(keepingCapacity: true)
+            next = 0
+            return nil
+        }
+
+        func takeAllWaiting() -> [CurlExchange] {
+            var all: [CurlExchange] = []
+            while let exchange = dequeue() { all.append(exchange) }
+            return all
+        }
+    }
+
+    // Everything here runs on the loop thread.
+    extension CurlLoop {
+        func start(_ exchange: CurlExchange) {
+            guard !exchange.isCancelled.load(ordering: .relaxed) else {
+                exchange.stage = .finished
+                exchange.deliver(TransportError(.cancelled, "the exchange was cancelled"))
+                return
+            }
+            let origin = origins[exchange.origin] ?? CurlOrigin()
+            origins[exchange.origin] = origin
+            guard origin.active < configuration.maximumExchangesPerOrigin else {
+                exchange.stage = .waiting
+                origin.enqueue(exchange)
+                return
+            }
+            origin.active += 1
+            begin(exchange)
+        }
+
+        private func begin(_ exchange: CurlExchange) {
+            guard let multi, let easy = idleHandles.popLast() ?? ccurl_easy_new() else {
+                exchange.stage = .finished
+                exchange.deliver(TransportError(.unknown, "out of memory"))
+                release(exchange.origin)
+                return
+            }
+            exchange.easy = easy
+            exchange.stage = .running
+            exchange.position = running.count
+            running.append(exchange)
+            do throws(TransportError) {
+                try exchange.prepare(easy, configuration)
+                let result = ccurl_multi_add(multi, easy)
+                guard result == 0 else { throw TransportError(.unknown, "libcurl reports error \(result)") }
+            } catch {
+                finish(exchange, error)
+            }
+        }
+
+        func cancel(_ exchange: CurlExchange) {
+            let error = TransportError(
+                .cancelled, "the exchange was cancelled", mayHaveBeenSent: exchange.mayHaveBeenSent)
+            switch exchange.stage {
+            case .running: finish(exchange, error)
+            case .waiting:
+                exchange.stage = .finished
+                exchange.deliver(error)
+            case .new, .finished: break
+            }
+        }
+
+        /// Takes the exchange away from libcurl, then hands out its outcome. The only way to the end of a running one.
+        func finish(_ exchange: CurlExchange, _ error: TransportError?, startsNext: Bool = true) {
+            guard exchange.stage == .running, let easy = exchange.easy else { return }
+            exchange.stage = .finished
+            exchange.easy = nil
+            let last = running.removeLast()
+            if last !== exchange {
+                running[exchange.position] = last
+                last.position = exchange.position
+            }
+            ccurl_multi_remove(multi, easy)
+            ccurl_easy_reset(easy)
+            if idleHandles.count < 256 { idleHandles.append(easy) } else { ccurl_easy_free(easy) }
+            if let list = exchange.headerList {
+                ccurl_list_free(list)
+                exchange.headerList = nil
+            }
+            exchange.deliver(error)
+            if startsNext { release(exchange.origin) }
+        }
+
+        /// `curl_easy_pause` takes the whole state, so both directions are always passed.
+        func applyPause(_ exchange: CurlExchange) {
+            guard exchange.stage == .running, let easy = exchange.easy else { return }
+            var state = 0
+            if exchange.isReceivingPaused { state |= CCURL_PAUSE_RECEIVING }
+            if exchange.isSendingPaused { state |= CCURL_PAUSE_SENDING }
+            // This may deliver what libcurl kept, and so fail, or pause again.
+            let result = ccurl_pause(easy, state)
+            if result != CCURL_OK { finish(exchange, CurlErrors.error(result, for: exchange)) }
+        }
+
+        private func release(_ name: String) {
+            guard let origin = origins[name] else { return }
+            origin.active -= 1
+            if let next = origin.dequeue() {
+                origin.active += 1
+                begin(next)
+            } else if origin.active == 0 {
+                origins[name] = nil
+            }
+        }
+    }
+#endif

@@ -1,0 +1,207 @@
+#if os(Linux)
+    import CCurl
+    import Glibc
+    import Synchronization
+
+    /// The one thread that owns every libcurl handle of a transport. Nothing else ever touches one.
+    ///
+    /// Sendable by confinement: `queue`, `lifecycle` and `live` are safe by themselves; every other property is used
+    /// by the loop thread only, which starts after `init` and is the only code to call the methods in `CurlLoop+…`.
+    final class CurlLoop: @unchecked Sendable {
+        private struct Lifecycle {
+            var isStarted = false
+            var isEnded = false
+            /// Non-null while the loop runs and may be woken.
+            var multi: SendableHandle?
+            var waiters: [CheckedContinuation<Void, Never>] = []
+        }
+
+        let configuration: CurlConfiguration
+        let live = LiveCount()
+        private let queue = CurlCommandQueue()
+        private let lifecycle = Mutex(Lifecycle())
+
+        var multi: ccurl_multi?
+        /// Blank handles; they keep the TLS session, connections belong to the multi handle.
+        var idleHandles: [ccurl_easy] = []
+        var running: [CurlExchange] = []
+        var origins: [String: CurlOrigin] = [:]
+        var connections: [CurlRawConnection] = []
+        var pollSet: [ccurl_waitfd] = []
+        let receiveBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 128 * 1024, alignment: 16)
+
+        init(_ configuration: CurlConfiguration) {
+            self.configuration = configuration
+        }
+
+        deinit {
+            receiveBuffer.deallocate()
+        }
+
+        // MARK: Any thread
+
+        /// `false` if the loop is ending, and the command will not be carried out.
+        func submit(_ command: CurlCommand) -> Bool {
+            switch queue.submit(command) {
+            case .refused: return false
+            case .queued:
+                startOnce()
+                return true
+            case .queuedAsleep:
+                wake()
+                return true
+            }
+        }
+
+        /// Begins to end everything under way.
+        func stop() {
+            if queue.close() { wake() }
+        }
+
+        /// Returns when nothing is left of the loop.
+        func waitUntilEnded() async {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                let isOver = lifecycle.withLock { state in
+                    if !state.isStarted || state.isEnded { return true }
+                    state.waiters.append(continuation)
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        }
+
+        private func wake() {
+            lifecycle.withLock { state in
+                if let multi = state.multi { _ = ccurl_multi_wakeup(multi.pointer) }
+            }
+        }
+
+        private let hasStarted = Atomic(false)
+
+        private func startOnce() {
+            guard !hasStarted.load(ordering: .relaxed) else { return }
+            let starts = lifecycle.withLock { state in
+                defer { state.isStarted = true }
+                return !state.isStarted
+            }
+            guard starts else { return }
+            hasStarted.store(true, ordering: .relaxed)
+            LoopThread.start { self.run() }
+        }
+
+        // MARK: The loop thread
+
+        private func run() {
+            if let problem = ccurl_load() {
+                refuseEverything(TransportError(.libraryUnavailable, String(cString: problem)))
+            } else if let multi = ccurl_multi_new() {
+                self.multi = multi
+                ccurl_multi_set_long(multi, CCURL_MOPT_MAXCONNECTS, 256)
+                ccurl_multi_set_long(multi, CCURL_MOPT_MAX_CONCURRENT_STREAMS, 256)
+                lifecycle.withLock { $0.multi = SendableHandle(pointer: multi) }
+                runLoop(multi)
+                lifecycle.withLock { $0.multi = nil }
+                tearDown(multi)
+            } else {
+                refuseEverything(TransportError(.unknown, "out of memory"))
+            }
+            let waiters = lifecycle.withLock { state in
+                state.isEnded = true
+                defer { state.waiters = [] }
+                return state.waiters
+            }
+            for waiter in waiters { waiter.resume() }
+        }
+
+        private func runLoop(_ multi: ccurl_multi) {
+            var batch: [CurlCommand] = []
+            while true {
+                let isEnding = queue.exchange(&batch)
+                for command in batch { execute(command) }
+                if isEnding { return }
+                if !running.isEmpty || connections.contains(where: \.isConnecting) {
+                    var stillRunning: Int32 = 0
+                    ccurl_multi_perform(multi, &stillRunning)
+                    collectFinished(multi)
+                }
+                let hasMore = serveConnections()
+                guard !hasMore, queue.fallAsleep() else { continue }
+                fillPollSet()
+                ccurl_multi_poll(multi, &pollSet, UInt32(pollSet.count), 60_000)
+            }
+        }
+
+        private func execute(_ command: CurlCommand) {
+            switch command {
+            case .start(let exchange): start(exchange)
+            case .cancel(let exchange): cancel(exchange)
+            case .resumeReceiving(let exchange):
+                exchange.isReceivingPaused = false
+                applyPause(exchange)
+            case .resumeSending(let exchange):
+                exchange.isSendingPaused = false
+                applyPause(exchange)
+            case .open(let connection): open(connection)
+            case .wake(let connection): connection.handleWake()
+            case .cancelConnection(let connection):
+                close(connection, TransportError(.cancelled, "the connection was cancelled", mayHaveBeenSent: true))
+            }
+        }
+
+        private func collectFinished(_ multi: ccurl_multi) {
+            var result = 0
+            while let easy = ccurl_multi_next_done(multi, &result) {
+                let user = Unmanaged<AnyObject>.fromOpaque(ccurl_info_private(easy)).takeUnretainedValue()
+                if let exchange = user as? CurlExchange {
+                    finish(exchange, CurlErrors.error(result, for: exchange))
+                } else if let connection = user as? CurlRawConnection {
+                    connected(connection, result)
+                }
+            }
+        }
+
+        /// The library cannot be used: answers every command until somebody shuts the transport down.
+        private func refuseEverything(_ error: TransportError) {
+            _ = queue.close()
+            var batch: [CurlCommand] = []
+            _ = queue.exchange(&batch)
+            lifecycle.withLock { $0.multi = nil }
+            refusal.withLock { $0 = error }
+            for command in batch {
+                switch command {
+                case .start(let exchange): exchange.deliver(error)
+                case .open(let connection): connection.deliverClosed(error)
+                default: break
+                }
+            }
+        }
+
+        /// Why a command was not accepted.
+        let refusal = Mutex(TransportError(.shutDown, "the transport is shut down"))
+
+        private func tearDown(_ multi: ccurl_multi) {
+            let error = TransportError(.shutDown, "the transport is shut down")
+            for exchange in running { exchange.abortReason = error }
+            while let exchange = running.last { finish(exchange, mark(error, exchange), startsNext: false) }
+            for origin in origins.values {
+                for exchange in origin.takeAllWaiting() { exchange.deliver(error) }
+            }
+            origins = [:]
+            while let connection = connections.last { close(connection, error) }
+            for easy in idleHandles { ccurl_easy_free(easy) }
+            idleHandles = []
+            ccurl_multi_free(multi)
+            self.multi = nil
+        }
+
+        private func mark(_ error: TransportError, _ exchange: CurlExchange) -> TransportError {
+            TransportError(error.code, error.message, mayHaveBeenSent: exchange.mayHaveBeenSent)
+        }
+    }
+
+    /// A handle other threads may only wake; `curl_multi_wakeup` is the one function documented to be callable from
+    /// any thread, and the lock around it keeps the handle from being freed meanwhile.
+    private struct SendableHandle: @unchecked Sendable {
+        let pointer: ccurl_multi
+    }
+#endif

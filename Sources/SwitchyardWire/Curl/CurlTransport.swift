@@ -1,0 +1,214 @@
+#if os(Linux)
+    import Synchronization
+
+    /// HTTP over libcurl: every transfer on one thread of its own, continuations towards Swift.
+    ///
+    /// Nothing is loaded and no thread started before the first request. When the last reference goes, everything
+    /// under way ends with `.shutDown`; `shutDown()` also waits for it.
+    package final class CurlTransport: Transport, RawConnector {
+        private let loop: CurlLoop
+
+        package init(_ configuration: CurlConfiguration = CurlConfiguration()) {
+            loop = CurlLoop(configuration)
+        }
+
+        deinit {
+            loop.stop()
+        }
+
+        /// Exchanges that exist at this moment, including those whose answer is still being read: for leak checks.
+        package var liveExchangeCount: Int { loop.live.value.load(ordering: .relaxed) }
+
+        package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+            try await followingRedirects(request, body: nil) { attempt throws(TransportError) in
+                try await self.run(attempt, delivery: .whole)
+            }
+        }
+
+        package func stream(_ request: HTTPRequest) async throws(TransportError) -> HTTPStream {
+            let pipe = Mutex<BodyPipe?>(nil)
+            let response = try await followingRedirects(request, body: nil) { attempt throws(TransportError) in
+                let fresh = BodyPipe()
+                let abandoned = pipe.withLock { pipe in
+                    defer { pipe = fresh }
+                    return pipe
+                }
+                abandoned?.cancel()
+                return try await self.run(attempt, delivery: .piped(fresh))
+            }
+            guard let body = pipe.withLock({ $0 }) else { throw TransportError(.unknown, "there was no exchange") }
+            return HTTPStream(head: response.head, body: HTTPBody(body))
+        }
+
+        package func upload(
+            _ request: HTTPRequest, body: RequestBody, progress: TransferProgress?
+        ) async throws(TransportError) -> HTTPResponse {
+            try await followingRedirects(request, body: body) { attempt throws(TransportError) in
+                guard let content = attempt.body else { return try await self.run(attempt, delivery: .whole) }
+                return try await self.runUpload(attempt.request, content, progress)
+            }
+        }
+
+        package func download(
+            _ request: HTTPRequest, to file: FileDestination, progress: TransferProgress?
+        ) async throws(TransportError) -> HTTPResponse {
+            var request = request
+            // A file is written more slowly than HTTP/2's window fills.
+            if request.httpVersion == .automatic { request.httpVersion = .http1 }
+            let answer = try await stream(request)
+            guard answer.head.isSuccess else {
+                return HTTPResponse(
+                    head: answer.head, body: try await answer.body.collect(upTo: request.maximumBodySize))
+            }
+            try await FileSink.write(answer.body, to: file, progress: progress)
+            return HTTPResponse(head: answer.head)
+        }
+
+        @discardableResult
+        package func open(
+            _ address: String, connectDeadline: Duration, handler: any RawConnectionHandler
+        ) -> any RawConnection {
+            let connection = CurlRawConnection(address, connectDeadline: connectDeadline, loop: loop, handler: handler)
+            if !loop.submit(.open(connection)) { connection.deliverClosed(loop.refusal.withLock { $0 }) }
+            return connection
+        }
+
+        package func shutDown() async {
+            loop.stop()
+            await loop.waitUntilEnded()
+        }
+
+        // MARK: One exchange
+
+        private struct Attempt {
+            var request: HTTPRequest
+            var body: RequestBody?
+        }
+
+        private func followingRedirects(
+            _ request: HTTPRequest, body: RequestBody?,
+            run: (Attempt) async throws(TransportError) -> HTTPResponse
+        ) async throws(TransportError) -> HTTPResponse {
+            var follower = RedirectFollower(request)
+            while true {
+                let attempt = Attempt(request: follower.request, body: follower.sendsBody ? body : nil)
+                let response = try await run(attempt)
+                let goesOn = try follower.follow(
+                    response.head, hasBody: body != nil || !request.body.isEmpty,
+                    isReplayable: body?.isReplayable ?? true)
+                if !goesOn { return response }
+            }
+        }
+
+        private func run(_ attempt: Attempt, delivery: CurlExchange.Delivery) async throws(TransportError)
+            -> HTTPResponse
+        {
+            let origin = try attempt.request.validatedOrigin()
+            return try await perform(
+                CurlExchange(
+                    attempt.request, origin: origin, upload: nil, progress: nil, delivery: delivery, live: loop.live))
+        }
+
+        private func runUpload(
+            _ request: HTTPRequest, _ body: RequestBody, _ progress: TransferProgress?
+        ) async throws(TransportError) -> HTTPResponse {
+            let origin = try request.validatedOrigin()
+            func exchange(_ source: any UploadSource) -> CurlExchange {
+                CurlExchange(
+                    request, origin: origin, upload: source, progress: progress, delivery: .whole, live: loop.live)
+            }
+            switch body.content {
+            case .bytes(let bytes): return try await perform(exchange(BytesUploadSource(bytes)))
+            case .file(let path, let range):
+                return try await perform(exchange(FileUploadSource(try FileReader(path, range: range))))
+            case .produced(let produce):
+                let starved = ResumeSending(loop)
+                let pipe = UploadPipe(length: body.length) { starved.fire() }
+                let exchange = exchange(pipe)
+                starved.attach(exchange)
+                let producer = Task { await Self.fill(pipe, by: produce) }
+                defer { producer.cancel() }
+                return try await perform(exchange)
+            }
+        }
+
+        private static func fill(
+            _ pipe: UploadPipe, by produce: @Sendable (RequestBodyWriter) async throws -> Void
+        ) async {
+            do {
+                try await produce(RequestBodyWriter { bytes throws(TransportError) in try await pipe.push(bytes) })
+                pipe.complete(.success(()))
+            } catch let error as TransportError where error.code == .requestBodyFailed {
+                pipe.complete(.failure(error))
+            } catch {
+                pipe.complete(
+                    .failure(
+                        TransportError(.requestBodyFailed, "the producer of the body failed", underlying: error)))
+            }
+        }
+
+        private func perform(_ exchange: CurlExchange) async throws(TransportError) -> HTTPResponse {
+            if case .piped(let pipe) = exchange.delivery { pipe.attach(PipeControl(loop, exchange)) }
+            let result = await withTaskCancellationHandler {
+                await withCheckedContinuation { (continuation: CurlExchange.Continuation) in
+                    exchange.continuation = continuation
+                    if !loop.submit(.start(exchange)) { exchange.deliver(loop.refusal.withLock { $0 }) }
+                }
+            } onCancel: {
+                exchange.isCancelled.store(true, ordering: .relaxed)
+                _ = loop.submit(.cancel(exchange))
+            }
+            return try result.get()
+        }
+    }
+
+    /// What a body's reader can do to its exchange.
+    private final class PipeControl: BodyPipe.Control {
+        private let loop: CurlLoop
+        private let exchange: CurlExchange
+
+        init(_ loop: CurlLoop, _ exchange: CurlExchange) {
+            self.loop = loop
+            self.exchange = exchange
+        }
+
+        func resumeReceiving() {
+            _ = loop.submit(.resumeReceiving(exchange))
+        }
+
+        func cancel() {
+            exchange.isCancelled.store(true, ordering: .relaxed)
+            _ = loop.submit(.cancel(exchange))
+        }
+    }
+
+    /// Makes libcurl ask an upload pipe again. Weak, for the exchange holds the pipe that holds this.
+    private final class ResumeSending: Sendable {
+        private struct State {
+            weak var exchange: CurlExchange?
+        }
+
+        private let loop: CurlLoop
+        private let state = Mutex(State())
+
+        init(_ loop: CurlLoop) {
+            self.loop = loop
+        }
+
+        func attach(_ exchange: CurlExchange) {
+            state.withLock { $0.exchange = exchange }
+        }
+
+        func fire() {
+            guard let exchange = state.withLock({ $0.exchange }) else { return }
+            _ = loop.submit(.resumeSending(exchange))
+        }
+    }
+
+    extension HTTPRequest {
+        fileprivate func validatedOrigin() throws(TransportError) -> String {
+            try validate()
+            return try URLParts(validating: url).origin
+        }
+    }
+#endif

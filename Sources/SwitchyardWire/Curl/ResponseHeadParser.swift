@@ -1,0 +1,74 @@
+/// Puts the head of an answer together from the header lines libcurl delivers.
+///
+/// Interim answers (1xx) are dropped; lines behind the head are trailers, and dropped too.
+struct ResponseHeadParser {
+    enum Progress {
+        case going
+        /// The final head is complete.
+        case complete
+        case tooLarge
+        case malformed
+    }
+
+    private(set) var status = 0
+    private(set) var headers: [HTTPHeaders.Field] = []
+    private(set) var httpVersion = ""
+    private(set) var isComplete = false
+    private let limit: Int
+    private var size = 0
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// Takes one line with its line end. The limit covers everything, interim heads and trailers too.
+    mutating func take(_ line: UnsafeRawBufferPointer) -> Progress {
+        size += line.count
+        guard size <= limit else { return .tooLarge }
+        if isComplete { return .going }
+        var end = line.count
+        while end > 0, line[end - 1] == 0x0A || line[end - 1] == 0x0D { end -= 1 }
+        let text = UnsafeRawBufferPointer(rebasing: line[..<end])
+        if text.isEmpty {
+            guard status >= 200 else { return status == 0 ? .malformed : .going }
+            isComplete = true
+            return .complete
+        }
+        if text.starts(with: "HTTP/".utf8) { return begin(text) }
+        return add(text)
+    }
+
+    private mutating func begin(_ line: UnsafeRawBufferPointer) -> Progress {
+        headers.removeAll(keepingCapacity: true)
+        let words = line.dropFirst(5).split(separator: 0x20, maxSplits: 2)
+        guard words.count >= 2, words[1].count == 3, words[1].allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return .malformed
+        }
+        status = words[1].reduce(0) { $0 * 10 + Int($1 - 0x30) }
+        httpVersion = String(decoding: words[0], as: UTF8.self)
+        return .going
+    }
+
+    private mutating func add(_ line: UnsafeRawBufferPointer) -> Progress {
+        if Self.isBlank(line[0]) {
+            // A folded line continues the field before it.
+            guard !headers.isEmpty else { return .malformed }
+            headers[headers.count - 1].value += " " + Self.trimmed(line[...])
+            return .going
+        }
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0 else { return .malformed }
+        headers.append(
+            HTTPHeaders.Field(
+                name: String(decoding: line[..<colon], as: UTF8.self), value: Self.trimmed(line[(colon + 1)...])))
+        return .going
+    }
+
+    private static func trimmed(_ text: Slice<UnsafeRawBufferPointer>) -> String {
+        var text = text
+        while let first = text.first, isBlank(first) { text = text.dropFirst() }
+        while let last = text.last, isBlank(last) { text = text.dropLast() }
+        return String(decoding: UnsafeRawBufferPointer(rebasing: text), as: UTF8.self)
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+}
