@@ -1,0 +1,7 @@
+/// A part of the software with its sections. Each area lists its own in a file of its folder.
+struct BenchArea: Sendable {
+    let name: String
+    let sections: [any BenchSection]
+
+    static let all: [BenchArea] = [.core, .wire, .sync, .firebase, .supabase]
+}

@@ -1,0 +1,45 @@
+import Foundation
+
+/// `switchyard-bench`: every published figure, measured again on the machine at hand.
+@main
+enum BenchCommand {
+    static let usage = """
+        usage: switchyard-bench [AREA ...] [--quick] [--json] [--section NAME] [--list] [--help]
+
+        AREA is one of \(BenchArea.all.map(\.name).joined(separator: ", ")), or all (the default).
+
+          --quick          fewer and smaller rounds: shows that everything runs, is no measurement
+          --json           one JSON document instead of the table
+          --section NAME   only the sections whose name contains NAME
+          --list           names the sections and runs nothing
+          --help           this text
+
+        Contenders take turns within one run, and each figure is the median of its rounds. Exit status: 0 when every mark
+        is met, 1 when one is missed, 2 when a section failed or the arguments are wrong.
+        """
+
+    static func main() async {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        if arguments.first == ChildProcess.flag {
+            await ChildProcess.serve(Array(arguments.dropFirst()))
+            return
+        }
+        do {
+            let options = try BenchOptions(arguments)
+            if options.wantsHelp { return print(usage) }
+            if options.wantsList { return list(options) }
+            let report = await BenchRunner(options).run()
+            print(options.isJSON ? report.json : report.summary)
+            exit(report.status)
+        } catch {
+            FileHandle.standardError.write(Data("\(error)\n\n\(usage)\n".utf8))
+            exit(2)
+        }
+    }
+
+    private static func list(_ options: BenchOptions) {
+        for area in options.areas {
+            for section in area.sections where options.includes(section) { print("\(area.name)\t\(section.name)") }
+        }
+    }
+}

@@ -1,0 +1,3 @@
+extension BenchArea {
+    static let core = BenchArea(name: "core", sections: [])
+}

@@ -1,0 +1,3 @@
+extension BenchArea {
+    static let firebase = BenchArea(name: "firebase", sections: [])
+}

@@ -1,0 +1,36 @@
+import Synchronization
+
+/// Runs the chosen sections one after the other and gathers their figures.
+struct BenchRunner: Sendable {
+    private let options: BenchOptions
+
+    init(_ options: BenchOptions) { self.options = options }
+
+    /// A section that fails is reported and does not keep the others from running.
+    func run() async -> BenchReport {
+        let report = Mutex(BenchReport(isQuick: options.settings.isQuick))
+        for area in options.areas {
+            for section in area.sections where options.includes(section) {
+                show(BenchTable.title(area.name, section.name))
+                let bench = Bench(settings: options.settings, area: area.name, section: section.name) { figure in
+                    show(BenchTable.line(figure))
+                    let entry = BenchReport.Entry(
+                        area: area.name, section: section.name, figure: figure, isMet: figure.isMet)
+                    report.withLock { $0.entries.append(entry) }
+                }
+                do {
+                    try await section.run(bench)
+                } catch {
+                    show("FAILED: \(error)")
+                    let failed = BenchReport.Failed(area: area.name, section: section.name, reason: "\(error)")
+                    report.withLock { $0.failures.append(failed) }
+                }
+            }
+        }
+        return report.withLock { $0 }
+    }
+
+    private func show(_ line: String) {
+        if !options.isJSON { print(line) }
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+
+/// This program once more, for a measurement that needs a process without a past.
+enum ChildProcess {
+    static let flag = "--child"
+
+    static func run(_ task: String, area: String, section: String, _ settings: BenchSettings) async throws -> Double {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: executablePath)
+        process.arguments = [flag, area, section, task] + (settings.isQuick ? ["--quick"] : [])
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        let word = text.split(whereSeparator: \.isWhitespace).last.map(String.init)
+        guard process.terminationStatus == 0, let value = word.flatMap(Double.init) else {
+            throw BenchFailure("the process for \(section)/\(task) ended with status \(process.terminationStatus)")
+        }
+        return value
+    }
+
+    /// The other side: does the task and prints its value.
+    static func serve(_ arguments: [String]) async {
+        do {
+            guard arguments.count >= 3,
+                let section = BenchArea.all.first(where: { $0.name == arguments[0] })?.sections
+                    .first(where: { $0.name == arguments[1] })
+            else { throw BenchFailure("no such task") }
+            let settings = BenchSettings(isQuick: arguments.contains("--quick"))
+            print(try await section.runChild(arguments[2], settings))
+        } catch {
+            FileHandle.standardError.write(Data("\(error)\n".utf8))
+            exit(2)
+        }
+    }
+
+    private static var executablePath: String {
+        let own = "/proc/self/exe"
+        return (try? FileManager.default.destinationOfSymbolicLink(atPath: own)) ?? CommandLine.arguments[0]
+    }
+}

@@ -1,0 +1,75 @@
+/// Contenders that take turns, so that whatever else the machine does hits all of them alike.
+struct Contest: Sendable {
+    struct Contender: Sendable {
+        let name: String
+        let round: @Sendable () async throws -> Void
+
+        init(_ name: String, _ round: @escaping @Sendable () async throws -> Void) {
+            self.name = name
+            self.round = round
+        }
+    }
+
+    /// What a contender took for a round.
+    struct Result: Sendable {
+        let name: String
+        /// Seconds on the clock, one entry a round.
+        let wall: [Double]
+        /// Processor seconds of the whole process.
+        let cpu: [Double]
+
+        var seconds: Double { Statistics.median(wall) }
+        var cpuSeconds: Double { Statistics.median(cpu) }
+    }
+
+    let rounds: Int
+    let warmUps: Int
+
+    init(rounds: Int, warmUps: Int = 1) {
+        self.rounds = rounds
+        self.warmUps = warmUps
+    }
+
+    /// The results in the order of the contenders.
+    func run(_ contenders: [Contender]) async throws -> [Result] {
+        for _ in 0..<warmUps {
+            for contender in contenders { try await contender.round() }
+        }
+        var wall = [[Double]](repeating: [], count: contenders.count)
+        var cpu = wall
+        for round in 0..<rounds {
+            for turn in contenders.indices {
+                // Nobody is always first.
+                let index = (turn + round) % contenders.count
+                let (before, clock) = (Usage.cpuSeconds, ContinuousClock().now)
+                try await contenders[index].round()
+                wall[index].append((ContinuousClock().now - clock).inSeconds)
+                cpu[index].append(Usage.cpuSeconds - before)
+            }
+        }
+        return contenders.indices.map { Result(name: contenders[$0].name, wall: wall[$0], cpu: cpu[$0]) }
+    }
+}
+
+extension Duration {
+    var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+}
+
+enum Statistics {
+    /// Not a number for no values.
+    static func median(_ values: [Double]) -> Double { percentile(values, 0.5) }
+
+    /// - Parameter share: 0.99 for the value that 99 of 100 do not exceed; between two values, in proportion.
+    static func percentile(_ values: [Double], _ share: Double) -> Double {
+        guard !values.isEmpty else { return .nan }
+        let sorted = values.sorted()
+        let place = share * Double(sorted.count - 1)
+        let lower = Int(place.rounded(.down))
+        let upper = min(lower + 1, sorted.count - 1)
+        return sorted[lower] + (sorted[upper] - sorted[lower]) * (place - Double(lower))
+    }
+}
+
+/// Keeps the optimizer from removing work whose result nobody uses.
+@inline(never)
+func blackHole(_ value: borrowing some ~Copyable) {}

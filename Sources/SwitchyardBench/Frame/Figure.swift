@@ -1,0 +1,51 @@
+/// One measured number, and what it should be.
+struct Figure: Codable, Sendable {
+    /// The bound a figure is held to.
+    enum Mark: Hashable, Sendable {
+        case atLeast(Double)
+        case atMost(Double)
+    }
+
+    let name: String
+    let value: Double
+    let unit: String
+    let mark: Mark?
+
+    /// - Parameter mark: leave it out for a figure that is only context, such as another contender's.
+    init(_ name: String, _ value: Double, _ unit: String, _ mark: Mark? = nil) {
+        self.name = name
+        self.value = value
+        self.unit = unit
+        self.mark = mark
+    }
+
+    /// `nil` without a mark. A value that is no number misses every mark.
+    var isMet: Bool? {
+        switch mark {
+        case nil: nil
+        case .atLeast(let bound): value >= bound
+        case .atMost(let bound): value <= bound
+        }
+    }
+}
+
+extension Figure.Mark: Codable {
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: Key.self)
+        if let bound = try values.decodeIfPresent(Double.self, forKey: .atLeast) {
+            self = .atLeast(bound)
+        } else {
+            self = .atMost(try values.decode(Double.self, forKey: .atMost))
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: Key.self)
+        switch self {
+        case .atLeast(let bound): try values.encode(bound, forKey: .atLeast)
+        case .atMost(let bound): try values.encode(bound, forKey: .atMost)
+        }
+    }
+
+    private enum Key: String, CodingKey { case atLeast, atMost }
+}

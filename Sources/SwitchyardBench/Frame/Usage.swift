@@ -1,0 +1,43 @@
+import Foundation
+
+/// What this process has used so far.
+enum Usage {
+    /// User and system time of all threads.
+    static var cpuSeconds: Double {
+        let usage = usage
+        return seconds(usage.ru_utime) + seconds(usage.ru_stime)
+    }
+
+    /// The most memory that was ever resident. A process only ever sees it grow: ask in a child (`Bench.inChild`).
+    static var peakResidentBytes: Int {
+        #if os(Linux) || os(Android)
+            Int(usage.ru_maxrss) * 1024
+        #else
+            Int(usage.ru_maxrss)
+        #endif
+    }
+
+    /// What is resident now; zero where the system does not tell.
+    static var residentBytes: Int {
+        #if os(Linux) || os(Android)
+            guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8),
+                let pages = text.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
+            else { return 0 }
+            return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
+        #else
+            0
+        #endif
+    }
+
+    private static var usage: rusage {
+        var usage = rusage()
+        #if canImport(Glibc)
+            getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        #else
+            getrusage(RUSAGE_SELF, &usage)
+        #endif
+        return usage
+    }
+
+    private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+}

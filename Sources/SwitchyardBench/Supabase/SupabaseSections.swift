@@ -1,0 +1,3 @@
+extension BenchArea {
+    static let supabase = BenchArea(name: "supabase", sections: [])
+}

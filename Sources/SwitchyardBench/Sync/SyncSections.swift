@@ -1,0 +1,3 @@
+extension BenchArea {
+    static let sync = BenchArea(name: "sync", sections: [])
+}

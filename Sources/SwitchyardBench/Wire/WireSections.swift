@@ -1,0 +1,3 @@
+extension BenchArea {
+    static let wire = BenchArea(name: "wire", sections: [])
+}
