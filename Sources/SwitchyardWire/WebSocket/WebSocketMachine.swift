@@ -1,0 +1,187 @@
+/// One end of a web socket after the upgrade, without any I/O: bytes and times in, events and bytes out.
+///
+/// It answers pings and close frames by itself. The last event is `closed` or `failed`; after it the machine takes
+/// nothing in and only `output` is left to be sent, then the connection is to be ended as soon as `isDone`.
+package struct WebSocketMachine: Sendable {
+    package typealias Instant = ContinuousClock.Instant
+
+    package enum Event: Sendable, Hashable {
+        case message(WebSocketMessage)
+        case pong([UInt8])
+        /// Both sides have said that they close.
+        case closed(WebSocketClose)
+        case failed(WebSocketFailure)
+    }
+
+    private enum Phase {
+        case open
+        /// Our close frame is out, the peer's is awaited.
+        case closing(until: Instant)
+        /// Both close frames are out; a client leaves ending the connection to the server for a while.
+        case lingering(until: Instant)
+        case done
+    }
+
+    /// Above this many bytes of unsent answers only the newest ping is answered, as the protocol allows; otherwise a
+    /// peer that sends pings and reads nothing could fill the memory.
+    private static let answerBacklog = 64 * 1024
+
+    /// Bytes for the peer, in order.
+    package private(set) var output: [UInt8] = []
+
+    private let role: WebSocketRole
+    private let keepAlive: WebSocketKeepAlive
+    private var decoder: WebSocketDecoder
+    private var encoder: WebSocketEncoder
+    private var decoded: [WebSocketDecoder.Event] = []
+    private var phase = Phase.open
+    private var latePong: [UInt8]?
+
+    private var isReceiving = true
+    private var lastHeard: Instant
+    private var pingSent: Instant?
+
+    package init(
+        role: WebSocketRole, limits: WebSocketLimits = WebSocketLimits(),
+        keepAlive: WebSocketKeepAlive = WebSocketKeepAlive(), masks: WebSocketMaskSource = .system, at now: Instant
+    ) {
+        self.role = role
+        self.keepAlive = keepAlive
+        decoder = WebSocketDecoder(role: role, limits: limits)
+        encoder = WebSocketEncoder(role: role, fragmentSize: limits.fragmentSize, masks: masks)
+        lastHeard = now
+    }
+
+    /// Whether messages may still be sent.
+    package var isOpen: Bool { if case .open = phase { true } else { false } }
+
+    /// Whether the connection is to be ended once `output` has been sent.
+    package var isDone: Bool { if case .done = phase { true } else { false } }
+
+    // MARK: Out
+
+    /// - Returns: `false`, and nothing happens, when the socket is not open any more.
+    package mutating func send(_ message: WebSocketMessage) -> Bool {
+        guard isOpen else { return false }
+        encoder.append(message, to: &output)
+        return true
+    }
+
+    package mutating func ping(_ payload: [UInt8], at now: Instant) -> Bool {
+        guard isOpen else { return false }
+        encoder.append(.ping, payload: payload, to: &output)
+        if pingSent == nil { pingSent = now }
+        return true
+    }
+
+    /// Begins the closing handshake. A code that may not be sent becomes an empty close frame.
+    package mutating func close(_ close: WebSocketClose, at now: Instant) {
+        guard isOpen else { return }
+        encoder.append(close, to: &output)
+        phase = .closing(until: now + keepAlive.closeWithin)
+    }
+
+    /// The bytes to be sent now; `output` is empty afterwards.
+    package mutating func takeOutput() -> [UInt8] {
+        if let payload = latePong {
+            latePong = nil
+            if isOpen { encoder.append(.pong, payload: payload, to: &output) }
+        }
+        defer { output = [] }
+        return output
+    }
+
+    // MARK: In
+
+    package mutating func receive(_ bytes: UnsafeRawBufferPointer, at now: Instant, into events: inout [Event]) {
+        lastHeard = now
+        pingSent = nil
+        switch phase {
+        case .open, .closing: break
+        case .lingering, .done: return
+        }
+        var violation: WebSocketViolation?
+        do throws(WebSocketViolation) {
+            try decoder.decode(bytes, into: &decoded)
+        } catch {
+            violation = error
+        }
+        for event in decoded { take(event, at: now, into: &events) }
+        decoded.removeAll(keepingCapacity: true)
+        if let violation {
+            // In the closing phase our close frame is out already; a second one is not allowed.
+            if isOpen { encoder.append(violation.close, to: &output) }
+            phase = .done
+            events.append(.failed(.violation(violation)))
+        }
+    }
+
+    private mutating func take(_ event: WebSocketDecoder.Event, at now: Instant, into events: inout [Event]) {
+        switch event {
+        case .message(let message): events.append(.message(message))
+        case .pong(let payload): events.append(.pong(payload))
+        case .ping(let payload):
+            guard isOpen else { return }
+            if output.count > Self.answerBacklog {
+                latePong = payload
+            } else {
+                encoder.append(.pong, payload: payload, to: &output)
+            }
+        case .close(let close):
+            if isOpen { encoder.append(WebSocketClose(code: close.code), to: &output) }
+            phase = role == .server ? .done : .lingering(until: now + keepAlive.closeWithin)
+            events.append(.closed(close))
+        }
+    }
+
+    /// The peer has ended its side of the connection.
+    package mutating func end(into events: inout [Event]) {
+        switch phase {
+        case .open, .closing: events.append(.failed(.cutOff))
+        case .lingering, .done: break
+        }
+        phase = .done
+    }
+
+    // MARK: Time
+
+    /// While the owner does not read, silence is no sign of death.
+    package mutating func setReceiving(_ receiving: Bool, at now: Instant) {
+        guard receiving != isReceiving else { return }
+        isReceiving = receiving
+        lastHeard = now
+        pingSent = nil
+    }
+
+    /// When `tick` has to be called next, unless something else happens before.
+    package var deadline: Instant? {
+        switch phase {
+        case .closing(let end), .lingering(let end): return end
+        case .done: return nil
+        case .open:
+            guard isReceiving else { return nil }
+            if let pingSent { return pingSent + keepAlive.answerWithin }
+            return keepAlive.pingAfter.map { lastHeard + $0 }
+        }
+    }
+
+    /// Does what is due: a ping, or giving the peer up. Harmless when called early.
+    package mutating func tick(at now: Instant, into events: inout [Event]) {
+        guard let deadline, deadline <= now else { return }
+        switch phase {
+        case .open where pingSent != nil:
+            encoder.append(.goingAway, to: &output)
+            phase = .done
+            events.append(.failed(.unanswered))
+        case .open:
+            _ = ping([], at: now)
+        case .closing:
+            phase = .done
+            events.append(.failed(.closeUnanswered))
+        case .lingering:
+            phase = .done
+        case .done:
+            break
+        }
+    }
+}
