@@ -1,0 +1,81 @@
+import SwitchyardWire
+
+/// Answers one request, in the handler's task.
+struct ExchangeRun: Sendable {
+    let request: ServerRequest
+    let id: Int
+    let connection: ServerConnection
+    let outbox: Outbox
+    let fault: Fault?
+
+    private var loop: ServerLoop { connection.loop }
+
+    func run() async {
+        if case .holdRequest(let gate) = fault { await gate.wait() }
+        let response: ServerResponse
+        if case .answer(let replacement) = fault {
+            response = replacement
+        } else {
+            response = await loop.handler(request)
+        }
+        switch fault {
+        case .holdAnswer(let gate): await gate.wait()
+        case .dropAnswer(let reset): return loop.submit(.end(connection, reset: reset))
+        case .cutAnswer(let count, let reset): loop.submit(.cut(connection, after: count, reset: reset))
+        default: break
+        }
+        await send(response)
+    }
+
+    private func send(_ response: ServerResponse) async {
+        switch response.content {
+        case .bytes(let bytes):
+            let (answer, keeps) = ResponseHead.make(response, to: request.head, body: .bytes(bytes))
+            outbox.append(answer)
+            loop.submit(.answered(connection, exchange: id, keepsConnection: keeps))
+        case .stream(let length, let produce):
+            await stream(response, length: length, produce)
+        case .raw(let run):
+            await takeOver(run)
+        case .nothing(let reset):
+            loop.submit(.end(connection, reset: reset))
+        }
+    }
+
+    private func stream(
+        _ response: ServerResponse, length: Int?, _ produce: @Sendable (ResponseWriter) async throws -> Void
+    ) async {
+        let isChunked = length == nil && request.head.minorVersion > 0
+        let body: ResponseHead.Body = length.map { .length($0) } ?? (isChunked ? .chunked : .untilEnd)
+        let (head, keeps) = ResponseHead.make(response, to: request.head, body: body)
+        outbox.append(head)
+        let isSilent = request.method == .head || [204, 304].contains(response.status)
+        let writer = ResponseWriter(
+            outbox: outbox, isChunked: isChunked, isSilent: isSilent, counter: WrittenCount())
+        do {
+            if !isSilent { try await produce(writer) }
+        } catch {
+            return loop.submit(.end(connection, reset: true))
+        }
+        if let length, !isSilent, writer.counter.value != length {
+            return loop.submit(.end(connection, reset: true))
+        }
+        if isChunked, !isSilent { outbox.append(Array("0\r\n\r\n".utf8)) }
+        loop.submit(.answered(connection, exchange: id, keepsConnection: keeps))
+    }
+
+    private func takeOver(_ run: @Sendable (RawExchange) async throws -> Void) async {
+        let loop = loop
+        let connection = connection
+        let pipe = BytePipe { loop.submit(.resumeReading(connection)) }
+        loop.submit(.takeOver(connection, pipe))
+        let exchange = RawExchange(input: pipe, outbox: outbox) { reset in
+            switch reset {
+            case nil: loop.submit(.finishSending(connection))
+            case let reset?: loop.submit(.end(connection, reset: reset))
+            }
+        }
+        try? await run(exchange)
+        loop.submit(.end(connection, reset: false))
+    }
+}

@@ -1,0 +1,90 @@
+import SwitchyardBytes
+package import SwitchyardWire
+
+/// A request as a handler sees it.
+package struct ServerRequest: Sendable {
+    package let head: RequestHead
+    package let body: ServerRequestBody
+    /// Counts accepted connections from 1; two requests with the same number came over the same connection.
+    package let connection: Int
+    /// What the pattern of the route matched, decoded.
+    package internal(set) var parameters: [String: String] = [:]
+
+    package var method: HTTPMethod { head.method }
+    package var headers: HTTPHeaders { head.headers }
+    package var target: String { head.target }
+
+    /// The path as it came, not decoded, without the query.
+    package var rawPath: Substring { path(of: head.target) }
+
+    /// The path's segments, decoded; a segment that cannot be decoded is kept as it came.
+    package var pathSegments: [String] {
+        rawPath.split(separator: "/", omittingEmptySubsequences: true).map { PercentCoding.decode($0) ?? String($0) }
+    }
+
+    package var path: String { PercentCoding.decode(rawPath) ?? String(rawPath) }
+
+    package var rawQuery: Substring? {
+        guard let mark = head.target.firstIndex(of: "?") else { return nil }
+        return head.target[head.target.index(after: mark)...]
+    }
+
+    /// The query's items in order, decoded; empty when there are none or they cannot be decoded.
+    package var queryItems: [(name: String, value: String)] {
+        rawQuery.flatMap { FormCoding.decode($0) } ?? []
+    }
+
+    /// The first query item of this name.
+    package func query(_ name: String) -> String? { queryItems.first { $0.name == name }?.value }
+
+    /// The fields of an `application/x-www-form-urlencoded` body, read to its end.
+    ///
+    /// - Throws: `.badRequestBody` when it is not one.
+    package func form(upTo limit: Int = 1 << 20) async throws(ServerError) -> [(name: String, value: String)] {
+        let bytes = try await body.collect(upTo: limit)
+        guard let fields = FormCoding.decode(String(decoding: bytes, as: UTF8.self)) else { throw .badRequestBody }
+        return fields
+    }
+
+    /// Drops scheme and host of the absolute form, as a proxy would send it.
+    private func path(of target: String) -> Substring {
+        var rest = target[...]
+        if !rest.hasPrefix("/"), let scheme = rest.firstRange(of: "://") {
+            let afterHost = rest[scheme.upperBound...]
+            rest = afterHost.firstIndex(of: "/").map { afterHost[$0...] } ?? "/"
+        }
+        return rest.firstIndex(of: "?").map { rest[..<$0] } ?? rest
+    }
+}
+
+/// The body of a request, read as it arrives; what is not read stays at the client.
+package struct ServerRequestBody: AsyncSequence, Sendable {
+    package typealias Element = [UInt8]
+    package typealias Failure = ServerError
+
+    package struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate let pipe: BytePipe
+
+        package mutating func next() async throws(ServerError) -> [UInt8]? { try await pipe.next() }
+
+        package mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(ServerError) -> [UInt8]? { try await pipe.next() }
+    }
+
+    let pipe: BytePipe
+
+    package func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pipe: pipe) }
+
+    /// The rest of the body.
+    ///
+    /// - Throws: `.bodyTooLarge` as soon as it exceeds `limit`; what follows is not read.
+    package func collect(upTo limit: Int = 64 << 20) async throws(ServerError) -> [UInt8] {
+        var all: [UInt8] = []
+        while let bytes = try await pipe.next() {
+            guard bytes.count <= limit - all.count else { throw .bodyTooLarge(limit: limit) }
+            if all.isEmpty { all = bytes } else { all += bytes }
+        }
+        return all
+    }
+}

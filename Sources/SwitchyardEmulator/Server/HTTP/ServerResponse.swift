@@ -1,0 +1,108 @@
+package import SwitchyardWire
+
+/// What a handler answers.
+package struct ServerResponse: Sendable {
+    enum Content: Sendable {
+        case bytes([UInt8])
+        case stream(length: Int?, @Sendable (ResponseWriter) async throws -> Void)
+        case raw(@Sendable (RawExchange) async throws -> Void)
+        case nothing(reset: Bool)
+    }
+
+    package var status: Int
+    package var headers: HTTPHeaders
+    /// Ends the connection after this answer.
+    package var closesConnection = false
+    let content: Content
+
+    init(status: Int, headers: HTTPHeaders, content: Content) {
+        self.status = status
+        self.headers = headers
+        self.content = content
+    }
+
+    package init(status: Int = 200, headers: HTTPHeaders = [:], body: [UInt8] = []) {
+        self.init(status: status, headers: headers, content: .bytes(body))
+    }
+
+    package static func text(
+        _ text: String, status: Int = 200, type: String = "text/plain; charset=utf-8"
+    ) -> ServerResponse {
+        ServerResponse(status: status, headers: ["Content-Type": type], body: Array(text.utf8))
+    }
+
+    package static func json(_ bytes: [UInt8], status: Int = 200) -> ServerResponse {
+        ServerResponse(status: status, headers: ["Content-Type": "application/json; charset=utf-8"], body: bytes)
+    }
+
+    /// A body written by `produce`, which waits in `write` whenever the client is behind.
+    ///
+    /// With `length` the body is sent as it is, otherwise in chunks. An error thrown by `produce`, or a body that is
+    /// not `length` bytes long, resets the connection, so that no client takes it for complete.
+    package static func stream(
+        status: Int = 200, headers: HTTPHeaders = [:], length: Int? = nil,
+        _ produce: @escaping @Sendable (ResponseWriter) async throws -> Void
+    ) -> ServerResponse {
+        ServerResponse(status: status, headers: headers, content: .stream(length: length, produce))
+    }
+
+    /// Leaves the connection to `run`, both ways and byte for byte; no head is sent. It ends with `run`.
+    package static func raw(_ run: @escaping @Sendable (RawExchange) async throws -> Void) -> ServerResponse {
+        ServerResponse(status: 0, headers: [:], content: .raw(run))
+    }
+
+    /// Ends the connection without an answer: in order, or with a reset.
+    package static func noAnswer(reset: Bool = false) -> ServerResponse {
+        ServerResponse(status: 0, headers: [:], content: .nothing(reset: reset))
+    }
+}
+
+/// Takes the bytes of a streamed answer.
+package struct ResponseWriter: Sendable {
+    let outbox: Outbox
+    let isChunked: Bool
+    let isSilent: Bool
+    let counter: WrittenCount
+
+    /// Sends `bytes`, waiting while the client is behind.
+    ///
+    /// - Throws: `.disconnected` when the client has gone.
+    package func write(_ bytes: [UInt8]) async throws(ServerError) {
+        guard !bytes.isEmpty else { return }
+        counter.add(bytes.count)
+        guard !isSilent else { return }
+        if isChunked {
+            outbox.append { output in
+                output.append(contentsOf: String(bytes.count, radix: 16).utf8)
+                output.append(contentsOf: [13, 10])
+                output.append(contentsOf: bytes)
+                output.append(contentsOf: [13, 10])
+            }
+            try await outbox.waitForRoom()
+        } else {
+            try await outbox.write(bytes)
+        }
+    }
+
+    package func write(_ text: String) async throws(ServerError) { try await write(Array(text.utf8)) }
+}
+
+/// A connection left to a handler.
+package struct RawExchange: Sendable {
+    let input: BytePipe
+    let outbox: Outbox
+    let end: @Sendable (_ reset: Bool?) -> Void
+
+    /// The next bytes, or `nil` when the client has ended its side.
+    package func read() async throws(ServerError) -> [UInt8]? { try await input.next() }
+
+    package func write(_ bytes: [UInt8]) async throws(ServerError) { try await outbox.write(bytes) }
+
+    package func write(_ text: String) async throws(ServerError) { try await outbox.write(Array(text.utf8)) }
+
+    /// Ends our side after what has been written; reading goes on.
+    package func finishWriting() { end(nil) }
+
+    /// Ends both sides with a reset; what has not been sent is lost.
+    package func reset() { end(true) }
+}

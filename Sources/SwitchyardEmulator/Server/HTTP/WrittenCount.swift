@@ -1,0 +1,9 @@
+import Synchronization
+
+/// How much of a streamed body a handler has produced.
+final class WrittenCount: Sendable {
+    private let count = Atomic(0)
+
+    func add(_ more: Int) { count.add(more, ordering: .relaxed) }
+    var value: Int { count.load(ordering: .relaxed) }
+}

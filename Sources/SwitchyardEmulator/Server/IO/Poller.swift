@@ -1,0 +1,65 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Android)
+    import Android
+#endif
+
+/// What happened on a descriptor.
+struct Readiness {
+    let descriptor: Int32
+    let canRead: Bool
+    let canWrite: Bool
+    /// Hung up or failed; reported whether asked for or not.
+    let isOver: Bool
+}
+
+/// Waits for many descriptors at once with `poll`, level-triggered.
+///
+/// `epoll` would serve ten thousand connections at rest better, but needs headers that Swift's C library modules leave
+/// out; with the connections of a test or a local server it is no faster.
+struct Poller {
+    private var entries: [pollfd] = []
+    private var places: [Int32: Int] = [:]
+
+    /// Changes what is waited for; with neither, only failures are reported.
+    mutating func watch(_ descriptor: Int32, reading: Bool, writing: Bool) {
+        let events = Int16(reading ? POLLIN : 0) | Int16(writing ? POLLOUT : 0)
+        if let place = places[descriptor] {
+            entries[place].events = events
+        } else {
+            places[descriptor] = entries.count
+            entries.append(pollfd(fd: descriptor, events: events, revents: 0))
+        }
+    }
+
+    mutating func forget(_ descriptor: Int32) {
+        guard let place = places.removeValue(forKey: descriptor) else { return }
+        let last = entries.removeLast()
+        if place < entries.count {
+            entries[place] = last
+            places[last.fd] = place
+        }
+    }
+
+    /// - Parameter timeout: in milliseconds, negative for none.
+    mutating func wait(timeout: Int32) -> [Readiness] {
+        var due = poll(&entries, nfds_t(entries.count), timeout)
+        guard due > 0 else { return [] }
+        var found: [Readiness] = []
+        found.reserveCapacity(Int(due))
+        for entry in entries where entry.revents != 0 {
+            let events = Int32(entry.revents)
+            found.append(
+                Readiness(
+                    descriptor: entry.fd, canRead: events & Int32(POLLIN) != 0, canWrite: events & Int32(POLLOUT) != 0,
+                    isOver: events & Int32(POLLERR | POLLHUP | POLLNVAL) != 0))
+            due -= 1
+            if due == 0 { break }
+        }
+        return found
+    }
+}
