@@ -50,10 +50,9 @@
 
         // MARK: The loop
 
-        /// Everything submitted so far; the array given is emptied and used for the next batch.
+        /// Everything submitted so far, in exchange for an empty array; whether the queue is closed.
         func exchange(_ batch: inout [CurlCommand]) -> Bool {
-            batch.removeAll(keepingCapacity: true)
-            return state.withLock { state in
+            state.withLock { state in
                 state.isAsleep = false
                 swap(&batch, &state.commands)
                 return state.isClosed

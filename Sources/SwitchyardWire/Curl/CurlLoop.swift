@@ -118,6 +118,8 @@
             while true {
                 let isEnding = queue.exchange(&batch)
                 for command in batch { execute(command) }
+                // Not kept while asleep: commands hold exchanges.
+                batch.removeAll(keepingCapacity: true)
                 if isEnding { return }
                 if !running.isEmpty || connections.contains(where: \.isConnecting) {
                     var stillRunning: Int32 = 0
