@@ -47,8 +47,15 @@ extension Secret: Codable {
         self.init(value, name: name)
     }
 
+    /// Set in an encoder's `userInfo` only while settings of code and file are laid over each other, in memory.
+    static let revealingKey = CodingUserInfoKey(rawValue: "Switchyard.Secret.revealing")!
+
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
+        if encoder.userInfo[Secret.revealingKey] != nil {
+            try container.encode(value)
+            return
+        }
         try container.encode("${\(name ?? "SECRET")}")
     }
 }

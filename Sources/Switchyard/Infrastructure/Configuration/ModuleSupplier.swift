@@ -1,0 +1,64 @@
+import Foundation
+import SwitchyardBytes
+
+/// A module as the factory was given it: ready, or as a type that still wants its settings.
+enum ModuleSupplier: Sendable {
+    case configured(any InfrastructureModule)
+    case configurable(any InfrastructureModule.Type)
+
+    var provider: InfrastructureProvider {
+        switch self {
+        case .configured(let module): type(of: module).provider
+        case .configurable(let type): type.provider
+        }
+    }
+
+    /// The module with what `configuration` says laid over what code says.
+    func module(
+        _ configuration: InfrastructureConfiguration
+    ) throws(InfrastructureError) -> any InfrastructureModule {
+        let settings = configuration.settings[provider]
+        let module: any InfrastructureModule
+        do throws(ConfigurationProblem) {
+            switch (self, settings) {
+            case (.configured(let configured), nil): module = configured
+            case (.configured(let configured), let settings?):
+                module = try Self.overlay(settings, on: configured, configuration.environment)
+            case (.configurable(let type), let settings):
+                module = try Self.make(type, settings ?? JSONObject(), configuration.environment)
+            }
+        } catch {
+            throw error.error
+        }
+        try module.validate()
+        return module
+    }
+
+    private static func make<Module: InfrastructureModule>(
+        _ type: Module.Type, _ settings: JSONObject, _ environment: [String: String]
+    ) throws(ConfigurationProblem) -> Module {
+        let decoder = ConfigurationDecoder(
+            json: .object(settings), path: ["providers", Module.provider.rawValue], environment: environment)
+        return Module(try decoder.decode(Module.Configuration.self))
+    }
+
+    private static func overlay<Module: InfrastructureModule>(
+        _ settings: JSONObject, on module: Module, _ environment: [String: String]
+    ) throws(ConfigurationProblem) -> Module {
+        var merged = settingsWithSecrets(of: module)
+        // A secret set in code may itself look like a reference; only what the file says is looked up.
+        for member in settings { merged[member.key] = member.value }
+        return try make(Module.self, merged, environment)
+    }
+
+    /// What tells two set-ups of a provider apart. Holds secrets: compared, never kept or shown.
+    static func settingsWithSecrets(of module: some InfrastructureModule) -> JSONObject {
+        let encoder = JSONEncoder()
+        encoder.userInfo[Secret.revealingKey] = true
+        encoder.outputFormatting = .sortedKeys
+        guard let data = try? encoder.encode(module.configuration), let json = try? JSON(parsing: data) else {
+            return JSONObject()
+        }
+        return json.object ?? JSONObject()
+    }
+}

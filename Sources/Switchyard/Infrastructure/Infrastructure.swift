@@ -1,0 +1,82 @@
+/// All clients of a program, each with its chosen provider, exchangeable while they are in use.
+///
+/// Hand out the clients once and keep them: after ``use(_:for:)`` they are the same values with somebody else behind them.
+/// Calls under way finish where they began, later ones go to the new provider, and live streams move over.
+public final class Infrastructure: Sendable {
+    public let auth: any AuthClient
+    public let storage: any StorageClient
+    public let files: any FileStorageClient
+    public let messaging: any MessagingClient
+    public let users: any UserClient
+    public let contacts: any ContactsClient
+    public let checkIns: any CheckInClient
+    public let notifications: any NotificationClient
+
+    private let assembly: Assembly
+
+    init(
+        factory: InfrastructureFactory, configuration: InfrastructureConfiguration,
+        surroundings: InfrastructureSurroundings
+    ) async throws(InfrastructureError) {
+        let (instances, authBoard) = try await Instances.make(
+            factory, configuration, surroundings, reusing: Instances(), authBoard: nil)
+        let boards = Switchboards(auth: authBoard, instances.selected(configuration.selection))
+        assembly = Assembly(
+            factory: factory, configuration: configuration, surroundings: surroundings, boards: boards,
+            instances: instances)
+        auth = SwitchableAuthClient(board: boards.auth)
+        storage = SwitchableStorageClient(board: boards.storage)
+        files = SwitchableFileStorageClient(board: boards.files)
+        messaging = SwitchableMessagingClient(board: boards.messaging)
+        users = SwitchableUserClient(board: boards.users)
+        contacts = SwitchableContactsClient(board: boards.contacts)
+        checkIns = SwitchableCheckInClient(board: boards.checkIns)
+        notifications = SwitchableNotificationClient(board: boards.notifications)
+    }
+
+    /// What is chosen now.
+    public var selection: InfrastructureSelection { get async { await assembly.configuration.selection } }
+
+    /// Puts `provider` behind one client.
+    ///
+    /// - Throws: As ``InfrastructureFactory/make(_:in:)-(InfrastructureSelection,_)``; then nothing has changed.
+    @discardableResult
+    public func use(
+        _ provider: InfrastructureProvider, for service: InfrastructureService
+    ) async throws(InfrastructureError) -> SwitchReport {
+        try await assembly.change { $0.selection[service] = provider }
+    }
+
+    /// Goes over to a whole new selection.
+    @discardableResult
+    public func use(_ selection: InfrastructureSelection) async throws(InfrastructureError) -> SwitchReport {
+        try await assembly.change { $0.selection = selection }
+    }
+
+    /// Goes over to a whole new configuration. A provider whose settings differ gets new clients.
+    @discardableResult
+    public func use(_ configuration: InfrastructureConfiguration) async throws(InfrastructureError) -> SwitchReport {
+        try await assembly.change { $0 = configuration }
+    }
+
+    /// Shuts every client down. Streams end, later calls throw `.shutDown`. Doing it twice is fine.
+    public func shutDown() async { await assembly.shutDown() }
+}
+
+/// What a switch did.
+public struct SwitchReport: Sendable, Hashable {
+    public struct Move: Sendable, Hashable {
+        public let service: InfrastructureService
+        public let from: InfrastructureProvider?
+        public let to: InfrastructureProvider?
+    }
+
+    /// The clients that have somebody else behind them now.
+    public let moves: [Move]
+    /// Writes that were still queued on a storage that nobody uses now. They stay in that provider's folder and go out when
+    /// it is chosen again.
+    public let queuedWrites: [InfrastructureProvider: Int]
+    /// Calls that were cut off since they had not ended by the deadline.
+    public let abandonedCalls: Int
+    public let duration: Duration
+}

@@ -1,0 +1,80 @@
+/// Who stands behind which client.
+///
+/// ```swift
+/// var selection = InfrastructureSelection(default: .firebase)
+/// selection.storage = .supabase          // documents there, everything else here
+/// selection.omit(.messaging)             // no client at all
+/// ```
+///
+/// A domain client follows the storage it lives in. Naming a provider for one pins it: its documents then live on that
+/// provider's storage, with the selected auth.
+public struct InfrastructureSelection: Sendable, Hashable {
+    /// Who stands behind every core client for which nothing else is said.
+    public var `default`: InfrastructureProvider
+    private var chosen: [InfrastructureService: InfrastructureProvider] = [:]
+    public private(set) var omitted: Set<InfrastructureService> = []
+
+    public init(default: InfrastructureProvider) { self.default = `default` }
+
+    /// The explicit choice for `service`; `nil` leaves it to the default, or, for a domain client, to the storage.
+    public subscript(service: InfrastructureService) -> InfrastructureProvider? {
+        get { chosen[service] }
+        set {
+            chosen[service] = newValue
+            omitted.remove(service)
+        }
+    }
+
+    /// No client for `service`: its calls throw `.unsupported`, and its module is not asked for one.
+    ///
+    /// Auth and storage cannot be omitted, since everything else stands on them; asking for it changes nothing.
+    public mutating func omit(_ service: InfrastructureService) {
+        guard service == .files || service == .messaging else { return }
+        chosen[service] = nil
+        omitted.insert(service)
+    }
+
+    public var auth: InfrastructureProvider? {
+        get { self[.auth] }
+        set { self[.auth] = newValue }
+    }
+    public var storage: InfrastructureProvider? {
+        get { self[.storage] }
+        set { self[.storage] = newValue }
+    }
+    public var files: InfrastructureProvider? {
+        get { self[.files] }
+        set { self[.files] = newValue }
+    }
+    public var messaging: InfrastructureProvider? {
+        get { self[.messaging] }
+        set { self[.messaging] = newValue }
+    }
+    public var users: InfrastructureProvider? {
+        get { self[.users] }
+        set { self[.users] = newValue }
+    }
+    public var contacts: InfrastructureProvider? {
+        get { self[.contacts] }
+        set { self[.contacts] = newValue }
+    }
+    public var checkIns: InfrastructureProvider? {
+        get { self[.checkIns] }
+        set { self[.checkIns] = newValue }
+    }
+    public var notifications: InfrastructureProvider? {
+        get { self[.notifications] }
+        set { self[.notifications] = newValue }
+    }
+
+    /// Who stands behind `service` in the end; `nil` if it is omitted.
+    public func provider(for service: InfrastructureService) -> InfrastructureProvider? {
+        if omitted.contains(service) { return nil }
+        return chosen[service] ?? (service.isCore ? self.default : provider(for: .storage))
+    }
+
+    /// Every provider that has something to do.
+    var providers: Set<InfrastructureProvider> {
+        Set(InfrastructureService.allCases.compactMap { provider(for: $0) })
+    }
+}

@@ -1,0 +1,33 @@
+public import Foundation
+
+/// What clients find around them: time, a place for their state, and somebody who watches.
+public struct InfrastructureSurroundings: Sendable {
+    /// Time for pauses and deadlines.
+    public var clock: any Clock<Duration>
+    /// The time of day.
+    public var now: @Sendable () -> Timestamp
+    /// A folder for what must outlast the process; a configuration's own takes precedence. `nil` keeps everything in memory.
+    public var stateFolder: URL?
+    public var observer: any InfrastructureObserver
+    /// How long a switch waits for calls on the old client before it shuts that down all the same.
+    public var drainDeadline: Duration
+
+    public init(
+        clock: any Clock<Duration> = ContinuousClock(),
+        now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) },
+        stateFolder: URL? = nil, observer: any InfrastructureObserver = SilentObserver(),
+        drainDeadline: Duration = .seconds(30)
+    ) {
+        self.clock = clock
+        self.now = now
+        self.stateFolder = stateFolder
+        self.observer = observer
+        self.drainDeadline = drainDeadline
+    }
+
+    func context(for provider: InfrastructureProvider, auth: (any AuthClient)?) -> ModuleContext {
+        ModuleContext(
+            auth: auth, clock: clock, now: now,
+            stateFolder: stateFolder?.appendingPathComponent(provider.rawValue, isDirectory: true), observer: observer)
+    }
+}

@@ -1,0 +1,92 @@
+/// Makes, shares, exchanges and shuts down the clients of one ``Infrastructure``. One change at a time.
+actor Assembly {
+    private(set) var configuration: InfrastructureConfiguration
+    private let factory: InfrastructureFactory
+    private let surroundings: InfrastructureSurroundings
+    private let boards: Switchboards
+    private var instances: Instances
+    private var isShutDown = false
+    private var lastChange: Task<Void, Never>?
+
+    init(
+        factory: InfrastructureFactory, configuration: InfrastructureConfiguration,
+        surroundings: InfrastructureSurroundings, boards: Switchboards, instances: Instances
+    ) {
+        self.factory = factory
+        self.configuration = configuration
+        self.surroundings = surroundings
+        self.boards = boards
+        self.instances = instances
+    }
+
+    /// Changes wait for each other, so that none sees another one half done.
+    func change(
+        _ edit: @escaping @Sendable (inout InfrastructureConfiguration) -> Void
+    ) async throws(InfrastructureError) -> SwitchReport {
+        let before = lastChange
+        let task = Task { () -> Result<SwitchReport, InfrastructureError> in
+            await before?.value
+            do throws(InfrastructureError) {
+                return .success(try await self.apply(edit))
+            } catch {
+                return .failure(error)
+            }
+        }
+        lastChange = Task { _ = await task.value }
+        return try await task.value.get()
+    }
+
+    private func apply(
+        _ edit: @Sendable (inout InfrastructureConfiguration) -> Void
+    ) async throws(InfrastructureError) -> SwitchReport {
+        guard !isShutDown else { throw InfrastructureError(.shutDown, "The infrastructure was shut down.") }
+        let start = ContinuousClock.now
+        let old = configuration
+        var new = configuration
+        edit(&new)
+
+        let (next, _) = try await Instances.make(
+            factory, new, surroundings, reusing: instances, authBoard: boards.auth)
+        let previous = instances
+        configuration = new
+        instances = next
+
+        let changed = InfrastructureService.allCases.filter {
+            previous.identity(of: $0, old.selection) != next.identity(of: $0, new.selection)
+        }
+        let drained = boards.replace(with: next.selected(new.selection), only: Set(changed))
+        let unused = previous.unused(in: next)
+        var queued: [InfrastructureProvider: Int] = [:]
+        for (provider, storage) in unused.storages {
+            let count = await Self.pendingWrites(of: storage)
+            if count > 0 { queued[provider] = count }
+        }
+        let abandoned = await boards.drain(drained, within: surroundings.drainDeadline, clock: surroundings.clock)
+        await unused.shutDown()
+        return SwitchReport(
+            moves: InfrastructureService.allCases.compactMap { service in
+                let from = old.selection.provider(for: service)
+                let to = new.selection.provider(for: service)
+                return from == to ? nil : SwitchReport.Move(service: service, from: from, to: to)
+            },
+            queuedWrites: queued, abandonedCalls: abandoned, duration: start.duration(to: .now))
+    }
+
+    private static func pendingWrites(of storage: any StorageClient) async -> Int {
+        do throws(StorageError) {
+            for try await pending in storage.pendingWrites() { return pending.count }
+        } catch {
+            // A storage that cannot even tell has nothing that could be waited for.
+        }
+        return 0
+    }
+
+    func shutDown() async {
+        let before = lastChange
+        isShutDown = true
+        await before?.value
+        let all = instances
+        instances = Instances()
+        await all.shutDown()
+    }
+}

@@ -1,0 +1,196 @@
+import SwitchyardBytes
+
+/// The clients there are: one for each provider and service, however many ask for it.
+struct Instances: Sendable {
+    private(set) var auths: [InfrastructureProvider: any AuthClient] = [:]
+    private(set) var storages: [InfrastructureProvider: any StorageClient] = [:]
+    private(set) var files: [InfrastructureProvider: any FileStorageClient] = [:]
+    private(set) var messagings: [InfrastructureProvider: any MessagingClient] = [:]
+    private(set) var domain: DomainClients?
+    /// What each provider was set up with; another set-up needs other clients.
+    private var settings: [InfrastructureProvider: JSONObject] = [:]
+
+    struct DomainClients: Sendable {
+        let users: any UserClient
+        let contacts: any ContactsClient
+        let checkIns: any CheckInClient
+        let notifications: any NotificationClient
+    }
+
+    /// What stands on the boards.
+    struct Selected: Sendable {
+        let auth: any AuthClient
+        let storage: any StorageClient
+        let files: any FileStorageClient
+        let messaging: any MessagingClient
+        let domain: DomainClients
+    }
+
+    /// All clients that `configuration` asks for, old ones where they serve.
+    ///
+    /// - Parameter authBoard: The place of auth, from which clients take their tokens over every switch; `nil` the first time,
+    ///   when it is made.
+    /// - Throws: What any of them could not be made for; the new ones made so far are shut down again.
+    static func make(
+        _ factory: InfrastructureFactory, _ configuration: InfrastructureConfiguration,
+        _ surroundings: InfrastructureSurroundings, reusing old: Instances,
+        authBoard: Switchboard<any AuthClient>?
+    ) async throws(InfrastructureError) -> (instances: Instances, authBoard: Switchboard<any AuthClient>) {
+        try factory.checkSettings(configuration)
+        var maker = Maker(surroundings: surroundings, old: old, authBoard: authBoard)
+        if let folder = configuration.stateFolder { maker.surroundings.stateFolder = folder }
+        for provider in configuration.selection.providers.sorted(by: { $0.rawValue < $1.rawValue }) {
+            maker.add(try factory.module(provider, configuration))
+        }
+        do throws(InfrastructureError) {
+            try await maker.make(configuration.selection)
+        } catch {
+            await maker.made.shutDown()
+            throw error
+        }
+        return (maker.result, maker.authBoard!)
+    }
+
+    func selected(_ selection: InfrastructureSelection) -> Selected {
+        Selected(
+            auth: auths[selection.provider(for: .auth)!]!, storage: storages[selection.provider(for: .storage)!]!,
+            files: selection.provider(for: .files).map { files[$0]! } ?? AbsentFileStorageClient(),
+            messaging: selection.provider(for: .messaging).map { messagings[$0]! } ?? AbsentMessagingClient(),
+            domain: domain!)
+    }
+
+    /// Whatever makes a client another one than it was: its provider, how that is set up, and, for a domain client, the
+    /// same of everything it stands on.
+    func identity(
+        of service: InfrastructureService, _ selection: InfrastructureSelection
+    ) -> [InfrastructureService: Identity] {
+        let grounds: [InfrastructureService] = service.isCore ? [] : [.auth, .files, .messaging]
+        var identity: [InfrastructureService: Identity] = [:]
+        for service in grounds + [service] {
+            identity[service] = selection.provider(for: service).map { Identity(provider: $0, settings: settings[$0]) }
+        }
+        return identity
+    }
+
+    struct Identity: Equatable {
+        let provider: InfrastructureProvider
+        let settings: JSONObject?
+    }
+
+    /// The clients that `next` has no use for.
+    func unused(in next: Instances) -> Instances {
+        var unused = Instances()
+        func isKept(_ provider: InfrastructureProvider) -> Bool { settings[provider] == next.settings[provider] }
+        unused.auths = auths.filter { !isKept($0.key) || next.auths[$0.key] == nil }
+        unused.storages = storages.filter { !isKept($0.key) || next.storages[$0.key] == nil }
+        unused.files = files.filter { !isKept($0.key) || next.files[$0.key] == nil }
+        unused.messagings = messagings.filter { !isKept($0.key) || next.messagings[$0.key] == nil }
+        return unused
+    }
+
+    /// From the top down, auth last: the others may need a token to say goodbye.
+    func shutDown() async {
+        for client in messagings.values { await client.shutDown() }
+        for client in files.values { await client.shutDown() }
+        for client in storages.values { await client.shutDown() }
+        for client in auths.values { await client.shutDown() }
+    }
+
+    private struct Maker {
+        var surroundings: InfrastructureSurroundings
+        let old: Instances
+        var authBoard: Switchboard<any AuthClient>?
+        var modules: [InfrastructureProvider: any InfrastructureModule] = [:]
+        var result = Instances()
+        /// Of `result`, what is new.
+        var made = Instances()
+
+        init(surroundings: InfrastructureSurroundings, old: Instances, authBoard: Switchboard<any AuthClient>?) {
+            self.surroundings = surroundings
+            self.old = old
+            self.authBoard = authBoard
+        }
+
+        mutating func add(_ module: any InfrastructureModule) {
+            let provider = type(of: module).provider
+            modules[provider] = module
+            result.settings[provider] = ModuleSupplier.settingsWithSecrets(of: module)
+        }
+
+        func isReusable(_ provider: InfrastructureProvider) -> Bool {
+            old.settings[provider] == result.settings[provider]
+        }
+
+        func context(_ provider: InfrastructureProvider) -> ModuleContext {
+            surroundings.context(for: provider, auth: authBoard.map { SwitchableAuthClient(board: $0) })
+        }
+
+        mutating func make(_ selection: InfrastructureSelection) async throws(InfrastructureError) {
+            let provider = selection.provider(for: .auth)!
+            if isReusable(provider), let client = old.auths[provider] {
+                result.auths[provider] = client
+            } else {
+                let context = surroundings.context(for: provider, auth: nil)
+                let client = try await modules[provider]!.makeAuthClient(context)
+                (result.auths[provider], made.auths[provider]) = (client, client)
+            }
+            if authBoard == nil { authBoard = Switchboard(result.auths[provider]!) }
+            let storages =
+                [selection.provider(for: .storage)!]
+                + InfrastructureService.domain.compactMap { selection[$0] }
+            for provider in storages { try await makeStorage(provider) }
+            if let provider = selection.provider(for: .files) {
+                if isReusable(provider), let client = old.files[provider] {
+                    result.files[provider] = client
+                } else {
+                    let client = try await modules[provider]!.makeFileStorageClient(context(provider))
+                    (result.files[provider], made.files[provider]) = (client, client)
+                }
+            }
+            if let provider = selection.provider(for: .messaging) {
+                if isReusable(provider), let client = old.messagings[provider] {
+                    result.messagings[provider] = client
+                } else {
+                    let client = try await modules[provider]!.makeMessagingClient(context(provider))
+                    (result.messagings[provider], made.messagings[provider]) = (client, client)
+                }
+            }
+            try await makeDomain(selection)
+        }
+
+        private mutating func makeStorage(_ provider: InfrastructureProvider) async throws(InfrastructureError) {
+            guard result.storages[provider] == nil else { return }
+            if isReusable(provider), let client = old.storages[provider] {
+                result.storages[provider] = client
+            } else {
+                let client = try await modules[provider]!.makeStorageClient(context(provider))
+                (result.storages[provider], made.storages[provider]) = (client, client)
+            }
+        }
+
+        /// On clients that do not switch: a domain client of one backend never works on another's half way.
+        private mutating func makeDomain(_ selection: InfrastructureSelection) async throws(InfrastructureError) {
+            let auth = result.auths[selection.provider(for: .auth)!]!
+            let files = selection.provider(for: .files).flatMap { result.files[$0] }
+            let messaging = selection.provider(for: .messaging).flatMap { result.messagings[$0] }
+            func core(_ service: InfrastructureService) -> (any InfrastructureModule, CoreClients) {
+                let provider = selection.provider(for: service)!
+                return (
+                    modules[provider]!,
+                    CoreClients(
+                        auth: auth, storage: result.storages[provider]!, files: files, messaging: messaging,
+                        now: surroundings.now)
+                )
+            }
+            let (users, usersCore) = core(.users)
+            let (contacts, contactsCore) = core(.contacts)
+            let (checkIns, checkInsCore) = core(.checkIns)
+            let (notifications, notificationsCore) = core(.notifications)
+            result.domain = DomainClients(
+                users: try await users.makeUserClient(on: usersCore),
+                contacts: try await contacts.makeContactsClient(on: contactsCore),
+                checkIns: try await checkIns.makeCheckInClient(on: checkInsCore),
+                notifications: try await notifications.makeNotificationClient(on: notificationsCore))
+        }
+    }
+}

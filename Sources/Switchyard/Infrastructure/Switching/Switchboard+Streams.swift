@@ -1,0 +1,84 @@
+import Synchronization
+
+/// Streams that move over to the next client without their consumer noticing.
+extension Switchboard {
+    /// - Parameter rebase: Fits a snapshot to what the consumer saw last, so that its changes are right across a move.
+    func snapshots<Element: Sendable, Failure: Error>(
+        _ open: @escaping @Sendable (Client) -> SnapshotStream<Element, Failure>,
+        rebase: @escaping @Sendable (_ last: Element, _ new: Element) -> Element = { $1 }
+    ) -> SnapshotStream<Element, Failure> {
+        SnapshotStream { continuation in
+            let last = Mutex<Element?>(nil)
+            let moved = Mutex(false)
+            return self.forward(open) {
+                moved.withLock { $0 = true }
+            } deliver: { element in
+                // One task delivers at a time, so these two steps cannot be torn apart by another delivery.
+                let hasMoved = moved.withLock { moved in
+                    defer { moved = false }
+                    return moved
+                }
+                let seen = last.withLock { $0 }
+                let fitted = hasMoved ? seen.map { rebase($0, element) } ?? element : element
+                last.withLock { $0 = fitted }
+                continuation.yield(fitted)
+            } finish: { end in
+                switch end {
+                case .success: continuation.finish()
+                case .failure(let error): continuation.finish(throwing: error)
+                }
+            }
+        }
+    }
+
+    func events<Element: Sendable, Failure: Error>(
+        _ open: @escaping @Sendable (Client) -> EventStream<Element, Failure>
+    ) -> EventStream<Element, Failure> {
+        EventStream { continuation in
+            self.forward(open) {
+            } deliver: {
+                continuation.yield($0)
+            } finish: { end in
+                switch end {
+                case .success: continuation.finish()
+                case .failure(let error): continuation.finish(throwing: error)
+                }
+            }
+        }
+    }
+
+    /// Runs one stream after the other: the next begins when the one before has let go, so that nothing old can follow
+    /// something new. Only the end of the present client's stream is an end.
+    private func forward<Stream: AsyncSequence & Sendable>(
+        _ open: @escaping @Sendable (Client) -> Stream, moving: @escaping @Sendable () -> Void,
+        deliver: @escaping @Sendable (Stream.Element) -> Void,
+        finish: @escaping @Sendable (Result<Void, Stream.Failure>) -> Void
+    ) -> @Sendable () -> Void where Stream.Element: Sendable {
+        let present = Mutex<Task<Void, Never>?>(nil)
+        let unfollow = follow { client in
+            present.withLock { present in
+                let before = present
+                before?.cancel()
+                present = Task {
+                    if let before {
+                        await before.value
+                        moving()
+                    }
+                    do throws(Stream.Failure) {
+                        for try await element in open(client) {
+                            if Task.isCancelled { return }
+                            deliver(element)
+                        }
+                        if !Task.isCancelled { finish(.success(())) }
+                    } catch {
+                        if !Task.isCancelled { finish(.failure(error)) }
+                    }
+                }
+            }
+        }
+        return {
+            unfollow()
+            present.withLock { $0 }?.cancel()
+        }
+    }
+}

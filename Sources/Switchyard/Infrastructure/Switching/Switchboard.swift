@@ -1,0 +1,117 @@
+import Synchronization
+
+/// A place in which a client can be exchanged for another while it is in use.
+///
+/// Calls take the client that is there when they begin and are counted until they end, so that the old one can be shut
+/// down once nothing uses it. Streams follow: they are opened anew on the new client, and their consumer sees one stream.
+final class Switchboard<Client: Sendable>: Sendable {
+    private struct State {
+        var client: Client
+        var generation = 0
+        /// Calls under way, by the generation they began in.
+        var running: [Int: Int] = [:]
+        var waiters: [(id: Int, generation: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        var followers: [Int: @Sendable (Client) -> Void] = [:]
+        var nextID = 0
+
+        func isDrained(upTo generation: Int) -> Bool { !running.keys.contains { $0 <= generation } }
+    }
+
+    private let state: Mutex<State>
+
+    init(_ client: Client) { state = Mutex(State(client: client)) }
+
+    var client: Client { state.withLock { $0.client } }
+
+    /// Keeps the present client alive until ``release(_:)``.
+    func lease() -> (client: Client, lease: Int) {
+        state.withLock { state in
+            state.running[state.generation, default: 0] += 1
+            return (state.client, state.generation)
+        }
+    }
+
+    func release(_ lease: Int) {
+        let done = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            state.running[lease]! -= 1
+            guard state.running[lease] == 0 else { return [] }
+            state.running[lease] = nil
+            let done = state.waiters.filter { state.isDrained(upTo: $0.generation) }
+            state.waiters.removeAll { waiter in done.contains { $0.id == waiter.id } }
+            return done.map(\.continuation)
+        }
+        for continuation in done { continuation.resume() }
+    }
+
+    /// A call on the client that is there now.
+    func run<Result, Failure: Error>(
+        _ call: (Client) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        let (client, lease) = lease()
+        defer { release(lease) }
+        return try await call(client)
+    }
+
+    /// Puts `client` in place: later calls go to it, and every stream moves over.
+    ///
+    /// - Returns: The generation whose calls may still be under way on the client before.
+    @discardableResult
+    func replace(with client: Client) -> Int {
+        let (generation, followers) = state.withLock { state in
+            defer {
+                state.client = client
+                state.generation += 1
+            }
+            return (state.generation, Array(state.followers.values))
+        }
+        for follower in followers { follower(client) }
+        return generation
+    }
+
+    /// Waits until no call of `generation` or before is under way, at most until `deadline` has passed.
+    ///
+    /// - Returns: How many calls were still under way then.
+    func drain(_ generation: Int, within deadline: Duration, clock: any Clock<Duration>) async -> Int {
+        let id = state.withLock { state in
+            state.nextID += 1
+            return state.nextID
+        }
+        let timer = Task { [weak self] in
+            try? await clock.sleep(for: deadline)
+            self?.giveUp(id)
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isDone = state.withLock { state in
+                    guard !state.isDrained(upTo: generation), !Task.isCancelled else { return true }
+                    state.waiters.append((id, generation, continuation))
+                    return false
+                }
+                if isDone { continuation.resume() }
+            }
+        } onCancel: {
+            giveUp(id)
+        }
+        timer.cancel()
+        return state.withLock { $0.running.reduce(0) { $1.key <= generation ? $0 + $1.value : $0 } }
+    }
+
+    private func giveUp(_ id: Int) {
+        let continuation = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard let index = state.waiters.firstIndex(where: { $0.id == id }) else { return nil }
+            return state.waiters.remove(at: index).continuation
+        }
+        continuation?.resume()
+    }
+
+    /// Calls `follower` now and at every exchange, until the returned closure is called.
+    func follow(_ follower: @escaping @Sendable (Client) -> Void) -> @Sendable () -> Void {
+        let (id, client) = state.withLock { state in
+            state.nextID += 1
+            state.followers[state.nextID] = follower
+            return (state.nextID, state.client)
+        }
+        follower(client)
+        return { [weak self] in self?.state.withLock { $0.followers[id] = nil } }
+    }
+}
