@@ -1,0 +1,61 @@
+import Switchyard
+
+extension MemoryRows {
+    func document(at path: StoragePath) -> CachedDocument? { documents[path] }
+
+    func documents(at paths: some Collection<StoragePath>) -> [CachedDocument] { paths.compactMap { documents[$0] } }
+
+    func forEachDocument(
+        in source: Query.Source, readAfter version: Timestamp?, _ body: (CachedDocument) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        for collection in collections(in: source) {
+            for path in pathsByCollection[collection] ?? [] {
+                guard let document = documents[path] else { continue }
+                if let version, document.readTime <= version { continue }
+                try body(document)
+            }
+        }
+    }
+
+    func collections(in source: Query.Source) -> [CollectionPath] {
+        switch source {
+        case .collection(let path): [path]
+        case .group(let id, let ancestor):
+            pathsByCollection.keys.filter { $0.isInGroup(id, under: ancestor) }
+        }
+    }
+
+    func putDocument(_ document: CachedDocument) { setDocument(document, at: document.path) }
+
+    func removeDocument(at path: StoragePath) {
+        setSequence(nil, of: path)
+        setDocument(nil, at: path)
+    }
+
+    private func setDocument(_ document: CachedDocument?, at path: StoragePath) {
+        let old = documents[path]
+        guard old != nil || document != nil else { return }
+        undo { [unowned self] in setDocument(old, at: path) }
+        documents[path] = document
+        documentBytes += (document?.storedBytes ?? 0) - (old?.storedBytes ?? 0)
+        if old == nil {
+            pathsByCollection[path.collection, default: []].insert(path)
+        } else if document == nil {
+            let collection = path.collection
+            pathsByCollection[collection]?.remove(path)
+            if pathsByCollection[collection]?.isEmpty == true { pathsByCollection[collection] = nil }
+        }
+    }
+}
+
+extension CollectionPath {
+    func isInGroup(_ id: String, under ancestor: StoragePath?) -> Bool {
+        guard self.id.utf8Equals(id) else { return false }
+        guard let ancestor else { return true }
+        return parent.map { $0 == ancestor || $0.isBelow(ancestor) } ?? false
+    }
+}
+
+extension CachedDocument {
+    var storedBytes: Int64 { Int64(path.rawValue.utf8.count + 32 + (data?.storedBytes ?? 0)) }
+}

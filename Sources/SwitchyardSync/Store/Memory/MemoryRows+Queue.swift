@@ -1,0 +1,111 @@
+import Switchyard
+
+extension MemoryRows {
+    func batches(of owner: QueueOwner, after number: Int, limit: Int) -> [QueuedBatch] {
+        guard let queue = queues[owner] else { return [] }
+        return Array(queue.batches[queue.index(of: number + 1)...].prefix(limit))
+    }
+
+    func batches(of owner: QueueOwner, touching paths: Set<StoragePath>) -> [QueuedBatch] {
+        guard let queue = queues[owner] else { return [] }
+        var numbers = Set<Int>()
+        for path in paths { numbers.formUnion(queue.numbers[path] ?? []) }
+        return numbers.sorted().map { queue.batches[queue.index(of: $0)] }
+    }
+
+    func batch(_ number: Int, of owner: QueueOwner) -> QueuedBatch? {
+        guard let queue = queues[owner] else { return nil }
+        let index = queue.index(of: number)
+        return index < queue.batches.count && queue.batches[index].number == number ? queue.batches[index] : nil
+    }
+
+    func highestBatchNumber(of owner: QueueOwner) -> Int? { queues[owner]?.waiting.last?.number }
+
+    func hasBatch(touching path: StoragePath) -> Bool { batchCounts[path] != nil }
+
+    func putBatch(_ batch: QueuedBatch, of owner: QueueOwner) {
+        let index = queues[owner, default: MemoryQueue()].index(of: batch.number)
+        if let old = self.batch(batch.number, of: owner) {
+            undo { [unowned self] in putBatch(old, of: owner) }
+            queues[owner]!.batches[index] = batch
+            return
+        }
+        undo { [unowned self] in removeBatch(batch.number, of: owner) }
+        queues[owner]!.batches.insert(batch, at: index)
+        for path in batch.paths {
+            batchCounts[path, default: 0] += 1
+            queues[owner]!.numbers[path, default: []].append(batch.number)
+            queues[owner]!.numbers[path]!.sort()
+        }
+    }
+
+    func removeBatch(_ number: Int, of owner: QueueOwner) {
+        guard let old = batch(number, of: owner) else { return }
+        undo { [unowned self] in putBatch(old, of: owner) }
+        let index = queues[owner]!.index(of: number)
+        if index == queues[owner]!.start {
+            queues[owner]!.start += 1
+            if queues[owner]!.start > 512, queues[owner]!.start * 2 > queues[owner]!.batches.count {
+                queues[owner]!.batches.removeFirst(queues[owner]!.start)
+                queues[owner]!.start = 0
+            }
+        } else {
+            queues[owner]!.batches.remove(at: index)
+        }
+        for path in old.paths {
+            let left = (batchCounts[path] ?? 1) - 1
+            batchCounts[path] = left > 0 ? left : nil
+            queues[owner]!.numbers[path]?.removeAll { $0 == number }
+            if queues[owner]!.numbers[path]?.isEmpty == true { queues[owner]!.numbers[path] = nil }
+        }
+    }
+
+    func overlay(of owner: QueueOwner, at path: StoragePath) -> Overlay? { queues[owner]?.overlays[path] }
+
+    func overlays(of owner: QueueOwner, in source: Query.Source, afterBatch number: Int?) -> [Overlay] {
+        guard let queue = queues[owner] else { return [] }
+        let collections: [CollectionPath] =
+            switch source {
+            case .collection(let path): [path]
+            case .group(let id, let ancestor):
+                queue.overlaysByCollection.keys.filter { $0.isInGroup(id, under: ancestor) }
+            }
+        return collections.flatMap { collection in
+            (queue.overlaysByCollection[collection] ?? []).compactMap { queue.overlays[$0] }
+        }.filter { overlay in number.map { overlay.batchNumber > $0 } ?? true }
+    }
+
+    func putOverlay(_ overlay: Overlay, of owner: QueueOwner) { setOverlay(overlay, of: owner, at: overlay.path) }
+
+    func removeOverlay(of owner: QueueOwner, at path: StoragePath) { setOverlay(nil, of: owner, at: path) }
+
+    private func setOverlay(_ overlay: Overlay?, of owner: QueueOwner, at path: StoragePath) {
+        let old = queues[owner]?.overlays[path]
+        guard old != nil || overlay != nil else { return }
+        undo { [unowned self] in setOverlay(old, of: owner, at: path) }
+        let collection = path.collection
+        queues[owner, default: MemoryQueue()].overlays[path] = overlay
+        if overlay != nil {
+            queues[owner]!.overlaysByCollection[collection, default: []].insert(path)
+        } else {
+            queues[owner]!.overlaysByCollection[collection]?.remove(path)
+            if queues[owner]!.overlaysByCollection[collection]?.isEmpty == true {
+                queues[owner]!.overlaysByCollection[collection] = nil
+            }
+        }
+    }
+
+    func refusedBatches(of owner: QueueOwner) -> [RefusedBatch] { queues[owner]?.refused ?? [] }
+
+    func putRefused(_ batch: RefusedBatch, of owner: QueueOwner) {
+        let old = refusedBatches(of: owner)
+        undo { [unowned self] in queues[owner, default: MemoryQueue()].refused = old }
+        queues[owner, default: MemoryQueue()].refused = old.filter { $0.id != batch.id } + [batch]
+    }
+
+    func removeRefused(_ id: String, of owner: QueueOwner) {
+        let old = refusedBatches(of: owner)
+        undo { [unowned self] in queues[owner, default: MemoryQueue()].refused = old }
+        queues[owner, default: MemoryQueue()].refused = old.filter { $0.id != id }
+    }
+}

@@ -1,0 +1,72 @@
+import Switchyard
+
+/// The rows of a ``MemoryStore``: dictionaries, and for each change what undoes it.
+final class MemoryRows: StoreRows {
+    private(set) var globals = StoreGlobals()
+    var targetsByID: [Int: TargetRecord] = [:]
+    var targetIDs: [WatchTarget: Int] = [:]
+    var confirmed: [Int: Set<StoragePath>] = [:]
+    /// How many targets have confirmed a document.
+    var confirmations: [StoragePath: Int] = [:]
+    var documents: [StoragePath: CachedDocument] = [:]
+    var pathsByCollection: [CollectionPath: Set<StoragePath>] = [:]
+    var documentBytes: Int64 = 0
+    var sequenceNumbers: [StoragePath: Int64] = [:]
+    var queues: [QueueOwner: MemoryQueue] = [:]
+    /// How many batches, of all users, write to a document.
+    var batchCounts: [StoragePath: Int] = [:]
+    private var bundles: [UTF8Key: BundleRecord] = [:]
+    private var namedQueries: [UTF8Key: NamedQueryRecord] = [:]
+
+    private var journal: [() -> Void] = []
+
+    func commit() { journal.removeAll(keepingCapacity: true) }
+
+    func rollBack() {
+        let undo = journal
+        journal = []
+        for step in undo.reversed() { step() }
+        journal = []  // an undo notes what undoes itself
+    }
+
+    func undo(_ step: @escaping () -> Void) { journal.append(step) }
+
+    func setGlobals(_ globals: StoreGlobals) {
+        let old = self.globals
+        undo { [unowned self] in self.globals = old }
+        self.globals = globals
+    }
+
+    func setSequenceNumber(_ number: Int64, of path: StoragePath) { setSequence(number, of: path) }
+
+    func setSequence(_ number: Int64?, of path: StoragePath) {
+        let old = sequenceNumbers[path]
+        guard old != number else { return }
+        undo { [unowned self] in sequenceNumbers[path] = old }
+        sequenceNumbers[path] = number
+    }
+
+    func orphans(upTo bound: Int64) -> [(path: StoragePath, sequenceNumber: Int64)] {
+        sequenceNumbers.filter { $0.value <= bound && confirmations[$0.key] == nil }
+            .map { (path: $0.key, sequenceNumber: $0.value) }
+            .sorted { ($0.sequenceNumber, $0.path) < ($1.sequenceNumber, $1.path) }
+    }
+
+    func bundle(_ id: String) -> BundleRecord? { bundles[UTF8Key(id)] }
+
+    func putBundle(_ record: BundleRecord) {
+        let key = UTF8Key(record.id)
+        let old = bundles[key]
+        undo { [unowned self] in bundles[key] = old }
+        bundles[key] = record
+    }
+
+    func namedQuery(_ name: String) -> NamedQueryRecord? { namedQueries[UTF8Key(name)] }
+
+    func putNamedQuery(_ record: NamedQueryRecord) {
+        let key = UTF8Key(record.name)
+        let old = namedQueries[key]
+        undo { [unowned self] in namedQueries[key] = old }
+        namedQueries[key] = record
+    }
+}

@@ -1,0 +1,55 @@
+package import Switchyard
+
+/// A document as the server last showed it here, or as an acknowledged write left it.
+package struct CachedDocument: Sendable, Equatable {
+    package enum State: UInt8, Sendable {
+        case found
+        /// The server said that there is none.
+        case missing
+        /// A write was acknowledged for a document that was never read: it has a version and unknown contents.
+        case unknown
+    }
+
+    package let path: StoragePath
+    package var state: State
+    /// The fields; `nil` unless ``state`` is `found`.
+    package var data: DocumentData?
+    package var createTime: Timestamp?
+    package var version: Timestamp
+    /// As of which snapshot this was stored: what changed since then can be found without looking at everything.
+    package var readTime: Timestamp
+    /// Whether an acknowledged write is in it that the stream of changes has not shown yet.
+    package var hasCommittedMutations: Bool
+
+    package init(
+        path: StoragePath, state: State, data: DocumentData? = nil, createTime: Timestamp? = nil, version: Timestamp,
+        readTime: Timestamp = .never, hasCommittedMutations: Bool = false
+    ) {
+        self.path = path
+        self.state = state
+        self.data = data
+        self.createTime = createTime
+        self.version = version
+        self.readTime = readTime
+        self.hasCommittedMutations = hasCommittedMutations
+    }
+
+    package static func found(
+        _ path: StoragePath, _ data: DocumentData, version: Timestamp, createTime: Timestamp? = nil
+    ) -> CachedDocument {
+        CachedDocument(path: path, state: .found, data: data, createTime: createTime, version: version)
+    }
+
+    package static func missing(_ path: StoragePath, version: Timestamp) -> CachedDocument {
+        CachedDocument(path: path, state: .missing, version: version)
+    }
+
+    /// What views show when nothing local lies over it.
+    package var snapshot: DocumentSnapshot {
+        DocumentSnapshot(
+            path: path, data: state == .found ? data : nil, createTime: state == .found ? createTime : nil,
+            updateTime: version == .never ? nil : version,
+            metadata: SnapshotMetadata(
+                isFromCache: false, localState: hasCommittedMutations || state == .unknown ? .committed : .none))
+    }
+}

@@ -1,0 +1,51 @@
+public import Switchyard
+
+/// What a backend is asked to watch: one document, or the results of a query.
+///
+/// A query stands here in its canonical form: the whole order written out, a limit only from the front, no offset and no
+/// projection. Two queries with the same target share one watch; an engine finds a target again by equality.
+public enum WatchTarget: Sendable, Hashable {
+    case document(StoragePath)
+    case query(Query)
+}
+
+/// What somebody listens to; several of these can share one ``WatchTarget``.
+package enum LiveQuery: Sendable, Hashable {
+    case document(StoragePath)
+    case query(Query)
+
+    /// A limit to the last becomes one to the first of everything turned round.
+    package var target: WatchTarget {
+        switch self {
+        case .document(let path): .document(path)
+        case .query(let query): .query(query.asTarget)
+        }
+    }
+
+    package var hasLimit: Bool {
+        if case .query(let query) = self { query.limit != nil } else { false }
+    }
+}
+
+extension Query {
+    fileprivate var asTarget: Query {
+        var target = self
+        target.orders = effectiveOrders
+        target.projection = nil
+        target.offset = 0
+        switch limit {
+        case nil: break
+        case .first(let count): target.limit = .first(count + offset)
+        case .last(let count):
+            target.limit = .first(count)
+            target.orders = target.orders.map { Order($0.field, $0.direction.reversed) }
+            (target.start, target.end) = (end, start)
+        }
+        return target
+    }
+}
+
+extension Timestamp {
+    /// The version of what has none: before everything a server ever says.
+    package static let never = Timestamp(microseconds: 0)
+}
