@@ -1,8 +1,8 @@
 /// Makes clients from the modules it was given: all of them together, or one.
 ///
 /// ```swift
-/// let factory = InfrastructureFactory(FirebaseModule(firebase), MockModule())
-/// var selection = InfrastructureSelection(default: .firebase)
+/// let factory = InfrastructureFactory(AcmeModule(acme), MockModule())
+/// var selection = InfrastructureSelection(default: .acme)
 /// selection.messaging = .mock
 /// let backend = try await factory.make(selection)
 /// ```

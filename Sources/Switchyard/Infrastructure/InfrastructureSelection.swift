@@ -1,8 +1,8 @@
 /// Who stands behind which client.
 ///
 /// ```swift
-/// var selection = InfrastructureSelection(default: .firebase)
-/// selection.storage = .supabase          // documents there, everything else here
+/// var selection = InfrastructureSelection(default: .acme)
+/// selection.storage = .globex            // documents there, everything else here
 /// selection.omit(.messaging)             // no client at all
 /// ```
 ///

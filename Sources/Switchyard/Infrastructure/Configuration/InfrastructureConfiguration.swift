@@ -6,11 +6,11 @@ import SwitchyardBytes
 ///
 /// ```json
 /// {
-///   "default": "firebase",
-///   "clients": { "storage": "supabase", "messaging": "none" },
+///   "default": "acme",
+///   "clients": { "storage": "globex", "messaging": "none" },
 ///   "providers": {
-///     "firebase": { "projectID": "demo", "apiKey": "${FIREBASE_API_KEY}" },
-///     "supabase": { "url": "https://demo.supabase.co", "anonKey": "${SUPABASE_ANON_KEY}" }
+///     "acme": { "project": "demo", "apiKey": "${ACME_API_KEY}" },
+///     "globex": { "url": "https://demo.globex.example", "anonKey": "${GLOBEX_ANON_KEY}" }
 ///   },
 ///   "stateFolder": "/var/lib/demo"
 /// }
