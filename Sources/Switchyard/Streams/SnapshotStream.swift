@@ -10,51 +10,60 @@ public struct SnapshotStream<Element: Sendable, Failure: Error>: AsyncSequence, 
     /// Starts a subscription and returns what ends it.
     public typealias Start = @Sendable (Continuation) -> @Sendable () -> Void
 
-    private let start: Start
+    let makeSource: @Sendable () -> any StreamSource<Element, Failure>
 
-    public init(_ start: @escaping Start) { self.start = start }
+    public init(_ start: @escaping Start) {
+        self.init(from: {
+            StreamSubscription(.newest) { start(Continuation(buffer: $0)) }
+        })
+    }
+
+    /// - Parameter makeSource: What one iteration pulls from.
+    init(from makeSource: @escaping @Sendable () -> any StreamSource<Element, Failure>) {
+        self.makeSource = makeSource
+    }
 
     /// The producer's side of one iteration. May be used from anywhere.
     public struct Continuation: Sendable {
-        fileprivate let push: @Sendable (Element) -> Bool
-        fileprivate let end: @Sendable (Result<Void, Failure>) -> Void
+        fileprivate let buffer: StreamBuffer<Element, Failure>
 
         /// - Returns: `false` once the consumer has gone.
         @discardableResult
-        public func yield(_ element: Element) -> Bool { push(element) }
-        public func finish() { end(.success(())) }
-        public func finish(throwing error: Failure) { end(.failure(error)) }
+        public func yield(_ element: Element) -> Bool { buffer.yield(element) }
+        public func finish() { buffer.finish(.success(())) }
+        public func finish(throwing error: Failure) { buffer.finish(.failure(error)) }
     }
 
     /// The same stream with each element, and a failure, turned into another. Costs no task and no buffer.
     public func mapElements<Mapped: Sendable, NewFailure: Error>(
         _ transform: @escaping @Sendable (Element) -> Mapped, failure: @escaping @Sendable (Failure) -> NewFailure
     ) -> SnapshotStream<Mapped, NewFailure> {
-        SnapshotStream<Mapped, NewFailure> { [start] target in
-            start(
-                Continuation(push: { target.push(transform($0)) }, end: { target.end($0.mapError(failure)) }))
-        }
+        SnapshotStream<Mapped, NewFailure>(from: { [makeSource] in
+            TransformingSource(RefailingSource(makeSource(), failure)) { element throws(NewFailure) in
+                transform(element)
+            }
+        })
     }
 
+    /// The same stream with each element turned into another when it is fetched; a failure of `transform` ends the stream.
     public func mapElements<Mapped: Sendable>(
-        _ transform: @escaping @Sendable (Element) -> Mapped
-    ) -> SnapshotStream<Mapped, Failure> { mapElements(transform, failure: { $0 }) }
-
-    public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(
-            subscription: StreamSubscription(.newest) { [start] buffer in
-                start(Continuation(push: { buffer.yield($0) }, end: { buffer.finish($0) }))
-            })
+        _ transform: @escaping @Sendable (Element) throws(Failure) -> Mapped
+    ) -> SnapshotStream<Mapped, Failure> {
+        SnapshotStream<Mapped, Failure>(from: { [makeSource] in
+            TransformingSource(makeSource()) { element throws(Failure) in try transform(element) }
+        })
     }
+
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: makeSource()) }
 
     public struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate let subscription: StreamSubscription<Element, Failure>
+        fileprivate let source: any StreamSource<Element, Failure>
 
         /// - Returns: `nil` at the end, and when the task is cancelled.
-        public mutating func next() async throws(Failure) -> Element? { try await subscription.next() }
+        public mutating func next() async throws(Failure) -> Element? { try await source.next() }
 
         public mutating func next(
             isolation actor: isolated (any Actor)?
-        ) async throws(Failure) -> Element? { try await subscription.next() }
+        ) async throws(Failure) -> Element? { try await source.next() }
     }
 }

@@ -26,6 +26,8 @@ package final class StreamBuffer<Element: Sendable, Failure: Error>: Sendable {
 
     package init(_ policy: Policy) { self.policy = policy }
 
+    package var hasEnded: Bool { state.withLock { $0.end != nil } }
+
     /// - Returns: Whether anybody can still receive it.
     @discardableResult
     package func yield(_ element: Element) -> Bool {
@@ -35,8 +37,11 @@ package final class StreamBuffer<Element: Sendable, Failure: Error>: Sendable {
                 state.consumer = nil
                 return (consumer, true)
             }
-            if policy == .newest { state.waiting.removeAll(keepingCapacity: true) }
-            state.waiting.append(element)
+            if policy == .newest, let unseen = state.waiting.popLast() {
+                state.waiting.append(Superseding.merge(element, over: unseen))
+            } else {
+                state.waiting.append(element)
+            }
             return (nil, true)
         }
         consumer?.resume(returning: .success(element))
@@ -48,7 +53,8 @@ package final class StreamBuffer<Element: Sendable, Failure: Error>: Sendable {
         let (consumer, cleanup) = state.withLock {
             state -> (CheckedContinuation<Outcome, Never>?, (@Sendable () -> Void)?) in
             guard state.end == nil else { return (nil, nil) }
-            state.end = end
+            // A failure is thrown once, then the stream is simply over.
+            state.end = state.consumer == nil ? end : .success(())
             defer {
                 state.consumer = nil
                 state.cleanup = nil
@@ -89,7 +95,7 @@ package final class StreamBuffer<Element: Sendable, Failure: Error>: Sendable {
                     switch state.end {
                     case .success: return .success(nil)
                     case .failure(let error):
-                        state.end = .success(())  // a failure is thrown once, then the stream is simply over
+                        state.end = .success(())
                         return .failure(error)
                     case nil:
                         precondition(state.consumer == nil, "A stream's iterator serves one task at a time.")

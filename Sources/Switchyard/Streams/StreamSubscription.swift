@@ -1,5 +1,5 @@
 /// One iteration of a stream: begins at the first `next()` and ends with the last copy of its iterator.
-final class StreamSubscription<Element: Sendable, Failure: Error>: Sendable {
+final class StreamSubscription<Element: Sendable, Failure: Error>: StreamSource {
     private let buffer: StreamBuffer<Element, Failure>
     private let starter: Once
 
@@ -9,7 +9,7 @@ final class StreamSubscription<Element: Sendable, Failure: Error>: Sendable {
     ) {
         let buffer = StreamBuffer<Element, Failure>(policy)
         self.buffer = buffer
-        starter = Once { buffer.setCleanup(start(buffer)) }
+        starter = Once { if !buffer.hasEnded { buffer.setCleanup(start(buffer)) } }
     }
 
     func next() async throws(Failure) -> Element? {

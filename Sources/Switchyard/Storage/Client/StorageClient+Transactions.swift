@@ -2,7 +2,8 @@ extension StorageClient {
     /// Runs `body` until its reads and writes took effect as if nobody else had been there.
     ///
     /// `body` may run several times and must have no other effect. It is tried again, after a growing pause, when somebody
-    /// else changed what it read or the server could not answer.
+    /// else changed what it read, or when a read found no server. A commit without an answer is not repeated: it may
+    /// have taken effect.
     /// - Throws: What `body` throws, as it is if it is a `StorageError`, else as `.aborted` around it; `.aborted` after the
     ///   last attempt; `.unsupported` where the provider has no transactions.
     @discardableResult
@@ -13,46 +14,81 @@ extension StorageClient {
         guard options.maximumAttempts >= 1 else { throw .invalid("A transaction needs at least one attempt.") }
         var attempt = 1
         while true {
-            do throws(StorageError) {
-                return try await attemptTransaction(body)
-            } catch {
-                guard TransactionRetry.isWorthwhile(error), attempt < options.maximumAttempts else { throw error }
-                try await TransactionRetry.pause(afterAttempt: attempt)
-                attempt += 1
+            let failure: StorageError
+            switch await attemptTransaction(body) {
+            case .success(let result): return result
+            case .failure(.final(let error)): throw error
+            case .failure(.repeatable(let error)): failure = error
             }
+            guard attempt < options.maximumAttempts else {
+                guard TransactionRetry.isConflict(failure, afterReading: true) else { throw failure }
+                throw StorageError(
+                    .aborted, "The transaction met other changes in each of its \(attempt) attempts.",
+                    underlying: failure)
+            }
+            try await TransactionRetry.pause(afterAttempt: attempt)
+            attempt += 1
         }
     }
 
     private func attemptTransaction<Result: Sendable>(
         _ body: @Sendable (StorageTransaction) async throws -> Result
-    ) async throws(StorageError) -> Result {
-        let transaction = StorageTransaction(try await makeTransaction())
+    ) async -> Swift.Result<Result, TransactionRetry.Failure> {
+        let transaction: StorageTransaction
+        do throws(StorageError) {
+            transaction = StorageTransaction(try await makeTransaction())
+        } catch {
+            return .failure(error.isRetryable ? .repeatable(error) : .final(error))
+        }
+        let result: Result
         do {
-            let result = try await body(transaction)
-            try await transaction.commit()
-            return result
+            result = try await body(transaction)
         } catch {
             await transaction.rollBack()
-            if let error = error as? StorageError { throw error }
-            if error is CancellationError { throw StorageError(.cancelled, "The transaction was cancelled.") }
-            throw StorageError(
-                .aborted, "The transaction's own code gave up.", isRetryable: false, underlying: error)
+            return .failure(TransactionRetry.failure(ofBody: error))
+        }
+        do throws(StorageError) {
+            try await transaction.commit()
+            return .success(result)
+        } catch {
+            let isConflict = await TransactionRetry.isConflict(error, afterReading: transaction.hasRead)
+            await transaction.rollBack()
+            return .failure(isConflict ? .repeatable(error) : .final(error))
         }
     }
 }
 
 enum TransactionRetry {
-    static func isWorthwhile(_ error: StorageError) -> Bool {
+    enum Failure: Error {
+        case repeatable(StorageError)
+        case final(StorageError)
+    }
+
+    static func failure(ofBody error: any Error) -> Failure {
+        switch error {
+        case let error as StorageError: error.isRetryable ? .repeatable(error) : .final(error)
+        case is CancellationError: .final(StorageError(.cancelled, "The transaction was cancelled."))
+        default:
+            .final(
+                StorageError(
+                    .aborted, "The transaction's own code gave up.", isRetryable: false, underlying: error))
+        }
+    }
+
+    /// Whether a failed commit surely wrote nothing and may succeed on fresh reads.
+    static func isConflict(_ error: StorageError, afterReading hasRead: Bool) -> Bool {
         switch error.code {
-        case .failedPrecondition, .alreadyExists: true
-        default: error.isRetryable
+        case .aborted: error.isRetryable
+        // The preconditions are those of documents that were read; without any, they are the caller's own.
+        case .failedPrecondition, .alreadyExists: hasRead
+        default: false
         }
     }
 
     /// 50 ms, then half as much again each time, ± 50 %: conflicts resolve quickly, and two rivals must not stay in step.
     static func pause(afterAttempt attempt: Int) async throws(StorageError) {
         var base = Duration.milliseconds(50)
-        for _ in 1..<attempt { base = base * 3 / 2 }
+        for _ in 1..<min(attempt, 12) { base = base * 3 / 2 }
         do {
             try await Task.sleep(for: base * Double.random(in: 0.5...1.5))
         } catch {

@@ -9,7 +9,9 @@ public protocol StorageTransactionBackend: Sendable {
     /// Carries out all writes or none. Each document that was read and is not written comes as a `verify`; the first write
     /// of one that was read carries its version as precondition.
     ///
-    /// - Throws: `.aborted`, `.failedPrecondition` or `.alreadyExists` when somebody else changed a document in between.
+    /// - Throws: `.aborted`, `.failedPrecondition` or `.alreadyExists` when somebody else changed a document in between and
+    ///   nothing was written: the transaction is then tried again. After any other failure it is not, since a commit
+    ///   whose answer was lost may have taken effect; a backend that knows that it has not throws `.aborted`.
     func commit(_ writes: [DocumentWrite]) async throws(StorageError) -> WriteReceipt.Acknowledgement
 
     /// Releases whatever the attempt holds on the server. Called when it is given up, never after a commit.
@@ -43,7 +45,8 @@ public actor StorageTransaction {
         guard writes.isEmpty else {
             throw .invalid("A transaction reads before it writes; move the reads to the front.")
         }
-        let unread = paths.filter { read[$0] == nil }
+        var wanted: Set<StoragePath> = []
+        let unread = paths.filter { read[$0] == nil && wanted.insert($0).inserted }
         if !unread.isEmpty {
             let snapshots = try await backend.documents(unread)
             for snapshot in snapshots {
@@ -86,10 +89,15 @@ public actor StorageTransaction {
             throw StorageError(.notFound, "There is no document at “\(write.path)”.")
         case (.exists(false), _) where known.exists:
             throw StorageError(.alreadyExists, "There is already a document at “\(write.path)”.")
+        case (.updateTime(let version), _) where known.updateTime != version:
+            throw StorageError(.failedPrecondition, "The document at “\(write.path)” has changed since it was read.")
         case (_, let version?): writes.append(write.requiring(.updateTime(version)))
         case (_, nil): writes.append(write.requiring(.exists(known.exists)))
         }
     }
+
+    /// Whether somebody else's change can have come in between.
+    var hasRead: Bool { !read.isEmpty }
 
     func commit() async throws(StorageError) {
         let written = Set(writes.map(\.path))

@@ -36,7 +36,7 @@ public struct CollectionPath: Sendable {
         rawValue.utf8.lastIndex(of: UInt8(ascii: "/")).map { StoragePath(unchecked: String(rawValue[..<$0])) }
     }
 
-    public var segments: [String] { rawValue.split(separator: "/").map(String.init) }
+    public var segments: [String] { PathSegment.parts(of: rawValue).map(String.init) }
 
     /// The document called `id` in this collection.
     ///

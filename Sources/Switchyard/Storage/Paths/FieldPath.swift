@@ -48,6 +48,9 @@ public struct FieldPath: Sendable {
         guard !components.isEmpty else { throw .invalid("A field path needs at least one name.") }
         for name in components {
             guard !name.isEmpty else { throw .invalid("A field path has an empty name; remove the stray dot.") }
+            guard name.utf8.count <= PathSegment.maximumBytes else {
+                throw .invalid("A field name has at most \(PathSegment.maximumBytes) bytes of UTF-8.")
+            }
             guard !FieldPath.isReserved(name) || (components.count == 1 && name == "__name__") else {
                 throw .invalid("A field name cannot begin and end with two underscores; such names are reserved.")
             }
@@ -55,7 +58,7 @@ public struct FieldPath: Sendable {
     }
 
     package static func isReserved(_ name: String) -> Bool {
-        name.utf8.count >= 4 && name.hasPrefix("__") && name.hasSuffix("__")
+        PathSegment.isReserved(name.utf8)
     }
 
     private static func parse(_ text: String) throws(StorageError) -> [String] {
@@ -118,9 +121,14 @@ extension FieldPath: ExpressibleByStringLiteral, CustomStringConvertible {
     }
 
     private static func isIdentifier(_ name: String) -> Bool {
-        guard let first = name.utf8.first, !(48...57).contains(first) else { return false }
-        return name.utf8.allSatisfy {
-            (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) || $0 == 95
+        guard let first = name.utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else {
+            return false
+        }
+        return name.unicodeScalars.allSatisfy {
+            switch $0 {
+            case "a"..."z", "A"..."Z", "0"..."9", "_": true
+            default: false
+            }
         }
     }
 

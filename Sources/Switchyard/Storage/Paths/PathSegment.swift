@@ -7,7 +7,7 @@ package enum PathSegment {
 
     /// Splits `text` at slashes and checks each part.
     static func split(_ text: String, as what: String) throws(StorageError) -> [Substring] {
-        let segments = text.split(separator: "/", omittingEmptySubsequences: false)
+        let segments = parts(of: text)
         guard segments.count <= maximumDepth else {
             throw .invalid("A \(what) has at most \(maximumDepth) segments, this one has \(segments.count).")
         }
@@ -15,25 +15,39 @@ package enum PathSegment {
         return segments
     }
 
+    /// The parts between slashes. By bytes: to Swift a slash with an accent behind it is another character.
+    static func parts(of text: String) -> [Substring] {
+        text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(Substring.init)
+    }
+
     static func check(_ segment: some StringProtocol, in what: String) throws(StorageError) {
-        if segment.isEmpty {
+        let bytes = segment.utf8
+        if bytes.isEmpty {
             throw .invalid("A \(what) has an empty segment; remove the leading, trailing or double slash.")
         }
-        if segment == "." || segment == ".." { throw .invalid("A segment of a \(what) cannot be “.” or “..”.") }
-        if segment.utf8.contains(UInt8(ascii: "/")) { throw .invalid("A segment of a \(what) cannot contain a slash.") }
-        if segment.utf8.contains(0) { throw .invalid("A segment of a \(what) cannot contain a NUL character.") }
-        if segment.utf8.count > maximumBytes {
+        if bytes.count <= 2, bytes.allSatisfy({ $0 == UInt8(ascii: ".") }) {
+            throw .invalid("A segment of a \(what) cannot be “.” or “..”.")
+        }
+        if bytes.contains(UInt8(ascii: "/")) { throw .invalid("A segment of a \(what) cannot contain a slash.") }
+        if bytes.contains(0) { throw .invalid("A segment of a \(what) cannot contain a NUL character.") }
+        if bytes.count > maximumBytes {
             throw .invalid("A segment of a \(what) has at most \(maximumBytes) bytes of UTF-8.")
         }
-        if segment.hasPrefix("__"), segment.hasSuffix("__"), numericID(segment) == nil {
+        if isReserved(bytes), numericID(segment) == nil {
             throw .invalid("A segment of a \(what) cannot begin and end with two underscores; such names are reserved.")
         }
     }
 
+    /// Whether a name begins and ends with two underscores. By bytes, as servers look at it.
+    static func isReserved(_ name: some Collection<UInt8>) -> Bool {
+        name.count >= 4 && name.starts(with: "__".utf8) && name.suffix(2).elementsEqual("__".utf8)
+    }
+
     /// The number in a segment `__id<number>__`, the one reserved form that exists in stored data.
     static func numericID(_ segment: some StringProtocol) -> Int64? {
-        guard segment.hasPrefix("__id"), segment.hasSuffix("__"), segment.utf8.count > 6 else { return nil }
-        let text = segment.dropFirst(4).dropLast(2)
+        let bytes = segment.utf8
+        guard bytes.count > 6, isReserved(bytes), bytes.starts(with: "__id".utf8) else { return nil }
+        let text = String(decoding: bytes.dropFirst(4).dropLast(2), as: UTF8.self)
         guard let number = Int64(text), String(number) == text else { return nil }
         return number
     }
@@ -58,7 +72,7 @@ package enum PathSegment {
         // Segments may be numeric, and then their bytes say nothing. Both must differ in this segment for that to matter.
         let leftSegment = segment(of: left, from: segmentStart)
         let rightSegment = segment(of: right, from: segmentStart)
-        if isReserved(leftSegment) || isReserved(rightSegment) {
+        if isNumeric(leftSegment) || isNumeric(rightSegment) {
             let leftNumber = numericID(String(decoding: leftSegment, as: UTF8.self))
             let rightNumber = numericID(String(decoding: rightSegment, as: UTF8.self))
             switch (leftNumber, rightNumber) {
@@ -81,7 +95,8 @@ package enum PathSegment {
         return rest[start..<(rest.firstIndex(of: UInt8(ascii: "/")) ?? text.count)]
     }
 
-    private static func isReserved(_ segment: UnsafeBufferPointer<UInt8>.SubSequence) -> Bool {
+    /// Cheap, and right for all that are; ``numericID(_:)`` decides.
+    private static func isNumeric(_ segment: UnsafeBufferPointer<UInt8>.SubSequence) -> Bool {
         segment.count > 6 && segment.starts(with: "__id".utf8)
     }
 }

@@ -34,7 +34,7 @@ public struct StoragePath: Sendable {
     /// The document that holds this one's collection; `nil` at the top.
     public var parent: StoragePath? { collection.parent }
 
-    public var segments: [String] { rawValue.split(separator: "/").map(String.init) }
+    public var segments: [String] { PathSegment.parts(of: rawValue).map(String.init) }
 
     /// A collection below this document.
     ///
@@ -45,9 +45,33 @@ public struct StoragePath: Sendable {
 
     /// Whether this document lies below `ancestor`, at any depth.
     package func isBelow(_ ancestor: StoragePath) -> Bool {
-        rawValue.utf8.count > ancestor.rawValue.utf8.count
-            && rawValue.utf8.starts(with: ancestor.rawValue.utf8)
-            && rawValue.utf8.dropFirst(ancestor.rawValue.utf8.count).first == UInt8(ascii: "/")
+        rawValue.withBytes { path in
+            ancestor.rawValue.withBytes { ancestor in
+                path.count > ancestor.count && path[ancestor.count] == UInt8(ascii: "/") && path.starts(with: ancestor)
+            }
+        }
+    }
+
+    /// Whether this document is one of `collection` itself.
+    package func isDirectly(in collection: CollectionPath) -> Bool {
+        rawValue.withBytes { path in
+            collection.rawValue.withBytes { collection in
+                path.count > collection.count && path[collection.count] == UInt8(ascii: "/")
+                    && !path[(collection.count + 1)...].contains(UInt8(ascii: "/")) && path.starts(with: collection)
+            }
+        }
+    }
+
+    /// Whether the last segment but one is `id`.
+    package func isInCollection(called id: String) -> Bool {
+        rawValue.withBytes { path in
+            id.withBytes { id in
+                let slash = path.lastIndex(of: UInt8(ascii: "/"))!
+                let start = slash - id.count
+                guard start == 0 || (start > 0 && path[start - 1] == UInt8(ascii: "/")) else { return false }
+                return path[start..<slash].elementsEqual(id)
+            }
+        }
     }
 
     package func ordering(to other: StoragePath) -> Ordering { PathSegment.ordering(rawValue, other.rawValue) }

@@ -1,5 +1,5 @@
 /// The one meaning of a query: which documents match, and in which order. Used by the mock, the offline engine and the
-/// local servers alike; limits and offset are applied to its results by ``QueryView``.
+/// local servers alike. Over all documents at once it is ``results(among:)``; as they change, a ``QueryView`` keeps them.
 package struct QueryEvaluator: Sendable {
     package let query: Query
     package let orders: [Query.Order]
@@ -38,14 +38,10 @@ package struct QueryEvaluator: Sendable {
     package func isInSource(_ path: StoragePath) -> Bool {
         switch query.source {
         case .collection(let collection):
-            let prefix = collection.rawValue.utf8
-            let text = path.rawValue.utf8
-            guard text.count > prefix.count + 1, text.starts(with: prefix) else { return false }
-            let rest = text.dropFirst(prefix.count)
-            return rest.first == UInt8(ascii: "/") && !rest.dropFirst().contains(UInt8(ascii: "/"))
+            return path.isDirectly(in: collection)
         case .group(let id, let ancestor):
             if let ancestor, !path.isBelow(ancestor) { return false }
-            return path.collection.id.utf8Equals(id)
+            return path.isInCollection(called: id)
         }
     }
 

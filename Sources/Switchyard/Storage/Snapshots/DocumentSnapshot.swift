@@ -27,6 +27,14 @@ public struct DocumentSnapshot: Sendable, Equatable, Identifiable {
     /// The value at `field`; `nil` when it, or the document, is missing.
     public subscript(field: FieldPath) -> DocumentValue? { data?[field] }
 
+    /// The same document with only the fields that `query` selects.
+    package func projected(for query: Query) -> DocumentSnapshot {
+        guard let fields = query.projection, let data else { return self }
+        return DocumentSnapshot(
+            path: path, data: data.projected(to: fields), createTime: createTime, updateTime: updateTime,
+            metadata: metadata)
+    }
+
     package func with(_ metadata: SnapshotMetadata) -> DocumentSnapshot {
         DocumentSnapshot(path: path, data: data, createTime: createTime, updateTime: updateTime, metadata: metadata)
     }

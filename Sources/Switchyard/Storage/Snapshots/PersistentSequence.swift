@@ -116,6 +116,46 @@ package struct PersistentSequence<Element: Sendable>: Sendable {
         return balanced(left, first(of: right), removing(at: 0, from: right))
     }
 
+    /// The elements at `range`, sharing all but a few nodes with this; logarithmic.
+    package func slice(_ range: Range<Int>) -> PersistentSequence {
+        precondition(range.lowerBound >= 0 && range.upperBound <= count, "Range out of bounds")
+        var result = PersistentSequence()
+        result.root = PersistentSequence.suffix(
+            of: PersistentSequence.prefix(of: root, range.upperBound), from: range.lowerBound)
+        return result
+    }
+
+    private static func prefix(of node: Node?, _ length: Int) -> Node? {
+        guard let node, length < node.count else { return node }
+        guard length > 0 else { return nil }
+        let leftCount = node.left?.count ?? 0
+        return length <= leftCount
+            ? prefix(of: node.left, length)
+            : joined(node.left, node.element, prefix(of: node.right, length - leftCount - 1))
+    }
+
+    private static func suffix(of node: Node?, from position: Int) -> Node? {
+        guard let node, position > 0 else { return node }
+        guard position < node.count else { return nil }
+        let leftCount = node.left?.count ?? 0
+        return position > leftCount
+            ? suffix(of: node.right, from: position - leftCount - 1)
+            : joined(suffix(of: node.left, from: position), node.element, node.right)
+    }
+
+    /// One tree of two that may be of very different size.
+    private static func joined(_ left: Node?, _ element: Element, _ right: Node?) -> Node {
+        guard let left else { return inserting(element, at: 0, into: right) }
+        guard let right else { return inserting(element, at: left.count, into: left) }
+        if right.count + 1 > 3 * (left.count + 1) {
+            return balanced(joined(left, element, right.left), right.element, right.right)
+        }
+        if left.count + 1 > 3 * (right.count + 1) {
+            return balanced(left.left, left.element, joined(left.right, element, right))
+        }
+        return Node(left, element, right)
+    }
+
     private static func first(of node: Node) -> Element { node.left.map(first) ?? node.element }
     private static func last(of node: Node) -> Element { node.right.map(last) ?? node.element }
 
@@ -172,4 +212,18 @@ extension PersistentSequence: RandomAccessCollection {
 extension PersistentSequence {
     /// Whether both are the very same tree, so that nothing can differ.
     package func isIdentical(to other: PersistentSequence) -> Bool { root === other.root }
+
+    package var first: Element? { root.map(PersistentSequence.first) }
+    package var last: Element? { root.map(PersistentSequence.last) }
+
+    /// Whether no node has a side more than three times as heavy as the other; for tests.
+    package var isBalanced: Bool {
+        func isBalanced(_ node: Node?) -> Bool {
+            guard let node else { return true }
+            let left = (node.left?.count ?? 0) + 1
+            let right = (node.right?.count ?? 0) + 1
+            return left <= 3 * right && right <= 3 * left && isBalanced(node.left) && isBalanced(node.right)
+        }
+        return isBalanced(root)
+    }
 }

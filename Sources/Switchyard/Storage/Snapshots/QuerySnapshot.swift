@@ -1,19 +1,37 @@
 /// The whole result of a query at one moment, and how it differs from the one before.
-public struct QuerySnapshot: Sendable, Equatable {
+public struct QuerySnapshot: Sendable {
     public let query: Query
     /// All results, in the query's order.
     public let documents: DocumentList
-    /// What changed since the snapshot before this one; in the first one, every document as added.
+    public let metadata: SnapshotMetadata
+    private let difference: Difference
+
+    private enum Difference: Sendable {
+        case known([DocumentChange], since: DocumentList?)
+        case merged(MergedChanges)
+    }
+
+    /// What changed since the snapshot that the stream's consumer got before this one; in the first, every document as
+    /// added.
     ///
     /// Apply them in order to the previous list of documents to get ``documents``: each index is valid when its turn comes.
-    public let changes: [DocumentChange]
-    public let metadata: SnapshotMetadata
+    public var changes: [DocumentChange] {
+        switch difference {
+        case .known(let changes, _): changes
+        case .merged(let merged): merged.changes
+        }
+    }
 
-    package init(query: Query, documents: DocumentList, changes: [DocumentChange], metadata: SnapshotMetadata) {
+    /// - Parameter previous: The list to which the changes apply. With it, a snapshot that takes the place of one nobody
+    ///   saw reports each document once; without it the changes of both are reported one after the other.
+    package init(
+        query: Query, documents: DocumentList, changes: [DocumentChange], metadata: SnapshotMetadata,
+        since previous: DocumentList? = nil
+    ) {
         self.query = query
         self.documents = documents
-        self.changes = changes
         self.metadata = metadata
+        difference = .known(changes, since: previous)
     }
 
     /// A result read once: every document counts as added.
@@ -23,11 +41,64 @@ public struct QuerySnapshot: Sendable, Equatable {
             changes: documents.enumerated().map {
                 DocumentChange(kind: .added, document: $1, oldIndex: nil, newIndex: $0)
             },
-            metadata: metadata)
+            metadata: metadata, since: DocumentList())
+    }
+
+    /// The next result of a live query: compares it to the one before, in linear time.
+    ///
+    /// For providers that do not know what changed.
+    public init(
+        query: Query, documents: [DocumentSnapshot], since previous: QuerySnapshot,
+        metadata: SnapshotMetadata = SnapshotMetadata()
+    ) {
+        let list = DocumentList(inOrder: documents)
+        self.init(
+            query: query, documents: list,
+            changes: ListDifference.changes(from: previous.documents, to: list, by: QueryEvaluator(query)),
+            metadata: metadata, since: previous.documents)
     }
 
     public var count: Int { documents.count }
     public var isEmpty: Bool { documents.isEmpty }
+
+    /// The same snapshot with only the fields that the query selects.
+    package var projected: QuerySnapshot {
+        guard query.projection != nil else { return self }
+        return QuerySnapshot(
+            query: query, documents: DocumentList(inOrder: documents.map { $0.projected(for: query) }),
+            changes: changes.map {
+                DocumentChange(
+                    kind: $0.kind, document: $0.document.projected(for: query), oldIndex: $0.oldIndex,
+                    newIndex: $0.newIndex)
+            },
+            metadata: metadata)
+    }
+}
+
+extension QuerySnapshot: Equatable {
+    public static func == (left: QuerySnapshot, right: QuerySnapshot) -> Bool {
+        left.query == right.query && left.metadata == right.metadata && left.documents == right.documents
+            && left.changes == right.changes
+    }
+}
+
+extension QuerySnapshot: SupersedingElement {
+    /// This snapshot with the changes since the one before `unseen`, worked out when somebody asks for them.
+    public func superseding(_ unseen: QuerySnapshot) -> QuerySnapshot {
+        QuerySnapshot(self, merging: unseen)
+    }
+
+    private init(_ new: QuerySnapshot, merging unseen: QuerySnapshot) {
+        query = new.query
+        documents = new.documents
+        metadata = new.metadata
+        let earlier =
+            switch unseen.difference {
+            case .known(let changes, let previous): MergedChanges(changes, since: previous, by: unseen.query)
+            case .merged(let merged): merged
+            }
+        difference = .merged(earlier.appending(new.changes))
+    }
 }
 
 /// One difference between two snapshots of a query.

@@ -71,12 +71,14 @@ public struct DocumentData: Sendable {
     /// The value at `path`, through nested maps; setting makes the maps it needs, setting `nil` removes the field.
     public subscript(path: FieldPath) -> DocumentValue? {
         get {
+            let names = path.components
+            guard names.count > 1 else { return self[names[0]] }
             var data = self
-            for name in path.components.dropLast() {
+            for name in names.dropLast() {
                 guard case .map(let next) = data[name] else { return nil }
                 data = next
             }
-            return data[path.components[path.components.count - 1]]
+            return data[names[names.count - 1]]
         }
         set { set(newValue, at: path.components[...]) }
     }
@@ -88,12 +90,26 @@ public struct DocumentData: Sendable {
             self[name] = value
             return
         }
-        let existing = self[name]?.mapValue
+        let (index, isFound) = position(of: name)
+        let existing = isFound ? entries[index].value.mapValue : nil
         if existing == nil && value == nil { return }
+        if isFound {
+            entries[index].value = .null  // leaves `inner` uniquely referenced, so nothing is copied
+        } else {
+            entries.insert(Entry(name: name, value: .null), at: index)
+        }
         var inner = existing ?? DocumentData()
-        self[name] = nil  // leaves `inner` uniquely referenced, so nothing is copied
         inner.set(value, at: rest)
-        self[name] = .map(inner)
+        entries[index].value = .map(inner)
+    }
+
+    /// Only the fields that `fields` name, each where it was; what is not there stays away.
+    package func projected(to fields: [FieldPath]) -> DocumentData {
+        var result = DocumentData()
+        for field in fields where !field.isDocumentID {
+            if let value = self[field] { result[field] = value }
+        }
+        return result
     }
 
     private func position(of name: String) -> (index: Int, isFound: Bool) {

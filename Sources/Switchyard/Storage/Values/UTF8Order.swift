@@ -24,11 +24,15 @@ extension String {
         self == other && utf8.count == other.utf8.count && utf8Ordering(to: other) == .same
     }
 
+    /// The bytes of the text, without a copy of more than a few of them.
+    package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        var copy = self
+        return copy.withUTF8(body)
+    }
+
     package func utf8Ordering(to other: String) -> Ordering {
-        var left = self
-        var right = other
-        return left.withUTF8 { left in
-            right.withUTF8 { right in
+        withBytes { left in
+            other.withBytes { right in
                 let common = min(left.count, right.count)
                 let difference = common == 0 ? 0 : memcmp(left.baseAddress!, right.baseAddress!, common)
                 if difference != 0 { return difference < 0 ? .before : .after }

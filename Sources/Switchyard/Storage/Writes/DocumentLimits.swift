@@ -5,10 +5,21 @@ package enum DocumentLimits {
     /// Maps and arrays inside each other.
     package static let maximumDepth = 20
     static let maximumNameBytes = 1500
+    static let tooDeep = StorageError.invalid("Maps and arrays nest at most \(maximumDepth) levels deep in a document.")
 
-    static func check(_ data: DocumentData) throws(StorageError) {
-        try check(data, depth: 1)
-        let size = data.storedBytes
+    /// What `write` sends must fit into a document; what a merge leads to is only known where it is carried out.
+    static func check(_ write: DocumentWrite) throws(StorageError) {
+        switch write.operation {
+        case .set(let data), .patch(let data, _):
+            try check(data, depth: 1)
+            try checkSize(data, at: write.path)
+        case .delete, .verify: break
+        }
+    }
+
+    /// Whether `data` fits into a document at `path`: for whoever carries out merges and transforms.
+    package static func checkSize(_ data: DocumentData, at path: StoragePath) throws(StorageError) {
+        let size = data.storedBytes + path.rawValue.utf8.count + 1 + 16 + 32
         guard size <= maximumBytes else {
             throw .invalid(
                 "A document has at most \(maximumBytes) bytes, this one has \(size); move large contents to file storage."
@@ -33,18 +44,20 @@ package enum DocumentLimits {
         }
     }
 
+    /// A field that is written by itself: deep enough fields exist in no document.
+    static func check(_ field: FieldPath) throws(StorageError) {
+        guard field.components.count <= maximumDepth + 1 else { throw tooDeep }
+        for name in field.components { try check(name: name) }
+    }
+
     /// - Parameter depth: How many maps and arrays the value stands in, the document itself being the first.
     static func check(_ value: DocumentValue, depth: Int) throws(StorageError) {
         switch value {
         case .map(let map):
-            guard depth <= maximumDepth else {
-                throw .invalid("Maps and arrays nest at most \(maximumDepth) levels deep in a document.")
-            }
+            guard depth <= maximumDepth else { throw tooDeep }
             try check(map, depth: depth + 1)
         case .array(let elements):
-            guard depth <= maximumDepth else {
-                throw .invalid("Maps and arrays nest at most \(maximumDepth) levels deep in a document.")
-            }
+            guard depth <= maximumDepth else { throw tooDeep }
             for element in elements {
                 if case .array = element {
                     throw .invalid("An array cannot hold an array; put a map in between.")

@@ -38,7 +38,7 @@ public struct DocumentWrite: Sendable, Hashable {
     /// Replaces the document, or creates it.
     public static func set(_ path: StoragePath, _ fields: WriteFields) throws(StorageError) -> DocumentWrite {
         let parts = try WriteParts(set: fields)
-        return DocumentWrite(path: path, operation: .set(parts.data), transforms: parts.transforms)
+        return try checked(path, .set(parts.data), parts.transforms)
     }
 
     /// Creates the document; fails with `.alreadyExists` if it is there.
@@ -49,23 +49,29 @@ public struct DocumentWrite: Sendable, Hashable {
     /// Writes the given fields, nested maps field by field, and creates the document if it is missing.
     public static func merge(_ path: StoragePath, _ fields: WriteFields) throws(StorageError) -> DocumentWrite {
         let parts = try WriteParts(merge: fields)
-        return DocumentWrite(path: path, operation: .patch(parts.data, mask: parts.mask), transforms: parts.transforms)
+        return try checked(path, .patch(parts.data, mask: parts.mask), parts.transforms)
     }
 
-    /// Writes only those of the given fields that `mask` names; each of the mask's paths must be among them.
+    /// Writes only those of the given fields that `mask` names, each as a whole; all of them must be among the fields.
     public static func merge(
         _ path: StoragePath, _ fields: WriteFields, mask: [FieldPath]
     ) throws(StorageError) -> DocumentWrite {
         let parts = try WriteParts(merge: fields, mask: mask)
-        return DocumentWrite(path: path, operation: .patch(parts.data, mask: parts.mask), transforms: parts.transforms)
+        return try checked(path, .patch(parts.data, mask: parts.mask), parts.transforms)
     }
 
     /// Writes the given fields; fails with `.notFound` if the document is missing.
     public static func update(_ path: StoragePath, _ updates: FieldUpdates) throws(StorageError) -> DocumentWrite {
         let parts = try WriteParts(update: updates)
-        return DocumentWrite(
-            path: path, operation: .patch(parts.data, mask: parts.mask), transforms: parts.transforms,
-            precondition: .exists(true))
+        return try checked(path, .patch(parts.data, mask: parts.mask), parts.transforms).requiring(.exists(true))
+    }
+
+    private static func checked(
+        _ path: StoragePath, _ operation: Operation, _ transforms: [FieldTransform]
+    ) throws(StorageError) -> DocumentWrite {
+        let write = DocumentWrite(path: path, operation: operation, transforms: transforms)
+        try DocumentLimits.check(write)
+        return write
     }
 
     /// Deletes the document; no error if it is missing. Documents below it stay.

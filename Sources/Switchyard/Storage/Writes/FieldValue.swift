@@ -45,8 +45,11 @@ public struct WriteFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
     /// Of two entries with the same name the later one counts.
     public init(_ entries: some Sequence<(String, FieldValue)>) {
-        self.entries = []
-        for (name, value) in entries { self[name] = value }
+        self.entries = entries.map { (name: $0.0, value: $0.1) }
+        var last: [UTF8Key: Int] = [:]
+        for (index, entry) in self.entries.enumerated() { last[UTF8Key(entry.name)] = index }
+        guard last.count < self.entries.count else { return }
+        self.entries = self.entries.enumerated().filter { last[UTF8Key($1.name)] == $0 }.map(\.element)
     }
 
     public init(_ data: DocumentData) {

@@ -8,37 +8,36 @@ struct WriteParts {
     private(set) var transforms: [FieldTransform] = []
 
     init(set fields: WriteFields) throws(StorageError) {
-        let (data, _) = try cut(fields, at: nil, mode: .set)
-        self.data = data ?? DocumentData()
-        try DocumentLimits.check(self.data)
+        data = try cut(fields, at: [], mode: .set) ?? DocumentData()
     }
 
     init(merge fields: WriteFields) throws(StorageError) {
-        let (data, _) = try cut(fields, at: nil, mode: .merge)
-        self.data = data ?? DocumentData()
-        try DocumentLimits.check(self.data)
+        data = try cut(fields, at: [], mode: .merge) ?? DocumentData()
     }
 
+    /// Only the fields inside of `wanted`; each of these must be there.
     init(merge fields: WriteFields, mask wanted: [FieldPath]) throws(StorageError) {
         try WriteParts.checkPrefixes(wanted)
         try self.init(merge: fields)
-        // Everything that the mask does not name is left out; what it names must be there.
         let everything = data
+        let written = mask
+        for removed in written where everything[removed] == nil {
+            guard wanted.contains(where: { removed.isWithin($0) }) else {
+                throw .invalid("“\(removed)” is to be deleted, but the merge does not name it.")
+            }
+        }
+        transforms = transforms.filter { transform in wanted.contains { transform.field.isWithin($0) } }
         data = DocumentData()
-        var found: [FieldPath] = []
+        mask = []
         for field in wanted {
-            let transformed = transforms.contains { $0.field.isWithin(field) }
-            let removed = mask.contains { $0.isWithin(field) && everything[$0] == nil }
-            if let value = everything[field] {
-                data[field] = value
-            } else if !transformed && !removed {
+            let value = everything[field]
+            let isTransformed = transforms.contains { $0.field.isWithin(field) }
+            let isRemoved = written.contains { $0.isWithin(field) && everything[$0] == nil }
+            guard value != nil || isTransformed || isRemoved else {
                 throw .invalid("The merge names the field “\(field)”, which is not among its data.")
             }
-            if !transforms.contains(where: { $0.field == field }) { found.append(field) }
-        }
-        mask = found
-        for transform in transforms where !wanted.contains(where: { transform.field.isWithin($0) }) {
-            throw .invalid("The transform of “\(transform.field)” lies outside of the fields to merge.")
+            data[field] = value
+            if !transforms.contains(where: { $0.field == field }) { mask.append(field) }
         }
     }
 
@@ -46,6 +45,7 @@ struct WriteParts {
         guard !updates.isEmpty else { throw .invalid("An update needs at least one field.") }
         try WriteParts.checkPrefixes(updates.entries.map(\.field))
         for entry in updates.entries {
+            try DocumentLimits.check(entry.field)
             switch entry.value {
             case .delete: mask.append(entry.field)
             case .transform(let operation): try append(operation, at: entry.field)
@@ -53,37 +53,36 @@ struct WriteParts {
                 data[entry.field] = value
                 mask.append(entry.field)
             case .fields(let fields):
-                let (inner, isEmptied) = try cut(fields, at: entry.field, mode: .update)
-                if let inner, !isEmptied {
-                    data[entry.field] = .map(inner)
-                    mask.append(entry.field)
-                }
+                // The map replaces what is there, so it is named even when nothing but transforms is left of it.
+                data[entry.field] = try cut(fields, at: entry.field.components, mode: .update).map { .map($0) }
+                mask.append(entry.field)
             }
         }
-        try DocumentLimits.check(data)
     }
 
     private enum Mode { case set, merge, update }
 
-    /// The plain part of `fields`; `isEmptied` when there is none because everything was cut out.
+    /// The plain part of `fields`; `nil` when everything in it was cut out.
     private mutating func cut(
-        _ fields: WriteFields, at prefix: FieldPath?, mode: Mode
-    ) throws(StorageError) -> (data: DocumentData?, isEmptied: Bool) {
-        var data = DocumentData()
+        _ fields: WriteFields, at prefix: [String], mode: Mode
+    ) throws(StorageError) -> DocumentData? {
+        guard prefix.count <= DocumentLimits.maximumDepth else { throw DocumentLimits.tooDeep }
         if fields.isEmpty {
-            if mode == .merge, let prefix { mask.append(prefix) }
-            return (data, false)
+            if mode == .merge, !prefix.isEmpty { mask.append(FieldPath(unchecked: prefix)) }
+            return DocumentData()
         }
+        var plain: [DocumentData.Entry] = []
+        plain.reserveCapacity(fields.entries.count)
         for (name, value) in fields.entries {
             try DocumentLimits.check(name: name)
-            let field = prefix?.appending(name) ?? FieldPath(unchecked: [name])
+            var field: FieldPath { FieldPath(unchecked: prefix + [name]) }
             switch value {
             case .value(.map(let map)) where mode == .merge && !map.isEmpty:
                 // A merge goes into nested maps, so that fields it does not name stay there as well.
-                let (inner, _) = try cut(WriteFields(map), at: field, mode: mode)
-                if let inner { data[name] = .map(inner) }
+                let inner = try cut(WriteFields(map), at: prefix + [name], mode: mode)
+                if let inner { plain.append(.init(name: name, value: .map(inner))) }
             case .value(let value):
-                data[name] = value
+                plain.append(.init(name: name, value: value))
                 if mode == .merge { mask.append(field) }
             case .transform(let operation): try append(operation, at: field)
             case .delete:
@@ -92,12 +91,12 @@ struct WriteParts {
                         "“\(field)” cannot be deleted here: only a merge, or an update at its own path, can.")
                 }
                 mask.append(field)
-            case .fields(let inner):
-                let (plain, isEmptied) = try cut(inner, at: field, mode: mode)
-                if let plain, !isEmptied { data[name] = .map(plain) }
+            case .fields(let fields):
+                let inner = try cut(fields, at: prefix + [name], mode: mode)
+                if let inner { plain.append(.init(name: name, value: .map(inner))) }
             }
         }
-        return data.isEmpty ? (nil, true) : (data, false)
+        return plain.isEmpty ? nil : DocumentData(unsorted: plain)
     }
 
     private mutating func append(_ operation: FieldTransform.Operation, at field: FieldPath) throws(StorageError) {

@@ -1,0 +1,65 @@
+import Synchronization
+
+/// The changes of several snapshots of which a consumer sees only the last, as one list against what it saw before.
+///
+/// Worked out at the first look: a consumer that is slow, or never asks, costs its producer next to nothing.
+final class MergedChanges: Sendable {
+    private let previous: DocumentList?
+    private let query: Query
+    private let batches: [[DocumentChange]]
+    private let result = Mutex<[DocumentChange]?>(nil)
+
+    /// So many batches are worked out early, which bounds what a consumer that never asks makes us keep.
+    private static let mostBatches = 64
+
+    init(_ changes: [DocumentChange], since previous: DocumentList?, by query: Query) {
+        batches = [changes]
+        self.previous = previous
+        self.query = query
+    }
+
+    private init(_ batches: [[DocumentChange]], since previous: DocumentList?, by query: Query) {
+        self.batches = batches
+        self.previous = previous
+        self.query = query
+    }
+
+    func appending(_ changes: [DocumentChange]) -> MergedChanges {
+        let earlier = batches.count < MergedChanges.mostBatches ? batches : [self.changes]
+        return MergedChanges(earlier + [changes], since: previous, by: query)
+    }
+
+    var changes: [DocumentChange] {
+        result.withLock { result in
+            if let result { return result }
+            let changes = merged()
+            result = changes
+            return changes
+        }
+    }
+
+    private func merged() -> [DocumentChange] {
+        let all = batches.flatMap(\.self)
+        guard let previous else { return all }
+        var list = previous.elements
+        var touched: [StoragePath: (old: DocumentSnapshot?, new: DocumentSnapshot?)] = [:]
+        for change in all {
+            var old: DocumentSnapshot?
+            if let index = change.oldIndex {
+                // Only a provider's mistake comes here; then its changes stay as they are.
+                guard list.indices.contains(index) else { return all }
+                old = list[index]
+                list.remove(at: index)
+            }
+            if let index = change.newIndex {
+                guard index >= 0, index <= list.count else { return all }
+                list.insert(change.document, at: index)
+            }
+            let new = change.newIndex == nil ? nil : change.document
+            touched[change.document.path, default: (old, nil)].new = new
+        }
+        return ListDifference.changes(
+            touched: touched.map { (path: $0.key, old: $0.value.old, new: $0.value.new) }, from: previous.elements,
+            by: QueryEvaluator(query))
+    }
+}

@@ -1,0 +1,39 @@
+import Synchronization
+
+/// Steps on the consumer's side: they run when an element is fetched, so what is skipped costs nothing.
+extension SnapshotStream {
+    /// Elements changed by `transform`, without those for which it returns `nil`; a failure of it ends the stream.
+    public func compactMapElements<Output: Sendable>(
+        _ transform: @escaping @Sendable (Element) throws(Failure) -> Output?
+    ) -> SnapshotStream<Output, Failure> {
+        SnapshotStream<Output, Failure>(from: { [makeSource] in TransformingSource(makeSource(), transform) })
+    }
+
+    /// Leaves out every element that is equal, as `areEqual` sees it, to the one fetched before it.
+    public func removeDuplicates(
+        by areEqual: @escaping @Sendable (Element, Element) -> Bool
+    ) -> SnapshotStream {
+        SnapshotStream(from: { [makeSource] in
+            let last = Latest<Element>()
+            return TransformingSource(makeSource()) { element throws(Failure) in
+                if let previous = last.value, areEqual(previous, element) { return nil }
+                last.value = element
+                return element
+            }
+        })
+    }
+}
+
+extension SnapshotStream where Element: Equatable {
+    /// Leaves out every element that is equal to the one fetched before it.
+    public func removeDuplicates() -> SnapshotStream { removeDuplicates(by: ==) }
+}
+
+/// What was seen last. Each is used by one iteration only, so its lock is never waited for.
+private final class Latest<Element: Sendable>: Sendable {
+    private let state = Mutex<Element?>(nil)
+    var value: Element? {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
+}

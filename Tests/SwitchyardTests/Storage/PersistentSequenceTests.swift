@@ -1,0 +1,62 @@
+import Switchyard
+import SwitchyardTestSupport
+import Testing
+
+@Suite struct PersistentSequenceTests {
+    @Test(arguments: [1, 2, 3, 4, 5] as [UInt64])
+    func `Random edits do what they do to an array, and the tree stays balanced`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var model: [Int] = []
+        var sequence = PersistentSequence<Int>()
+        for step in 0..<1500 {
+            let isGrowing = (step / 250).isMultiple(of: 2)
+            switch random.int(0..<10) {
+            case 0..<(isGrowing ? 7 : 3):
+                let position = random.chance(30) ? model.count : random.int(0..<(model.count + 1))
+                model.insert(step, at: position)
+                sequence.insert(step, at: position)
+            case 9 where !model.isEmpty:
+                let position = random.int(0..<model.count)
+                model[position] = -step
+                sequence.replace(at: position, with: -step)
+            default:
+                guard !model.isEmpty else { continue }
+                let position = random.chance(30) ? 0 : random.int(0..<model.count)
+                model.remove(at: position)
+                sequence.remove(at: position)
+            }
+            #expect(sequence.count == model.count)
+            #expect(sequence.isBalanced)
+            if step.isMultiple(of: 25) {
+                #expect(Array(sequence) == model)
+                #expect(model.indices.allSatisfy { sequence[$0] == model[$0] })
+                let bounds = [random.int(0..<(model.count + 1)), random.int(0..<(model.count + 1))].sorted()
+                let slice = sequence.slice(bounds[0]..<bounds[1])
+                #expect(Array(slice) == Array(model[bounds[0]..<bounds[1]]))
+                #expect(slice.isBalanced)
+                #expect(
+                    slice.first == model[bounds[0]..<bounds[1]].first && slice.last == model[bounds[0]..<bounds[1]].last
+                )
+            }
+        }
+    }
+
+    @Test func `An edit leaves earlier copies as they were`() {
+        let before = PersistentSequence(inOrder: Array(0..<100))
+        var after = before
+        after.remove(at: 50)
+        after.insert(-1, at: 0)
+        #expect(Array(before) == Array(0..<100))
+        #expect(after.count == 100 && after[0] == -1)
+        #expect(!before.isIdentical(to: after))
+    }
+
+    @Test func `A place is found by order, for what is there and for what is not`() {
+        let sequence = PersistentSequence(inOrder: Array(stride(from: 0, to: 200, by: 2)))
+        for sought in -1...201 {
+            let (index, isFound) = sequence.position { Ordering($0, sought) }
+            #expect(isFound == (sought.isMultiple(of: 2) && (0..<200).contains(sought)))
+            #expect(index == min(max(0, (sought + 1) / 2), 100))
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import Switchyard
+import SwitchyardTestSupport
+import Testing
+
+@Suite struct QueryViewTests {
+    /// The slow, obvious model of a query's window.
+    static func window(of query: Query, _ documents: some Sequence<DocumentSnapshot>) -> [DocumentSnapshot] {
+        let evaluator = QueryEvaluator(query)
+        let all = documents.filter { evaluator.matches($0) }.sorted { evaluator.ordering($0, $1) == .before }
+        let rest = all.dropFirst(query.offset)
+        return switch query.limit {
+        case nil: Array(rest)
+        case .first(let count): Array(rest.prefix(count))
+        case .last(let count): Array(rest.suffix(count))
+        }
+    }
+
+    /// Checks every index on the way, as a list on a screen would need it.
+    static func apply(_ changes: [DocumentChange], to list: inout [DocumentSnapshot]) throws {
+        for change in changes {
+            if let index = change.oldIndex {
+                try #require(list.indices.contains(index))
+                #expect(list[index].path == change.document.path)
+                if change.kind == .removed { #expect(list[index] == change.document) }
+                list.remove(at: index)
+            }
+            if let index = change.newIndex {
+                try #require(index <= list.count)
+                list.insert(change.document, at: index)
+            }
+            switch change.kind {
+            case .added: #expect(change.oldIndex == nil && change.newIndex != nil)
+            case .removed: #expect(change.oldIndex != nil && change.newIndex == nil)
+            case .modified, .metadata: #expect(change.oldIndex != nil && change.newIndex != nil)
+            }
+        }
+    }
+
+    @Test(arguments: 1...30)
+    func `Changes applied in order give what the query gives from scratch`(seed: Int) throws {
+        var random = SeededGenerator(seed: UInt64(seed))
+        let query = random.query()
+        var world: [StoragePath: DocumentSnapshot] = [:]
+        for _ in 0..<60 {
+            let document = random.snapshot()
+            world[document.path] = document
+        }
+        var view = QueryView(query, reserve: seed.isMultiple(of: 2) ? nil : random.int(1..<6))
+        var list: [DocumentSnapshot] = []
+        view.reset(to: world.values)
+        try Self.apply(view.takeChanges(), to: &list)
+        #expect(list == Self.window(of: query, world.values))
+        for _ in 0..<40 {
+            for _ in 0..<random.pick([1, 1, 1, 2, 5, 20]) {
+                let document = random.snapshot()
+                world[document.path] = document
+                view.update(document)
+            }
+            if view.needsRefill { view.reset(to: world.values) }
+            let changes = view.takeChanges()
+            try Self.apply(changes, to: &list)
+            #expect(list == Self.window(of: query, world.values))
+            #expect(Array(view.documents) == list)
+            #expect(Set(changes.map(\.document.path)).count == changes.count, "each document changes once")
+        }
+        #expect(QueryEvaluator(query).results(among: world.values) == list)
+    }
+
+    @Test func `A view with a reserve holds little and asks for more only when that is used up`() throws {
+        let query = try Query(in: "things").ordered(by: "n").limited(to: 10)
+        let documents = try (0..<1000).map {
+            DocumentSnapshot.existing(try CollectionPath("things").document("d\($0)"), ["n": .integer(Int64($0))])
+        }
+        var view = QueryView(query, reserve: 5)
+        view.reset(to: documents.shuffled())
+        #expect(view.matchingCount == 15)
+        #expect(Array(view.documents) == Array(documents[0..<10]))
+        for index in 0..<5 {
+            view.update(.missing(documents[index].path))
+            #expect(!view.needsRefill)
+        }
+        #expect(Array(view.documents) == Array(documents[5..<15]))
+        view.update(.missing(documents[5].path))
+        #expect(view.needsRefill)
+        view.reset(to: documents[6...])
+        #expect(!view.needsRefill)
+        for number in 0..<500 {
+            view.update(
+                .existing(try CollectionPath("things").document("new\(number)"), ["n": .integer(Int64(-number))]))
+        }
+        #expect(view.matchingCount <= 20)
+        #expect(view.documents.first?["n"] == -499)
+    }
+
+    @Test func `A document that nothing happened to is reported when others push it over the edge`() throws {
+        let query = try Query(in: "c").ordered(by: "n").limited(toLast: 2)
+        var view = QueryView(query)
+        let documents = [1, 2, 3].map {
+            DocumentSnapshot.existing(StoragePath(unchecked: "c/\($0)"), ["n": .integer($0)])
+        }
+        view.reset(to: documents)
+        _ = view.takeChanges()
+        view.update(.missing("c/3"))
+        let changes = view.takeChanges()
+        #expect(changes.map(\.kind) == [.removed, .added])
+        #expect(changes.map(\.document.id) == ["3", "1"])
+        #expect(changes.map(\.oldIndex) == [1, nil] && changes.map(\.newIndex) == [nil, 0])
+    }
+
+    @Test func `Removals come first, and metadata alone is told from contents`() {
+        var view = QueryView(Query(in: "c"))
+        view.reset(to: [.existing("c/a", ["n": 1]), .existing("c/b", ["n": 1]), .existing("c/c", [:])])
+        _ = view.takeChanges()
+        view.update(.existing("c/a", ["n": 1], metadata: SnapshotMetadata(isFromCache: true)))
+        view.update(.existing("c/b", ["n": 2]))
+        view.update(.missing("c/c"))
+        let changes = view.takeChanges()
+        #expect(changes.map(\.kind) == [.removed, .metadata, .modified])
+        #expect(view.takeChanges().isEmpty)
+    }
+}
