@@ -11,6 +11,12 @@
                 code, mayHaveBeenSent: exchange.mayHaveBeenSent, isIdempotent: exchange.request.isIdempotent)
         }
 
+        static func stalled(_ exchange: CurlExchange) -> TransportError {
+            TransportError(
+                .stalled, "nothing moved for too long", isRetryable: exchange.request.isIdempotent,
+                mayHaveBeenSent: true)
+        }
+
         static func error(_ code: Int, mayHaveBeenSent: Bool, isIdempotent: Bool) -> TransportError {
             let row = row(code, wasSent: mayHaveBeenSent)
             return TransportError(
@@ -26,7 +32,6 @@
             case CCURL_COULDNT_RESOLVE_PROXY: (.hostNotFound, "the proxy's name cannot be resolved", true)
             case CCURL_COULDNT_CONNECT: (.cannotConnect, "no connection could be made", true)
             case CCURL_PROXY: (.cannotConnect, "the proxy made no connection", true)
-            case CCURL_OPERATION_TIMEDOUT where wasSent: (.stalled, "nothing moved for too long", true)
             case CCURL_OPERATION_TIMEDOUT:
                 (.connectDeadlineExceeded, "there was no connection in time", true)
             case CCURL_PEER_FAILED_VERIFICATION: (.untrustedPeer, "the certificate is not trusted", false)

@@ -16,24 +16,24 @@
         }
 
         private func setTransferOptions(_ easy: ccurl_easy) {
-            let version =
-                switch request.httpVersion {
-                case .automatic: CCURL_HTTP_2_OVER_TLS
-                case .http1: CCURL_HTTP_1_1
-                case .http2: CCURL_HTTP_2_PRIOR_KNOWLEDGE
-                }
-            easy.set(CCURL_OPT_HTTP_VERSION, version)
-            // Without it a cold burst opens one connection per request until the first handshake is done.
-            if request.httpVersion != .http1 { easy.set(CCURL_OPT_PIPEWAIT, 1) }
+            setVersion(easy)
             if request.usesFreshConnection { easy.set(CCURL_OPT_FRESH_CONNECT, 1) }
             if request.decompresses { ccurl_set_string(easy, CCURL_OPT_ACCEPT_ENCODING, "") }
-            if let idle = request.idleLimit {
-                easy.set(CCURL_OPT_LOW_SPEED_LIMIT, max(1, request.minimumSpeed))
-                easy.set(CCURL_OPT_LOW_SPEED_TIME, idle.wholeSecondsUp)
-            }
             if case .piped = delivery {
                 easy.set(CCURL_OPT_BUFFERSIZE, 128 * 1024)
                 CurlOptions.setKeepAlive(easy)
+            }
+        }
+
+        private func setVersion(_ easy: ccurl_easy) {
+            switch request.httpVersion {
+            case .automatic where origin.hasPrefix("https:"):
+                easy.set(CCURL_OPT_HTTP_VERSION, CCURL_HTTP_2_OVER_TLS)
+                // Without it a cold burst opens one connection per request until the first handshake is done. In
+                // clear text it would wait for a whole answer instead.
+                easy.set(CCURL_OPT_PIPEWAIT, 1)
+            case .automatic, .http1: easy.set(CCURL_OPT_HTTP_VERSION, CCURL_HTTP_1_1)
+            case .http2: easy.set(CCURL_OPT_HTTP_VERSION, CCURL_HTTP_2_PRIOR_KNOWLEDGE)
             }
         }
 
@@ -163,11 +163,6 @@
             let (seconds, attoseconds) = components
             return Int(clamping: seconds.multipliedReportingOverflow(by: 1000).partialValue)
                 + Int(attoseconds / 1_000_000_000_000_000)
-        }
-
-        fileprivate var wholeSecondsUp: Int {
-            let (seconds, attoseconds) = components
-            return max(1, Int(clamping: seconds) + (attoseconds > 0 ? 1 : 0))
         }
     }
 #endif

@@ -42,6 +42,8 @@
         var isSendingPaused = false
         /// How often libcurl was about to write the request to a connection.
         var sendAttempts = 0
+        /// When the transfer counts as stalled, unless enough moves before; see `IdleWatch`.
+        var idleWatch: IdleWatch?
         /// Why one of our callbacks broke the transfer off; overrides libcurl's own code.
         var abortReason: TransportError?
 
@@ -50,17 +52,19 @@
         private var bodySize: Int64 = 0
         private var uploaded: Int64 = 0
         private let live: LiveCount
+        private let clock: LoopClock
 
         init(
             _ request: HTTPRequest, origin: String, upload: (any UploadSource)?, progress: TransferProgress?,
-            delivery: Delivery, live: LiveCount
+            delivery: Delivery, loop: CurlLoop
         ) {
             self.request = request
             self.origin = origin
             self.upload = upload
             self.progress = progress
             self.delivery = delivery
-            self.live = live
+            live = loop.live
+            clock = loop.clock
             head = ResponseHeadParser(limit: request.maximumHeadSize)
             live.value.add(1, ordering: .relaxed)
         }
@@ -76,6 +80,9 @@
         /// The request is about to be written to a connection, for the second time if the first proved dead.
         func willSend() -> Bool {
             sendAttempts += 1
+            if let limit = request.idleLimit {
+                idleWatch = IdleWatch(limit: limit, minimumSpeed: request.minimumSpeed, now: clock.now)
+            }
             guard sendAttempts > 1, !request.isIdempotent else { return true }
             abortReason = TransportError(.connectionLost, "the reused connection was dead", mayHaveBeenSent: true)
             return false
@@ -85,6 +92,7 @@
             switch head.take(line) {
             case .going: return true
             case .complete:
+                idleWatch?.restart(at: clock.now)
                 deliverHead()
                 return true
             case .tooLarge:
@@ -103,6 +111,7 @@
                     return .abort
                 }
                 body.append(contentsOf: bytes)
+                idleWatch?.moved(bytes.count)
                 return .all
             case .piped(let pipe):
                 if let limit = request.maximumStreamedSize, Int64(bytes.count) > limit - bodySize {
@@ -111,6 +120,7 @@
                 }
                 guard pipe.offer(bytes) else { return .none }
                 bodySize += Int64(bytes.count)
+                idleWatch?.moved(bytes.count)
                 return .all
             }
         }
@@ -122,6 +132,7 @@
             switch upload.read(into: buffer) {
             case .bytes(let count):
                 uploaded += Int64(count)
+                idleWatch?.moved(count)
                 progress?(uploaded)
                 return .bytes(count)
             case .later: return .later

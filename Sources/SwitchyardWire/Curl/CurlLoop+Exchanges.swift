@@ -65,6 +65,10 @@
             exchange.stage = .running
             exchange.position = running.count
             running.append(exchange)
+            if let limit = exchange.request.idleLimit {
+                // The watch itself begins when the request is written, which cannot be earlier.
+                nextIdleCheck = min(nextIdleCheck ?? clock.now + limit, clock.now + limit)
+            }
             do throws(TransportError) {
                 try exchange.prepare(easy, configuration)
                 let result = ccurl_multi_add(multi, easy)
@@ -105,6 +109,32 @@
             }
             exchange.deliver(error)
             if startsNext { release(exchange.origin) }
+        }
+
+        func resume(_ exchange: CurlExchange, _ direction: ReferenceWritableKeyPath<CurlExchange, Bool>) {
+            guard exchange.stage == .running else { return }
+            exchange[keyPath: direction] = false
+            exchange.idleWatch?.restart(at: clock.now)
+            applyPause(exchange)
+        }
+
+        /// Gives up the exchanges whose peer has moved too little for too long.
+        func endStalled() {
+            guard let due = nextIdleCheck, clock.now >= due else { return }
+            nextIdleCheck = nil
+            var stalled: [CurlExchange] = []
+            for exchange in running {
+                guard var watch = exchange.idleWatch else { continue }
+                if exchange.isReceivingPaused || exchange.isSendingPaused {
+                    watch.restart(at: clock.now)
+                } else if watch.isStalled(at: clock.now) {
+                    stalled.append(exchange)
+                    continue
+                }
+                exchange.idleWatch = watch
+                nextIdleCheck = min(nextIdleCheck ?? watch.deadline, watch.deadline)
+            }
+            for exchange in stalled { finish(exchange, CurlErrors.stalled(exchange)) }
         }
 
         /// `curl_easy_pause` takes the whole state, so both directions are always passed.

@@ -18,6 +18,7 @@
 
         let configuration: CurlConfiguration
         let live = LiveCount()
+        let clock = LoopClock()
         private let queue = CurlCommandQueue()
         private let lifecycle = Mutex(Lifecycle())
 
@@ -26,6 +27,8 @@
         var idleHandles: [ccurl_easy] = []
         var running: [CurlExchange] = []
         var origins: [String: CurlOrigin] = [:]
+        /// No running exchange can stall before.
+        var nextIdleCheck: ContinuousClock.Instant?
         var connections: [CurlRawConnection] = []
         var pollSet: [ccurl_waitfd] = []
         let receiveBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 128 * 1024, alignment: 16)
@@ -125,11 +128,13 @@
                     var stillRunning: Int32 = 0
                     ccurl_multi_perform(multi, &stillRunning)
                     collectFinished(multi)
+                    endStalled()
                 }
                 let hasMore = serveConnections()
                 guard !hasMore, queue.fallAsleep() else { continue }
                 fillPollSet()
-                ccurl_multi_poll(multi, &pollSet, UInt32(pollSet.count), 60_000)
+                ccurl_multi_poll(multi, &pollSet, UInt32(pollSet.count), clock.millisecondsUntil(nextIdleCheck))
+                clock.update()
             }
         }
 
@@ -137,12 +142,8 @@
             switch command {
             case .start(let exchange): start(exchange)
             case .cancel(let exchange): cancel(exchange)
-            case .resumeReceiving(let exchange):
-                exchange.isReceivingPaused = false
-                applyPause(exchange)
-            case .resumeSending(let exchange):
-                exchange.isSendingPaused = false
-                applyPause(exchange)
+            case .resumeReceiving(let exchange): resume(exchange, \.isReceivingPaused)
+            case .resumeSending(let exchange): resume(exchange, \.isSendingPaused)
             case .open(let connection): open(connection)
             case .wake(let connection): connection.handleWake()
             case .cancelConnection(let connection):
@@ -198,6 +199,24 @@
 
         private func mark(_ error: TransportError, _ exchange: CurlExchange) -> TransportError {
             TransportError(error.code, error.message, mayHaveBeenSent: exchange.mayHaveBeenSent)
+        }
+    }
+
+    /// The time of the loop's current turn; read by the loop thread only.
+    final class LoopClock: @unchecked Sendable {
+        // Only the loop thread touches it.
+        private(set) var now = ContinuousClock.now
+
+        func update() {
+            now = ContinuousClock.now
+        }
+
+        /// Rounded up, and at most a minute.
+        func millisecondsUntil(_ instant: ContinuousClock.Instant?) -> Int32 {
+            guard let instant else { return 60_000 }
+            let (seconds, attoseconds) = (instant - now).components
+            guard seconds < 60 else { return 60_000 }
+            return max(0, Int32(seconds) * 1000 + Int32(attoseconds / 1_000_000_000_000_000) + 1)
         }
     }
 

@@ -104,9 +104,12 @@
             -> HTTPResponse
         {
             let origin = try attempt.request.validatedOrigin()
+            // A large body is handed over in pieces, so that its progress can be seen, and without a copy.
+            let body = attempt.request.body
+            let upload = body.count > 64 * 1024 ? BytesUploadSource(body) : nil
             return try await perform(
                 CurlExchange(
-                    attempt.request, origin: origin, upload: nil, progress: nil, delivery: delivery, live: loop.live))
+                    attempt.request, origin: origin, upload: upload, progress: nil, delivery: delivery, loop: loop))
         }
 
         private func runUpload(
@@ -115,7 +118,7 @@
             let origin = try request.validatedOrigin()
             func exchange(_ source: any UploadSource) -> CurlExchange {
                 CurlExchange(
-                    request, origin: origin, upload: source, progress: progress, delivery: .whole, live: loop.live)
+                    request, origin: origin, upload: source, progress: progress, delivery: .whole, loop: loop)
             }
             switch body.content {
             case .bytes(let bytes): return try await perform(exchange(BytesUploadSource(bytes)))

@@ -34,8 +34,9 @@ package struct HTTPRequest: Sendable {
 
     /// How long name resolution, connecting and the TLS handshake may take together.
     package var connectDeadline: Duration = .seconds(15)
-    /// How long the transfer may move (almost) nothing; `nil` for streams that are quiet by design. Counted in whole
-    /// seconds, and never while the consumer holds the transfer back.
+    /// How long the body may move (almost) nothing in either direction, and how long a complete head may take; `nil`
+    /// for streams that are quiet by design. Time during which the consumer or producer on this side holds the
+    /// transfer back does not count.
     package var idleLimit: Duration? = .seconds(60)
     /// Fewer bytes per second than this, over the idle limit, count as idle.
     package var minimumSpeed = 1

@@ -58,7 +58,7 @@ import Testing
             _ = connection.readHead()
             connection.drain()
         }
-        let error = try await error(server.url) { $0.idleLimit = .seconds(1) }
+        let error = try await error(server.url) { $0.idleLimit = .milliseconds(300) }
         #expect(error.code == .stalled)
         #expect(!error.isRetryable && error.mayHaveBeenSent)
     }
@@ -69,7 +69,7 @@ import Testing
             connection.write("HTTP/1.1 200 OK\r\n")
             while connection.write("X: y\r\n") { usleep(50_000) }
         }
-        let error = try await error(server.url) { $0.idleLimit = .seconds(1) }
+        let error = try await error(server.url) { $0.idleLimit = .milliseconds(300) }
         #expect(error.code == .stalled)
         try await eventually("the server notices") { server.runningCount == 0 }
     }
