@@ -32,8 +32,8 @@ package struct JSONObject: Hashable, Sendable {
         }
     }
 
-    /// For the parser, which has made sure that the keys differ.
-    init(distinct members: [Member]) { self.members = members }
+    /// For the parser and for encoders, which have made sure that the keys differ.
+    package init(distinct members: [Member]) { self.members = members }
 
     /// Setting `nil` removes the member; a new key goes to the end.
     package subscript(key: String) -> JSON? {

@@ -1,0 +1,88 @@
+package import Switchyard
+package import SwitchyardBytes
+
+/// The elements of the lists that batch reads, queries and aggregations answer with.
+package enum FirestoreAnswers {
+    /// One element of an answer to a batch read: a document, the fact that there is none, or just a transaction's name.
+    package struct BatchGetElement: Sendable, Equatable {
+        package let document: DocumentSnapshot?
+        package let readTime: Timestamp?
+        package let transaction: String?
+
+        package init(firestore json: JSON, in database: FirestoreDatabase) throws(FirestoreFormatError) {
+            let object = try json.members(of: "an element of a batch read")
+            readTime = try object.timestamp("readTime")
+            transaction = try object.string("transaction")
+            if let found = object.present("found") {
+                document = try DocumentSnapshot(firestore: found, in: database)
+            } else if let missing = try object.string("missing") {
+                document = .missing(try database.path(ofName: missing))
+            } else {
+                document = nil
+            }
+        }
+    }
+
+    /// One element of an answer to a query. One without a document is normal: it brings a time, or a transaction's name.
+    package struct QueryElement: Sendable, Equatable {
+        package let document: DocumentSnapshot?
+        package let readTime: Timestamp?
+        package let transaction: String?
+
+        package init(firestore json: JSON, in database: FirestoreDatabase) throws(FirestoreFormatError) {
+            var document: DocumentSnapshot?
+            var readTime: Timestamp?
+            var transaction: String?
+            for member in try json.members(of: "an element of a query's answer").members {
+                switch (member.key, member.value) {
+                case ("document", let value): document = try DocumentSnapshot(firestore: value, in: database)
+                case ("readTime", .string(let text)): readTime = try Timestamp(firestore: text)
+                case ("transaction", .string(let text)): transaction = text
+                default: break
+                }
+            }
+            self.document = document
+            self.readTime = readTime
+            self.transaction = transaction
+        }
+    }
+
+    /// The documents of a query's whole answer, in order, and the time at which they were read.
+    ///
+    /// The documents of a limit to the last come in reverse, as ``FirestoreQuery/isReversed`` says.
+    package static func queryResults(
+        firestore json: JSON, in database: FirestoreDatabase
+    ) throws(FirestoreFormatError) -> (documents: [DocumentSnapshot], readTime: Timestamp?) {
+        guard case .array(let elements) = json else {
+            throw FirestoreFormatError("an answer to a query that is no list")
+        }
+        var documents: [DocumentSnapshot] = []
+        documents.reserveCapacity(elements.count)
+        var readTime: Timestamp?
+        for element in elements {
+            // An error can come after some documents; then those are not the result.
+            let result = try QueryElement(firestore: element, in: database)
+            if let document = result.document { documents.append(document) }
+            if let time = result.readTime, readTime.map({ $0 < time }) ?? true { readTime = time }
+        }
+        return (documents, readTime)
+    }
+
+    /// The values of an aggregation, in the order in which they were asked for.
+    package static func aggregations(
+        firestore json: JSON, count: Int, in database: FirestoreDatabase
+    ) throws(FirestoreFormatError) -> [DocumentValue] {
+        for element in json.array ?? [] {
+            guard let fields = element["result"]?["aggregateFields"] else { continue }
+            var values: [DocumentValue] = []
+            for index in 0..<count {
+                guard let value = fields[FirestoreQuery.alias(index)] else {
+                    throw FirestoreFormatError("an aggregation that lacks a value")
+                }
+                values.append(try DocumentValue(firestore: value, in: database))
+            }
+            return values
+        }
+        throw FirestoreFormatError("an answer to an aggregation without a result")
+    }
+}

@@ -1,0 +1,49 @@
+package import SwitchyardBytes
+
+/// The refusal of a call: a code to branch on and the server's own text, which is for people only.
+package struct FirestoreFailure: Error, Sendable, Hashable {
+    package let status: FirestoreStatus
+    /// May name indexes to create or rules that failed; empty when the server gave none.
+    package let message: String
+
+    package init(_ status: FirestoreStatus, _ message: String) {
+        self.status = status
+        self.message = message
+    }
+
+    /// The body of an answer with an HTTP error: `{"error": …}`, also as the only element of a list.
+    ///
+    /// A body that is something else counts by the HTTP status alone. An unknown code is `.unknown`.
+    package init(body: some Collection<UInt8>, httpStatus: Int) {
+        let json = try? JSON(
+            parsing: body, options: JSONParsingOptions(duplicateKeys: .keepLast, loneSurrogates: .replace))
+        if let error = json?["error"] ?? json?[0]?["error"] {
+            self.init(error: error, ifUnknown: .unknown)
+        } else {
+            self.init(FirestoreStatus(httpStatus: httpStatus), "")
+        }
+    }
+
+    /// The object under `error`, in a body or in a stream's message.
+    ///
+    /// - Parameter ifUnknown: What a missing or unknown code means: `.unknown` in answers, `.internal` on streams.
+    package init(error: JSON, ifUnknown: FirestoreStatus) {
+        let status = error["status"]?.string.flatMap { FirestoreStatus(name: $0) } ?? ifUnknown
+        self.init(status, error["message"]?.string ?? "")
+    }
+
+    /// A `google.rpc.Status`, as in the cause of a removed target: a number, absent for none.
+    package init(rpcStatus: JSON) {
+        self.init(
+            FirestoreStatus(rawValue: rpcStatus["code"]?.int ?? 0) ?? .unknown, rpcStatus["message"]?.string ?? "")
+    }
+
+    /// The body that tells it.
+    package var body: JSON {
+        .object(
+            "error",
+            ["code": .integer(Int64(status.httpStatus)), "message": .string(message), "status": .string(status.name)])
+    }
+
+    package var rpcStatus: JSON { ["code": .integer(Int64(status.rawValue)), "message": .string(message)] }
+}

@@ -1,0 +1,75 @@
+/// The codes with which every Google API answers, by their numbers.
+package enum FirestoreStatus: Int, Sendable, Hashable, CaseIterable {
+    case ok = 0
+    case cancelled, unknown, invalidArgument, deadlineExceeded, notFound, alreadyExists, permissionDenied
+    case resourceExhausted, failedPrecondition, aborted, outOfRange, unimplemented, `internal`, unavailable, dataLoss
+    case unauthenticated
+
+    /// `NOT_FOUND` and the like, as in error bodies.
+    package var name: String {
+        switch self {
+        case .ok: "OK"
+        case .cancelled: "CANCELLED"
+        case .unknown: "UNKNOWN"
+        case .invalidArgument: "INVALID_ARGUMENT"
+        case .deadlineExceeded: "DEADLINE_EXCEEDED"
+        case .notFound: "NOT_FOUND"
+        case .alreadyExists: "ALREADY_EXISTS"
+        case .permissionDenied: "PERMISSION_DENIED"
+        case .resourceExhausted: "RESOURCE_EXHAUSTED"
+        case .failedPrecondition: "FAILED_PRECONDITION"
+        case .aborted: "ABORTED"
+        case .outOfRange: "OUT_OF_RANGE"
+        case .unimplemented: "UNIMPLEMENTED"
+        case .internal: "INTERNAL"
+        case .unavailable: "UNAVAILABLE"
+        case .dataLoss: "DATA_LOSS"
+        case .unauthenticated: "UNAUTHENTICATED"
+        }
+    }
+
+    package init?(name: String) {
+        guard let status = FirestoreStatus.allCases.first(where: { $0.name == name }) else { return nil }
+        self = status
+    }
+
+    /// The HTTP status that an answer with this code has. Several codes share one, so there is no way back.
+    package var httpStatus: Int {
+        switch self {
+        case .ok: 200
+        case .invalidArgument, .failedPrecondition, .outOfRange: 400
+        case .unauthenticated: 401
+        case .permissionDenied: 403
+        case .notFound: 404
+        case .alreadyExists, .aborted: 409
+        case .resourceExhausted: 429
+        case .cancelled: 499
+        case .unknown, .internal, .dataLoss: 500
+        case .unimplemented: 501
+        case .unavailable: 503
+        case .deadlineExceeded: 504
+        }
+    }
+
+    /// What to make of an answer whose body says nothing.
+    package init(httpStatus: Int) {
+        self =
+            switch httpStatus {
+            case 200...299: .ok
+            case 401: .unauthenticated
+            case 403: .permissionDenied
+            case 404: .notFound
+            case 409: .aborted
+            case 416: .outOfRange
+            case 429: .resourceExhausted
+            case 499: .cancelled
+            case 500: .unknown
+            case 501: .unimplemented
+            case 503: .unavailable
+            case 504: .deadlineExceeded
+            case 400...499: .failedPrecondition
+            case 500...599: .internal
+            default: .unknown
+            }
+    }
+}

@@ -1,0 +1,80 @@
+import SwitchyardBytes
+
+/// How the decoders look into an object. Absent members are `nil`, those of a wrong type an error.
+extension JSON {
+    func members(of what: StaticString) throws(FirestoreFormatError) -> JSONObject {
+        guard case .object(let object) = self else { throw FirestoreFormatError("\(what) that is no object") }
+        return object
+    }
+}
+
+extension JSONObject {
+    /// Absent also when `null`, which is how some encoders write a missing message.
+    func present(_ key: String) -> JSON? {
+        guard let value = self[key], !value.isNull else { return nil }
+        return value
+    }
+
+    func string(_ key: String) throws(FirestoreFormatError) -> String? {
+        guard let value = present(key) else { return nil }
+        guard case .string(let text) = value else { throw FirestoreFormatError("“\(key)” that is no text") }
+        return text
+    }
+
+    func requiredString(_ key: String) throws(FirestoreFormatError) -> String {
+        guard let text = try string(key) else { throw FirestoreFormatError("a message without “\(key)”") }
+        return text
+    }
+
+    /// An integer as a number or as text, which is how 64-bit ones travel.
+    func integer(_ key: String) throws(FirestoreFormatError) -> Int? {
+        guard let value = present(key) else { return nil }
+        guard let number = value.int ?? value.string.flatMap({ Int($0) }) else {
+            throw FirestoreFormatError("“\(key)” that is no whole number")
+        }
+        return number
+    }
+
+    func bool(_ key: String) throws(FirestoreFormatError) -> Bool? {
+        guard let value = present(key) else { return nil }
+        guard case .bool(let flag) = value else { throw FirestoreFormatError("“\(key)” that is no boolean") }
+        return flag
+    }
+
+    func array(_ key: String) throws(FirestoreFormatError) -> [JSON] {
+        guard let value = present(key) else { return [] }
+        guard case .array(let elements) = value else { throw FirestoreFormatError("“\(key)” that is no list") }
+        return elements
+    }
+
+    func object(_ key: String) throws(FirestoreFormatError) -> JSONObject? {
+        guard let value = present(key) else { return nil }
+        guard case .object(let object) = value else { throw FirestoreFormatError("“\(key)” that is no object") }
+        return object
+    }
+
+    func targetIDs(_ key: String) throws(FirestoreFormatError) -> [Int] {
+        try array(key).map { element throws(FirestoreFormatError) in
+            guard let id = element.int else { throw FirestoreFormatError("a target that is no number") }
+            return id
+        }
+    }
+
+    /// Bytes as base64 in either alphabet, padded or not.
+    func bytes(_ key: String) throws(FirestoreFormatError) -> [UInt8]? {
+        guard let text = try string(key) else { return nil }
+        guard let bytes = JSON.base64(text) else { throw FirestoreFormatError("“\(key)” that is no base64") }
+        return bytes
+    }
+}
+
+extension JSON {
+    static func base64(_ text: String) -> [UInt8]? {
+        Base64.decode(text, padding: .optional) ?? Base64.decode(text, alphabet: .url, padding: .optional)
+    }
+
+    /// An object of members that are known to differ.
+    static func object(_ key: String, _ value: JSON) -> JSON {
+        .object(JSONObject(distinct: [JSONObject.Member(key: key, value: value)]))
+    }
+}

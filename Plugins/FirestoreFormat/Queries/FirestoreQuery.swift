@@ -1,0 +1,155 @@
+package import Switchyard
+package import SwitchyardBytes
+
+/// A query as Firestore runs it: the parent whose collections are looked at, and a `StructuredQuery`.
+package struct FirestoreQuery: Sendable, Hashable {
+    /// What a query is sent for; each wants another part of it.
+    package enum Purpose: Sendable {
+        /// Results once: everything, projection and offset included.
+        case read
+        /// A target of the stream of changes: whole documents, and enough of them for the offset to be cut off here.
+        case target
+        /// Values computed over it: only the orders that were asked for, so that fewer indexes are needed.
+        case aggregation
+    }
+
+    /// The resource name of a document, or of the root.
+    package let parent: String
+    package let structuredQuery: JSON
+    /// Whether the server sends the last results in reverse: a limit to the last is the mirrored query's first ones.
+    package let isReversed: Bool
+
+    package init(_ query: Query, in database: FirestoreDatabase, for purpose: Purpose = .read) {
+        var query = query
+        isReversed = query.limit?.isLast ?? false
+        var orders = query.effectiveOrders
+        if purpose == .aggregation {
+            // A cursor may not hold more values than there are orders in the request.
+            let needed = max(query.orders.count, query.start?.values.count ?? 0, query.end?.values.count ?? 0)
+            // A limit means nothing without the order in which it cuts.
+            if query.limit == nil && query.offset == 0 { orders = Array(orders.prefix(needed)) }
+        }
+        if isReversed {
+            orders = orders.map { Query.Order($0.field, $0.direction.reversed) }
+            (query.start, query.end) = (query.end, query.start)
+        }
+        var object = JSONObject()
+        if purpose == .read, let fields = query.projection {
+            object["select"] = .object("fields", .array(fields.map(\.firestoreReference)))
+        }
+        switch query.source {
+        case .collection(let path):
+            parent = database.resourceName(ofParent: path.parent)
+            object["from"] = [.object("collectionId", .string(path.id))]
+        case .group(let id, let ancestor):
+            parent = database.resourceName(ofParent: ancestor)
+            object["from"] = [["collectionId": .string(id), "allDescendants": true]]
+        }
+        object["where"] = query.filter?.firestore(in: database)
+        if !orders.isEmpty {
+            object["orderBy"] = .array(
+                orders.map { order in
+                    [
+                        "field": order.field.firestoreReference,
+                        "direction": order.direction == .ascending ? "ASCENDING" : "DESCENDING",
+                    ]
+                })
+        }
+        object["startAt"] = query.start?.firestore(isBefore: query.start!.isInclusive, in: database)
+        object["endAt"] = query.end?.firestore(isBefore: !query.end!.isInclusive, in: database)
+        if purpose == .target {
+            if let limit = query.limit { object["limit"] = .integer(Int64(limit.count) + Int64(query.offset)) }
+        } else {
+            if query.offset > 0 { object["offset"] = .integer(Int64(query.offset)) }
+            if let limit = query.limit { object["limit"] = .integer(Int64(limit.count)) }
+        }
+        structuredQuery = .object(object)
+    }
+
+    /// The target's `query` message. A request to run it has only ``structuredQuery`` in its body.
+    package var target: JSON { ["parent": .string(parent), "structuredQuery": structuredQuery] }
+
+    /// The body of a request for `aggregations`, whose results are called ``alias(_:)``.
+    package func aggregationBody(_ aggregations: [Aggregation]) -> JSON {
+        let list: [JSON] = aggregations.enumerated().map { index, aggregation in
+            let alias = JSON.string(FirestoreQuery.alias(index))
+            return switch aggregation {
+            case .count: ["alias": alias, "count": [:]]
+            case .sum(let field): ["alias": alias, "sum": .object("field", field.firestoreReference)]
+            case .average(let field): ["alias": alias, "avg": .object("field", field.firestoreReference)]
+            }
+        }
+        return .object(
+            "structuredAggregationQuery", ["structuredQuery": structuredQuery, "aggregations": .array(list)])
+    }
+
+    package static func alias(_ index: Int) -> String { "aggregate_\(index)" }
+}
+
+extension Query.Limit {
+    fileprivate var isLast: Bool { if case .last = self { true } else { false } }
+}
+
+extension FieldPath {
+    /// A `FieldReference`.
+    fileprivate var firestoreReference: JSON { .object("fieldPath", .string(description)) }
+}
+
+extension Query.Cursor {
+    fileprivate func firestore(isBefore: Bool, in database: FirestoreDatabase) -> JSON {
+        var object: JSONObject = ["values": .array(values.map { $0.firestore(in: database) })]
+        if isBefore { object["before"] = true }
+        return .object(object)
+    }
+}
+
+extension Filter {
+    package func firestore(in database: FirestoreDatabase) -> JSON {
+        switch self {
+        case .comparison(let field, let operation, let value):
+            .object(
+                "fieldFilter",
+                [
+                    "field": field.firestoreReference, "op": .string(operation.firestoreName),
+                    "value": value.firestore(in: database),
+                ])
+        case .test(let field, let test):
+            .object("unaryFilter", ["op": .string(test.firestoreName), "field": field.firestoreReference])
+        case .all(let filters): Filter.composite("AND", filters, in: database)
+        case .any(let filters): Filter.composite("OR", filters, in: database)
+        }
+    }
+
+    private static func composite(_ operation: JSON, _ filters: [Filter], in database: FirestoreDatabase) -> JSON {
+        .object(
+            "compositeFilter", ["op": operation, "filters": .array(filters.map { $0.firestore(in: database) })])
+    }
+}
+
+extension Filter.Operator {
+    package var firestoreName: String {
+        switch self {
+        case .equal: "EQUAL"
+        case .notEqual: "NOT_EQUAL"
+        case .lessThan: "LESS_THAN"
+        case .lessThanOrEqual: "LESS_THAN_OR_EQUAL"
+        case .greaterThan: "GREATER_THAN"
+        case .greaterThanOrEqual: "GREATER_THAN_OR_EQUAL"
+        case .arrayContains: "ARRAY_CONTAINS"
+        case .arrayContainsAny: "ARRAY_CONTAINS_ANY"
+        case .in: "IN"
+        case .notIn: "NOT_IN"
+        }
+    }
+}
+
+extension Filter.Test {
+    package var firestoreName: String {
+        switch self {
+        case .isNull: "IS_NULL"
+        case .isNotNull: "IS_NOT_NULL"
+        case .isNaN: "IS_NAN"
+        case .isNotNaN: "IS_NOT_NAN"
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import Foundation
+package import Switchyard
+package import SwitchyardBytes
+
+/// From `{"stringValue": "a"}` to values. On the way of every field of every document, so it walks the parsed pairs as
+/// they are: no dictionaries, no intermediate types.
+extension DocumentValue {
+    package init(firestore json: JSON, in database: FirestoreDatabase) throws(FirestoreFormatError) {
+        guard case .object(let object) = json, object.members.count == 1 else {
+            throw FirestoreFormatError("a value without exactly one type")
+        }
+        let member = object.members[0]
+        switch member.key {
+        case "stringValue":
+            guard case .string(let text) = member.value else { throw FirestoreFormatError("a text that is none") }
+            self = .string(text)
+        case "integerValue":
+            switch member.value {
+            case .string(let text):
+                guard let number = Int64(text) else { throw FirestoreFormatError("an integer that does not fit") }
+                self = .integer(number)
+            case let value:
+                guard let number = value.int64 else { throw FirestoreFormatError("an integer that is none") }
+                self = .integer(number)
+            }
+        case "doubleValue": self = .double(try DocumentValue.double(member.value))
+        case "booleanValue":
+            guard case .bool(let flag) = member.value else { throw FirestoreFormatError("a boolean that is none") }
+            self = .bool(flag)
+        case "timestampValue":
+            guard case .string(let text) = member.value else {
+                throw FirestoreFormatError("a timestamp that is no text")
+            }
+            self = .timestamp(try Timestamp(firestore: text))
+        case "mapValue": self = try DocumentValue.map(member.value, in: database)
+        case "arrayValue":
+            guard case .object(let array) = member.value else { throw FirestoreFormatError("an array that is none") }
+            self = .array(try DocumentValue.list(array, in: database))
+        case "nullValue":
+            guard member.value.isNull || member.value == .string("NULL_VALUE") else {
+                throw FirestoreFormatError("a null that is none")
+            }
+            self = .null
+        case "referenceValue":
+            guard case .string(let name) = member.value else {
+                throw FirestoreFormatError("a reference that is no text")
+            }
+            self = .reference(try database.reference(ofName: name))
+        case "geoPointValue": self = .geoPoint(try DocumentValue.geoPoint(member.value))
+        case "bytesValue":
+            guard case .string(let text) = member.value, let bytes = JSON.base64(text) else {
+                throw FirestoreFormatError("bytes that are no base64")
+            }
+            self = .bytes(Data(bytes))
+        default: throw FirestoreFormatError("a value of an unknown type")
+        }
+    }
+
+    /// The elements of `{"values": […]}`; an empty array has no such member.
+    static func list(_ array: JSONObject, in database: FirestoreDatabase) throws(FirestoreFormatError)
+        -> [DocumentValue]
+    {
+        let elements = try array.array("values")
+        var values: [DocumentValue] = []
+        values.reserveCapacity(elements.count)
+        for element in elements { values.append(try DocumentValue(firestore: element, in: database)) }
+        return values
+    }
+
+    /// A number, or the text of one that JSON cannot write.
+    private static func double(_ json: JSON) throws(FirestoreFormatError) -> Double {
+        switch json {
+        case .number(let value): return value
+        case .integer(let value): return Double(value)
+        case .string("NaN"): return .nan
+        case .string("Infinity"): return .infinity
+        case .string("-Infinity"): return -.infinity
+        case .string(let text):
+            guard let value = Double(text), value.isFinite else { throw FirestoreFormatError("a double that is none") }
+            return value
+        default: throw FirestoreFormatError("a double that is none")
+        }
+    }
+
+    /// Absent coordinates are zero: proto JSON leaves out defaults.
+    private static func geoPoint(_ json: JSON) throws(FirestoreFormatError) -> GeoPoint {
+        let object = try json.members(of: "a geo point")
+        let latitude = try object.present("latitude").map(double) ?? 0
+        let longitude = try object.present("longitude").map(double) ?? 0
+        do throws(StorageError) {
+            return try GeoPoint(latitude: latitude, longitude: longitude)
+        } catch {
+            throw FirestoreFormatError("a geo point that is not on earth")
+        }
+    }
+
+    private static func map(_ json: JSON, in database: FirestoreDatabase) throws(FirestoreFormatError) -> DocumentValue
+    {
+        let object = try json.members(of: "a map")
+        guard let fields = try object.object("fields") else { return .map(DocumentData()) }
+        if let vector = vector(fields) { return .vector(vector) }
+        return .map(try DocumentData(firestore: fields, in: database))
+    }
+
+    /// Vectors travel as a map with a reserved type name. A map that merely looks like one stays a map.
+    private static func vector(_ fields: JSONObject) -> [Double]? {
+        guard fields.members.count == 2, fields["__type__"]?["stringValue"] == .string("__vector__"),
+            case .object(let array)? = fields["value"]?["arrayValue"]
+        else { return nil }
+        let elements = array["values"]?.array ?? []
+        var numbers: [Double] = []
+        numbers.reserveCapacity(elements.count)
+        for element in elements {
+            guard case .object(let value) = element, value.members.count == 1, let member = value.members.first else {
+                return nil
+            }
+            if member.key == "doubleValue", let number = try? double(member.value) {
+                numbers.append(number)
+            } else if member.key == "integerValue",
+                let number = member.value.double ?? member.value.string.flatMap({ Int64($0) }).map(Double.init)
+            {
+                numbers.append(number)
+            } else {
+                return nil
+            }
+        }
+        return numbers
+    }
+}
+
+extension DocumentData {
+    /// From the object under `fields`; names are raw, whatever characters they hold.
+    package init(firestore fields: JSONObject, in database: FirestoreDatabase) throws(FirestoreFormatError) {
+        var entries: [Entry] = []
+        entries.reserveCapacity(fields.members.count)
+        for member in fields.members {
+            entries.append(Entry(name: member.key, value: try DocumentValue(firestore: member.value, in: database)))
+        }
+        self.init(unsorted: entries)
+    }
+}

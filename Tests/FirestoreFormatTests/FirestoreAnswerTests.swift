@@ -1,0 +1,78 @@
+import Switchyard
+import SwitchyardBytes
+import Testing
+
+@testable import FirestoreFormat
+
+@Suite struct FirestoreAnswerTests {
+    @Test func `An answer to a query may have elements without a document`() throws {
+        let text = """
+            [{"transaction":"dA=="},
+            {"document":{"name":"\(root)/q/a"},"readTime":"1970-01-01T00:00:02Z","skippedResults":3},
+            {"readTime":"1970-01-01T00:00:01Z","done":true}]
+            """
+        let (documents, readTime) = try FirestoreAnswers.queryResults(firestore: json(text), in: database)
+        #expect(documents.map(\.path) == ["q/a"])
+        #expect(readTime == Timestamp(microseconds: 2_000_000))
+        #expect(throws: FirestoreFormatError.self) {
+            try FirestoreAnswers.queryResults(firestore: json("{}"), in: database)
+        }
+    }
+
+    @Test func `A batch read tells what is there and what is missing`() throws {
+        let found = try FirestoreAnswers.BatchGetElement(
+            firestore: json(#"{"found":{"name":"\#(root)/t/a"},"readTime":"1970-01-01T00:00:01Z"}"#), in: database)
+        #expect(found.document?.exists == true)
+        let missing = try FirestoreAnswers.BatchGetElement(
+            firestore: json(#"{"missing":"\#(root)/t/zz","readTime":"1970-01-01T00:00:01Z"}"#), in: database)
+        #expect(missing.document == .missing("t/zz"))
+        let transaction = try FirestoreAnswers.BatchGetElement(
+            firestore: json(#"{"transaction":"dA=="}"#), in: database)
+        #expect(transaction.document == nil)
+        #expect(transaction.transaction == "dA==")
+    }
+
+    @Test func `Aggregations come in the order asked for`() throws {
+        let text = """
+            [{"readTime":"1970-01-01T00:00:01Z"},{"result":{"aggregateFields":{"aggregate_1":{"doubleValue":"NaN"},
+            "aggregate_0":{"integerValue":"6"}}},"readTime":"1970-01-01T00:00:01Z","done":true}]
+            """
+        #expect(
+            try FirestoreAnswers.aggregations(firestore: json(text), count: 2, in: database)
+                == [.integer(6), .double(.nan)])
+        #expect(throws: FirestoreFormatError.self) {
+            try FirestoreAnswers.aggregations(firestore: json(text), count: 3, in: database)
+        }
+        #expect(throws: FirestoreFormatError.self) {
+            try FirestoreAnswers.aggregations(firestore: json("[]"), count: 0, in: database)
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"error":{"code":404,"message":"gone","status":"NOT_FOUND"}}"#, 404, FirestoreStatus.notFound, "gone"),
+        (#"[{"error":{"code":400,"message":"x","status":"FAILED_PRECONDITION"}}]"#, 400, .failedPrecondition, "x"),
+        (#"{"error":{"code":500,"status":"UNKNOWN"}}"#, 500, .unknown, ""),
+        (#"{"error":{"code":400,"message":null,"status":"NEVER_HEARD"}}"#, 400, .unknown, ""),
+        ("Not Found\n", 404, .notFound, ""),
+        ("", 503, .unavailable, ""),
+        ("", 418, .failedPrecondition, ""),
+    ])
+    func `A refusal is told by its status, and by HTTP only when there is none`(
+        body: String, http: Int, status: FirestoreStatus, message: String
+    ) {
+        #expect(FirestoreFailure(body: body.utf8, httpStatus: http) == FirestoreFailure(status, message))
+    }
+
+    @Test(arguments: FirestoreStatus.allCases) func `Every code has a name, a number and a body`(
+        status: FirestoreStatus
+    ) {
+        #expect(FirestoreStatus(name: status.name) == status)
+        let failure = FirestoreFailure(status, "m")
+        #expect(FirestoreFailure(body: failure.body.bytes(), httpStatus: 0) == failure)
+        #expect(FirestoreFailure(rpcStatus: failure.rpcStatus) == failure)
+    }
+
+    @Test func `An unknown code on a stream is an internal error`() {
+        #expect(FirestoreFailure(error: ["status": "X"], ifUnknown: .internal).status == .internal)
+    }
+}
