@@ -50,6 +50,13 @@ public struct EventStream<Element: Sendable, Failure: Error>: AsyncSequence, Sen
         })
     }
 
+    /// The same stream, with `opened` called when an iteration begins and `ended` once, when it is over for any reason.
+    package func observingLife(
+        opened: @escaping @Sendable () -> Void, ended: @escaping @Sendable (Failure?) -> Void
+    ) -> EventStream<Element, Failure> {
+        EventStream(from: { [makeSource] in WatchedSource(makeSource(), opened: opened, ended: ended) })
+    }
+
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: makeSource()) }
 
     public struct AsyncIterator: AsyncIteratorProtocol {

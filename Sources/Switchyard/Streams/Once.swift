@@ -6,6 +6,8 @@ package final class Once: Sendable {
 
     package init(_ action: @escaping @Sendable () -> Void) { self.action = Mutex(action) }
 
+    package var hasRun: Bool { action.withLock { $0 == nil } }
+
     package func run() {
         let action = action.withLock { action in
             defer { action = nil }

@@ -54,6 +54,13 @@ public struct SnapshotStream<Element: Sendable, Failure: Error>: AsyncSequence, 
         })
     }
 
+    /// The same stream, with `opened` called when an iteration begins and `ended` once, when it is over for any reason.
+    package func observingLife(
+        opened: @escaping @Sendable () -> Void, ended: @escaping @Sendable (Failure?) -> Void
+    ) -> SnapshotStream<Element, Failure> {
+        SnapshotStream(from: { [makeSource] in WatchedSource(makeSource(), opened: opened, ended: ended) })
+    }
+
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: makeSource()) }
 
     public struct AsyncIterator: AsyncIteratorProtocol {
