@@ -11,6 +11,9 @@ package struct WebSocketRequest: Sendable {
     package var maximumFrameSize = 16 * 1024 * 1024
     /// When this many bytes wait in the inbox, reading stops until half of them have been received.
     package var inboxLimit = 1024 * 1024
+    /// Outgoing messages above this size are sent in frames of this size; `nil` sends each in one frame.
+    package var fragmentSize: Int?
+    package var keepAlive = WebSocketKeepAlive()
 
     package init(_ url: String, headers: HTTPHeaders = [:], subprotocols: [String] = []) {
         self.url = url

@@ -19,7 +19,9 @@ package struct WebSocketMachine: Sendable {
         case closing(until: Instant)
         /// Both close frames are out; a client leaves ending the connection to the server for a while.
         case lingering(until: Instant)
-        case done
+        /// Only `output` is left to be sent, as long as the peer takes it.
+        case done(until: Instant)
+        case dropped
     }
 
     /// Above this many bytes of unsent answers only the newest ping is answered, as the protocol allows; otherwise a
@@ -56,7 +58,15 @@ package struct WebSocketMachine: Sendable {
     package var isOpen: Bool { if case .open = phase { true } else { false } }
 
     /// Whether the connection is to be ended once `output` has been sent.
-    package var isDone: Bool { if case .done = phase { true } else { false } }
+    package var isDone: Bool {
+        switch phase {
+        case .done, .dropped: true
+        default: false
+        }
+    }
+
+    /// Whether the connection is to be ended at once, whatever has not been sent.
+    package var isDropped: Bool { if case .dropped = phase { true } else { false } }
 
     // MARK: Out
 
@@ -98,7 +108,7 @@ package struct WebSocketMachine: Sendable {
         pingSent = nil
         switch phase {
         case .open, .closing: break
-        case .lingering, .done: return
+        case .lingering, .done, .dropped: return
         }
         var violation: WebSocketViolation?
         do throws(WebSocketViolation) {
@@ -111,7 +121,7 @@ package struct WebSocketMachine: Sendable {
         if let violation {
             // In the closing phase our close frame is out already; a second one is not allowed.
             if isOpen { encoder.append(violation.close, to: &output) }
-            phase = .done
+            phase = .done(until: now + keepAlive.closeWithin)
             events.append(.failed(.violation(violation)))
         }
     }
@@ -129,7 +139,8 @@ package struct WebSocketMachine: Sendable {
             }
         case .close(let close):
             if isOpen { encoder.append(WebSocketClose(code: close.code), to: &output) }
-            phase = role == .server ? .done : .lingering(until: now + keepAlive.closeWithin)
+            let end = now + keepAlive.closeWithin
+            phase = role == .server ? .done(until: end) : .lingering(until: end)
             events.append(.closed(close))
         }
     }
@@ -138,9 +149,9 @@ package struct WebSocketMachine: Sendable {
     package mutating func end(into events: inout [Event]) {
         switch phase {
         case .open, .closing: events.append(.failed(.cutOff))
-        case .lingering, .done: break
+        case .lingering, .done, .dropped: break
         }
-        phase = .done
+        phase = .dropped
     }
 
     // MARK: Time
@@ -156,8 +167,8 @@ package struct WebSocketMachine: Sendable {
     /// When `tick` has to be called next, unless something else happens before.
     package var deadline: Instant? {
         switch phase {
-        case .closing(let end), .lingering(let end): return end
-        case .done: return nil
+        case .closing(let end), .lingering(let end), .done(let end): return end
+        case .dropped: return nil
         case .open:
             guard isReceiving else { return nil }
             if let pingSent { return pingSent + keepAlive.answerWithin }
@@ -171,16 +182,16 @@ package struct WebSocketMachine: Sendable {
         switch phase {
         case .open where pingSent != nil:
             encoder.append(.goingAway, to: &output)
-            phase = .done
+            phase = .dropped
             events.append(.failed(.unanswered))
         case .open:
             _ = ping([], at: now)
         case .closing:
-            phase = .done
+            phase = .dropped
             events.append(.failed(.closeUnanswered))
-        case .lingering:
-            phase = .done
-        case .done:
+        case .lingering, .done:
+            phase = .dropped
+        case .dropped:
             break
         }
     }

@@ -1,0 +1,183 @@
+import SwitchyardBytes
+
+/// The client's half of the upgrade: the request to send, and the checking of what comes back. No I/O.
+struct WebSocketHandshake {
+    enum Progress {
+        case needsMore
+        /// The server has switched; `rest` are the first bytes behind its answer.
+        case open(head: HTTPResponseHead, subprotocol: String?, rest: [UInt8])
+        case failed(TransportError)
+    }
+
+    /// What is read of a head, and of the body of a refusal.
+    private static let headLimit = 64 * 1024
+    private static let bodyLimit = 64 * 1024
+
+    let requestBytes: [UInt8]
+    private let request: WebSocketRequest
+    private let expectedAccept: String
+    private var received: [UInt8] = []
+    private var refusal: Refusal?
+
+    private struct Refusal {
+        let head: HTTPResponseHead
+        let length: Int?
+        let isChunked: Bool
+    }
+
+    /// - Parameter key: 16 random bytes.
+    /// - Throws: `.invalidRequest` for a bad address, and for fields that cannot be sent or belong to the handshake.
+    init(_ request: WebSocketRequest, key: [UInt8]) throws(TransportError) {
+        self.request = request
+        let parts = try URLParts(validating: request.url)
+        guard let scheme = ["ws": "http", "wss": "https", "http": "http", "https": "https"][parts.scheme] else {
+            throw TransportError(.invalidRequest, "the address is not one of a web socket")
+        }
+        // The rules for header fields are those of any request; its address is looked at above.
+        try HTTPRequest(.get, "\(scheme)://\(parts.host)/", headers: request.headers).validate()
+        guard request.headers.allSatisfy({ !WebSocketUpgrade.isOwn($0.name) }) else {
+            throw TransportError(.invalidRequest, "a header belongs to the handshake")
+        }
+        guard request.subprotocols.allSatisfy(WebSocketUpgrade.isToken) else {
+            throw TransportError(.invalidRequest, "a subprotocol is not a token")
+        }
+        let encodedKey = Base64.encode(key)
+        expectedAccept = WebSocketUpgrade.accept(encodedKey)
+        let isDefaultPort = parts.effectivePort == (scheme == "https" ? 443 : 80)
+        var lines = [
+            "GET \(parts.path.isEmpty ? "/" : parts.path)\(parts.query.map { "?" + $0 } ?? "") HTTP/1.1",
+            "Host: \(parts.host)\(isDefaultPort ? "" : ":\(parts.effectivePort)")",
+            "Upgrade: websocket",
+            "Connection: Upgrade",
+            "Sec-WebSocket-Key: \(encodedKey)",
+            "Sec-WebSocket-Version: 13",
+        ]
+        if !request.subprotocols.isEmpty {
+            lines.append("Sec-WebSocket-Protocol: \(request.subprotocols.joined(separator: ", "))")
+        }
+        for field in request.headers { lines.append("\(field.name): \(field.value)") }
+        requestBytes = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+    }
+
+    // MARK: The answer
+
+    mutating func receive(_ bytes: UnsafeRawBufferPointer) -> Progress {
+        if refusal != nil {
+            received.append(contentsOf: bytes)
+            return refusalProgress(atEnd: false)
+        }
+        // The end of the head may lie across two reads.
+        let start = max(0, received.count - 3)
+        received.append(contentsOf: bytes)
+        guard let end = Self.endOfHead(received, from: start) else {
+            guard received.count <= Self.headLimit else {
+                return .failed(TransportError(.headTooLarge, "the head of the answer is too large"))
+            }
+            return .needsMore
+        }
+        guard let head = Self.parse(received[..<end], url: request.url) else {
+            return .failed(TransportError(.badResponse, "the answer to the upgrade is not HTTP"))
+        }
+        let rest = Array(received[end...])
+        if head.status == 101 { return check(head, rest: rest) }
+        if (100..<200).contains(head.status) {
+            received = []
+            return rest.withUnsafeBytes { receive($0) }
+        }
+        refusal = Refusal(
+            head: head, length: head.headers["Content-Length"].flatMap { Int($0) },
+            isChunked: head.headers["Transfer-Encoding"]?.lowercased() == "chunked")
+        received = rest
+        return refusalProgress(atEnd: false)
+    }
+
+    /// The server has ended the connection.
+    func end() -> TransportError {
+        if refusal != nil, case .failed(let error) = refusalProgress(atEnd: true) { return error }
+        return TransportError(
+            .connectionLost, "the connection ended before the upgrade was answered", isRetryable: true)
+    }
+
+    private func check(_ head: HTTPResponseHead, rest: [UInt8]) -> Progress {
+        guard WebSocketUpgrade.tokens("Upgrade", in: head.headers).contains("websocket"),
+            WebSocketUpgrade.tokens("Connection", in: head.headers).contains("upgrade")
+        else { return broken("does not switch to a web socket", head) }
+        guard head.headers.values(for: "Sec-WebSocket-Accept") == [expectedAccept] else {
+            return broken("does not answer the key", head)
+        }
+        guard WebSocketUpgrade.tokens("Sec-WebSocket-Extensions", in: head.headers).isEmpty else {
+            return broken("chooses an extension that was not offered", head)
+        }
+        let chosen = head.headers.values(for: "Sec-WebSocket-Protocol")
+        guard chosen.isEmpty || (chosen.count == 1 && request.subprotocols.contains(chosen[0])) else {
+            return broken("chooses a subprotocol that was not offered", head)
+        }
+        return .open(head: head, subprotocol: chosen.first, rest: rest)
+    }
+
+    private func broken(_ what: String, _ head: HTTPResponseHead) -> Progress {
+        .failed(
+            TransportError(.webSocketRefused, "the answer to the upgrade \(what)", response: HTTPResponse(head: head)))
+    }
+
+    /// The refusal once its body is complete, as far as it is kept.
+    private func refusalProgress(atEnd: Bool) -> Progress {
+        guard let refusal else { return .needsMore }
+        var body = received
+        var isComplete = atEnd || body.count >= Self.bodyLimit
+        if refusal.isChunked {
+            let (decoded, hasEnded) = ChunkedBody.decode(received)
+            body = decoded
+            isComplete = isComplete || hasEnded
+        } else if let length = refusal.length {
+            isComplete = isComplete || body.count >= length
+            body = Array(body.prefix(max(length, 0)))
+        }
+        guard isComplete else { return .needsMore }
+        return .failed(
+            TransportError(
+                .webSocketRefused, "the server refused the upgrade with status \(refusal.head.status)",
+                response: HTTPResponse(head: refusal.head, body: Array(body.prefix(Self.bodyLimit)))))
+    }
+
+    // MARK: Heads
+
+    private static func endOfHead(_ bytes: [UInt8], from start: Int) -> Int? {
+        guard bytes.count >= 4 else { return nil }
+        for index in start...(bytes.count - 4)
+        where bytes[index] == 13 && bytes[index + 1] == 10 && bytes[index + 2] == 13 && bytes[index + 3] == 10 {
+            return index + 4
+        }
+        return nil
+    }
+
+    private static func parse(_ bytes: ArraySlice<UInt8>, url: String) -> HTTPResponseHead? {
+        var parser = ResponseHeadParser(limit: headLimit)
+        for line in bytes.dropLast(2).split(separator: 10) {
+            let progress = Array(line).withUnsafeBytes { parser.take($0) }
+            guard case .going = progress else { return nil }
+        }
+        guard parser.status >= 100 else { return nil }
+        return HTTPResponseHead(
+            status: parser.status, headers: HTTPHeaders(parser.headers), url: url, httpVersion: parser.httpVersion)
+    }
+}
+
+/// As much of a chunked body as has arrived.
+private enum ChunkedBody {
+    static func decode(_ bytes: [UInt8]) -> (body: [UInt8], hasEnded: Bool) {
+        var body: [UInt8] = []
+        var rest = bytes[...]
+        while let newline = rest.firstIndex(of: 10) {
+            let digits = rest[..<newline].prefix { $0 != 13 && $0 != UInt8(ascii: ";") }
+            guard let size = Int(String(decoding: digits, as: UTF8.self), radix: 16), size > 0 else {
+                return (body, true)
+            }
+            let data = rest[(newline + 1)...]
+            body += data.prefix(size)
+            guard data.count >= size + 2 else { return (body, false) }
+            rest = data.dropFirst(size + 2)
+        }
+        return (body, false)
+    }
+}

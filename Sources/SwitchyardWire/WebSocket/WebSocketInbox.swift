@@ -1,0 +1,133 @@
+import Synchronization
+
+/// Messages from the loop thread to one reader, bounded by their bytes.
+final class WebSocketInbox: Sendable {
+    enum End: Sendable { case closed, failed(TransportError) }
+
+    typealias Delivery = Result<WebSocketMessage?, TransportError>
+
+    private struct Reader {
+        let turn: Int
+        let continuation: CheckedContinuation<Delivery, Never>
+    }
+
+    private struct State {
+        var messages: [WebSocketMessage] = []
+        var first = 0
+        var size = 0
+        var isFull = false
+        var end: End?
+        var reader: Reader?
+        var turns = 0
+    }
+
+    private let limit: Int
+    private let state = Mutex(State())
+
+    init(limit: Int) { self.limit = max(limit, 1) }
+
+    /// What a message counts, so that empty ones are bounded too.
+    private static func weight(_ message: WebSocketMessage) -> Int {
+        switch message {
+        case .text(let text): text.utf8.count + 32
+        case .binary(let bytes): bytes.count + 32
+        }
+    }
+
+    /// - Returns: whether there is room for more. If not, `drained` of a later `receive` says when there is again.
+    func add(_ messages: ArraySlice<WebSocketMessage>) -> Bool {
+        let (reader, message, hasRoom) = state.withLock { state in
+            var messages = messages
+            let reader = state.reader
+            let handed = reader == nil ? nil : messages.popFirst()
+            if handed != nil { state.reader = nil }
+            for message in messages { state.size += Self.weight(message) }
+            state.messages.append(contentsOf: messages)
+            if state.size > limit { state.isFull = true }
+            return (handed == nil ? nil : reader, handed, !state.isFull)
+        }
+        reader?.continuation.resume(returning: .success(message))
+        return hasRoom
+    }
+
+    var hasRoom: Bool { state.withLock { !$0.isFull } }
+
+    /// The first end counts. What is inside can still be received.
+    func finish(_ end: End) {
+        let reader = state.withLock { state in
+            if state.end == nil { state.end = end }
+            defer { state.reader = nil }
+            return state.reader
+        }
+        reader?.continuation.resume(returning: Self.delivery(end))
+    }
+
+    private static func delivery(_ end: End) -> Delivery {
+        switch end {
+        case .closed: .success(nil)
+        case .failed(let error): .failure(error)
+        }
+    }
+
+    /// The next message; `drained` is called when reading from the connection may go on.
+    func receive(drained: () -> Void) async throws(TransportError) -> WebSocketMessage? {
+        let (ready, isDrained) = state.withLock { state in Self.take(&state, limit: limit) }
+        if isDrained { drained() }
+        if let ready { return try ready.get() }
+        return try await wait(drained: drained).get()
+    }
+
+    private static func take(_ state: inout State, limit: Int) -> (Delivery?, isDrained: Bool) {
+        guard state.first < state.messages.count else { return (state.end.map(delivery), false) }
+        let message = state.messages[state.first]
+        state.messages[state.first] = .binary([])  // lets go of the bytes now
+        state.first += 1
+        if state.first == state.messages.count {
+            state.messages.removeAll(keepingCapacity: true)
+            state.first = 0
+        } else if state.first > 4096, state.first > state.messages.count / 2 {
+            state.messages.removeFirst(state.first)
+            state.first = 0
+        }
+        state.size -= weight(message)
+        let isDrained = state.isFull && state.size <= limit / 2
+        if isDrained { state.isFull = false }
+        return (.success(message), isDrained)
+    }
+
+    /// A cancelled wait is taken out under the lock, before a message can be handed to it.
+    private func wait(drained: () -> Void) async -> Delivery {
+        let turn = state.withLock { state in
+            state.turns += 1
+            return state.turns
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let (ready, isDrained) = state.withLock { state -> (Delivery?, Bool) in
+                    let (ready, isDrained) = Self.take(&state, limit: limit)
+                    if ready != nil { return (ready, isDrained) }
+                    if Task.isCancelled { return (.failure(.receivingCancelled), false) }
+                    guard state.reader == nil else {
+                        return (.failure(TransportError(.invalidRequest, "two tasks receive at the same time")), false)
+                    }
+                    state.reader = Reader(turn: turn, continuation: continuation)
+                    return (nil, false)
+                }
+                if isDrained { drained() }
+                if let ready { continuation.resume(returning: ready) }
+            }
+        } onCancel: {
+            let reader = state.withLock { state -> Reader? in
+                guard state.reader?.turn == turn else { return nil }
+                defer { state.reader = nil }
+                return state.reader
+            }
+            reader?.continuation.resume(returning: .failure(.receivingCancelled))
+        }
+    }
+}
+
+extension TransportError {
+    fileprivate static let receivingCancelled = TransportError(
+        .cancelled, "receiving was cancelled", mayHaveBeenSent: true)
+}

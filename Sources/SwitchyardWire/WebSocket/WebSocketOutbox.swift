@@ -1,0 +1,132 @@
+import Synchronization
+
+/// Frames from any task to the loop thread: encoded into one buffer under a lock, taken in one piece.
+///
+/// Senders wait, before they encode, while more than `limit` bytes have not been handed to the connection.
+final class WebSocketOutbox: Sendable {
+    private struct State {
+        var encoder: WebSocketEncoder
+        var bytes: [UInt8] = []
+        /// Bytes that the loop has taken and the connection has not.
+        var inFlight = 0
+        var isSignalled = false
+        var isOpen = true
+        var failure: TransportError?
+        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+        var turns = 0
+    }
+
+    private static let closed = TransportError(.webSocketClosed, "the web socket is closed")
+
+    private let limit: Int
+    private let state: Mutex<State>
+
+    init(limit: Int, encoder: WebSocketEncoder) {
+        self.limit = limit
+        state = Mutex(State(encoder: encoder))
+    }
+
+    private enum Attempt {
+        case queued(mustWake: Bool)
+        case failed(TransportError)
+        case full
+    }
+
+    /// - Throws: `.webSocketClosed`, or why the socket ended; `.cancelled`, and then nothing has been queued.
+    func send(_ message: WebSocketMessage, wake: () -> Void) async throws(TransportError) {
+        while true {
+            let attempt = state.withLock { state -> Attempt in
+                guard state.isOpen else { return .failed(state.failure ?? Self.closed) }
+                guard state.bytes.count + state.inFlight <= limit else { return .full }
+                state.encoder.append(message, to: &state.bytes)
+                defer { state.isSignalled = true }
+                return .queued(mustWake: !state.isSignalled)
+            }
+            switch attempt {
+            case .queued(let mustWake): return mustWake ? wake() : ()
+            case .failed(let error): throw error
+            case .full: break
+            }
+            if Task.isCancelled { throw TransportError(.cancelled, "sending was cancelled") }
+            await waitForRoom()
+        }
+    }
+
+    /// Queues a ping, however much waits.
+    func ping(_ payload: [UInt8], wake: () -> Void) throws(TransportError) {
+        let attempt = state.withLock { state -> Attempt in
+            guard state.isOpen else { return .failed(state.failure ?? Self.closed) }
+            state.encoder.append(.ping, payload: payload, to: &state.bytes)
+            defer { state.isSignalled = true }
+            return .queued(mustWake: !state.isSignalled)
+        }
+        switch attempt {
+        case .failed(let error): throw error
+        case .queued(let mustWake): if mustWake { wake() }
+        case .full: break
+        }
+    }
+
+    private func waitForRoom() async {
+        let turn = state.withLock { state in
+            state.turns += 1
+            return state.turns
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let waits = state.withLock { state in
+                    guard state.isOpen, state.bytes.count + state.inFlight > limit, !Task.isCancelled else {
+                        return false
+                    }
+                    state.waiting[turn] = continuation
+                    return true
+                }
+                if !waits { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiting.removeValue(forKey: turn) }?.resume()
+        }
+    }
+
+    // MARK: The loop's side
+
+    /// Everything queued. Call `handedOver` as the connection takes it.
+    func take() -> [UInt8] {
+        state.withLock { state in
+            state.isSignalled = false
+            state.inFlight += state.bytes.count
+            defer { state.bytes = [] }
+            return state.bytes
+        }
+    }
+
+    /// Counts answers of the loop's own, which leave the same way.
+    func charge(_ count: Int) { state.withLock { $0.inFlight += count } }
+
+    func handedOver(_ count: Int) {
+        let ready = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            state.inFlight -= count
+            guard !state.waiting.isEmpty, state.bytes.count + state.inFlight <= limit / 2 else { return [] }
+            defer { state.waiting = [:] }
+            return state.waiting.sorted { $0.key < $1.key }.map(\.value)
+        }
+        for continuation in ready { continuation.resume() }
+    }
+
+    /// Refuses what is sent from now on; what is queued can still be taken. The first failure counts.
+    ///
+    /// - Returns: whether it was open.
+    @discardableResult
+    func close(_ failure: TransportError? = nil) -> Bool {
+        let (wasOpen, ready) = state.withLock { state in
+            defer {
+                state.isOpen = false
+                state.waiting = [:]
+            }
+            if state.failure == nil { state.failure = failure }
+            return (state.isOpen, Array(state.waiting.values))
+        }
+        for continuation in ready { continuation.resume() }
+        return wasOpen
+    }
+}
