@@ -37,6 +37,8 @@ struct ExchangeRun: Sendable {
             await stream(response, length: length, produce)
         case .raw(let run):
             await takeOver(run)
+        case .webSocket(let acceptance):
+            await upgrade(response, acceptance)
         case .nothing(let reset):
             loop.submit(.end(connection, reset: reset))
         }
@@ -77,5 +79,26 @@ struct ExchangeRun: Sendable {
         }
         try? await run(exchange)
         loop.submit(.end(connection, reset: false))
+    }
+
+    private func upgrade(_ response: ServerResponse, _ acceptance: WebSocketAcceptance) async {
+        let answer = WebSocketUpgrade.answer(
+            to: request.headers, subprotocol: acceptance.subprotocol, headers: response.headers)
+        guard answer.status == 101, request.method == .get else {
+            return await send(ServerResponse(status: answer.status, headers: answer.headers))
+        }
+        let response = ServerResponse(status: 101, headers: answer.headers)
+        outbox.append(ResponseHead.make(response, to: request.head, body: .upgrade).bytes)
+        let session = WebSocketSession(
+            role: .server, limits: acceptance.limits, keepAlive: acceptance.keepAlive, inboxLimit: 1 << 20)
+        loop.submit(.startSession(connection, session))
+        let handle = WebSocketHandle(
+            session, head: answer, subprotocol: answer.headers["Sec-WebSocket-Protocol"])
+        do {
+            try await acceptance.run(handle)
+            await handle.close(.normal)
+        } catch {
+            await handle.close(.internalError)
+        }
     }
 }

@@ -17,12 +17,21 @@ final class ServerConnection: @unchecked Sendable {
         var task: Task<Void, Never>?
     }
 
-    private enum Phase { case serving, raw(BytePipe), ending, closed }
+    private enum Phase {
+        case serving
+        case raw(BytePipe)
+        case session(any RawConnectionHandler)
+        case ending
+        case closed
+    }
 
     /// Bytes of later requests that are kept while one is answered.
     private static let heldLimit = 64 * 1024
     /// What is read and dropped of a body that the handler did not want, to keep the connection.
     private static let discardLimit = 1 << 20
+
+    private static let clientHasGone = TransportError(
+        .connectionLost, "the client has gone", isRetryable: true, mayHaveBeenSent: true)
 
     let descriptor: Int32
     let number: Int
@@ -40,6 +49,10 @@ final class ServerConnection: @unchecked Sendable {
     private var hasInputEnded = false
     private var finishesSending = false
 
+    private var raw: ServerRawConnection?
+    /// A session has bytes that the kernel would not take.
+    private var sessionWaits = false
+
     private var sending: [UInt8] = []
     private var sent = 0
     private var cut: (remaining: Int, reset: Bool)?
@@ -49,7 +62,7 @@ final class ServerConnection: @unchecked Sendable {
         self.number = number
         self.loop = loop
         parser = HTTPRequestParser(limits: loop.configuration.limits)
-        outbox = Outbox { [unowned self] in loop.submit(.flush(self)) }
+        outbox = Outbox { [weak self] in if let self { loop.submit(.flush(self)) } }
     }
 
     // MARK: Readiness
@@ -75,7 +88,7 @@ final class ServerConnection: @unchecked Sendable {
 
     private func updateInterest() {
         guard !isClosed else { return }
-        loop.watch(self, reading: wantsInput, writing: sent < sending.count)
+        loop.watch(self, reading: wantsInput, writing: sent < sending.count || sessionWaits)
     }
 
     // MARK: Input
@@ -99,6 +112,9 @@ final class ServerConnection: @unchecked Sendable {
         switch phase {
         case .serving: parse(bytes)
         case .raw(let pipe): if !pipe.offer(bytes) { isBodyFull = true }
+        case .session(let handler):
+            if let raw { handler.received(bytes, on: raw) }
+            endSessionIfAsked()
         case .ending, .closed: break
         }
     }
@@ -122,7 +138,10 @@ final class ServerConnection: @unchecked Sendable {
             }
         }
         // Bytes behind the point where a handler took the connection over.
-        if case .raw = phase, !rest.isEmpty { take(rest) }
+        switch phase {
+        case .raw, .session: if !rest.isEmpty { take(rest) }
+        case .serving, .ending, .closed: break
+        }
     }
 
     private func takeBody(_ piece: UnsafeRawBufferPointer) {
@@ -139,6 +158,7 @@ final class ServerConnection: @unchecked Sendable {
         hasInputEnded = true
         switch phase {
         case .raw(let pipe): pipe.finish(.complete)
+        case .session: return endSession(reset: false)
         case .ending, .closed: return lose()
         case .serving:
             if let exchange {
@@ -247,6 +267,70 @@ final class ServerConnection: @unchecked Sendable {
         updateInterest()
     }
 
+    // MARK: Sessions
+
+    /// Leaves the connection to a protocol that runs on this thread.
+    func takeOver(_ handler: any RawConnectionHandler) {
+        let raw = ServerRawConnection(self)
+        guard !isClosed else { return handler.closed(raw, error: Self.clientHasGone) }
+        self.raw = raw
+        exchange?.isAnswered = true
+        phase = .session(handler)
+        isBodyFull = false
+        flush()
+        guard case .session = phase else { return }
+        handler.connected(raw)
+        let bytes = held
+        held = []
+        bytes.withUnsafeBytes { if !$0.isEmpty { handler.received($0, on: raw) } }
+        endSessionIfAsked()
+        if hasInputEnded { endSession(reset: false) }
+        updateInterest()
+    }
+
+    func wakeSession() {
+        guard case .session(let handler) = phase, let raw else { return }
+        raw.startServing()
+        handler.woken(raw)
+        endSessionIfAsked()
+        updateInterest()
+    }
+
+    func setSessionReceiving(_ receiving: Bool) { isBodyFull = !receiving }
+
+    /// What the session hands over; takes nothing while bytes from before are still here.
+    func sendForSession(_ bytes: UnsafeRawBufferPointer) -> Int {
+        guard case .session = phase, sent == sending.count else {
+            sessionWaits = true
+            return 0
+        }
+        let allowed = cut.map { min(bytes.count, $0.remaining) } ?? bytes.count
+        var taken = 0
+        while taken < allowed {
+            guard
+                case .bytes(let count) = Socket.send(
+                    descriptor, UnsafeRawBufferPointer(rebasing: bytes[taken..<allowed]))
+            else { break }
+            taken += count
+        }
+        cut?.remaining -= taken
+        if let cut, cut.remaining == 0 { raw?.endsWithReset = cut.reset }
+        sessionWaits = taken < bytes.count
+        return taken
+    }
+
+    private func endSessionIfAsked() {
+        if let reset = raw?.endsWithReset { endSession(reset: reset) }
+    }
+
+    private func endSession(reset isReset: Bool) {
+        guard case .session(let handler) = phase, let raw else { return }
+        phase = .serving  // neither reset nor order may call the handler again
+        isReset ? reset() : endInOrder()
+        handler.closed(raw, error: nil)
+        self.raw = nil
+    }
+
     // MARK: Output
 
     func cut(after count: Int, reset: Bool) { cut = (count, reset) }
@@ -274,6 +358,11 @@ final class ServerConnection: @unchecked Sendable {
             if let cut, cut.remaining == 0 { return cut.reset ? reset() : abandon() }
         }
         if case .ending = phase { return finishEnding() }
+        if case .session(let handler) = phase, let raw, sessionWaits {
+            sessionWaits = false
+            handler.writable(raw)
+            endSessionIfAsked()
+        }
         if finishesSending { Socket.finishSending(descriptor) }
         updateInterest()
     }
@@ -324,8 +413,11 @@ final class ServerConnection: @unchecked Sendable {
 
     private func close(_ end: (Int32) -> Void) {
         guard !isClosed else { return }
-        if case .raw(let pipe) = phase { pipe.finish(.failed(.disconnected)) }
+        let ended = phase
         phase = .closed
+        if case .raw(let pipe) = ended { pipe.finish(.failed(.disconnected)) }
+        if case .session(let handler) = ended, let raw { handler.closed(raw, error: Self.clientHasGone) }
+        raw = nil
         outbox.fail()
         if let exchange {
             if !exchange.isAnswered, exchange.task != nil { loop.counts.withLock { $0.abandonedRequests += 1 } }

@@ -1,3 +1,4 @@
+import SwitchyardWire
 import Synchronization
 
 /// The one thread that owns every descriptor of a server.
@@ -13,6 +14,8 @@ final class ServerLoop: @unchecked Sendable {
         case sendContinue(ServerConnection, exchange: Int)
         case cut(ServerConnection, after: Int, reset: Bool)
         case takeOver(ServerConnection, BytePipe)
+        case startSession(ServerConnection, any RawConnectionHandler)
+        case wakeSession(ServerConnection)
         case finishSending(ServerConnection)
         case answered(ServerConnection, exchange: Int, keepsConnection: Bool)
         case end(ServerConnection, reset: Bool)
@@ -120,6 +123,8 @@ final class ServerLoop: @unchecked Sendable {
         case .sendContinue(let connection, let exchange): connection.sendContinue(for: exchange)
         case .cut(let connection, let count, let reset): connection.cut(after: count, reset: reset)
         case .takeOver(let connection, let pipe): connection.takeOver(pipe)
+        case .startSession(let connection, let handler): connection.takeOver(handler)
+        case .wakeSession(let connection): connection.wakeSession()
         case .finishSending(let connection): connection.finishSending()
         case .answered(let connection, let exchange, let keeps): connection.answered(exchange, keepsConnection: keeps)
         case .end(let connection, let reset): connection.end(reset: reset)

@@ -6,6 +6,7 @@ package struct ServerResponse: Sendable {
         case bytes([UInt8])
         case stream(length: Int?, @Sendable (ResponseWriter) async throws -> Void)
         case raw(@Sendable (RawExchange) async throws -> Void)
+        case webSocket(WebSocketAcceptance)
         case nothing(reset: Bool)
     }
 
@@ -55,6 +56,27 @@ package struct ServerResponse: Sendable {
     package static func noAnswer(reset: Bool = false) -> ServerResponse {
         ServerResponse(status: 0, headers: [:], content: .nothing(reset: reset))
     }
+
+    /// Upgrades to a web socket and leaves it to `run`; it is closed when `run` returns.
+    ///
+    /// A request that asks for no upgrade is answered with 400 or 426 instead.
+    package static func webSocket(
+        headers: HTTPHeaders = [:], subprotocol: String? = nil, limits: WebSocketLimits = WebSocketLimits(),
+        keepAlive: WebSocketKeepAlive = WebSocketKeepAlive(pingAfter: nil),
+        _ run: @escaping @Sendable (any WebSocketConnection) async throws -> Void
+    ) -> ServerResponse {
+        ServerResponse(
+            status: 101, headers: headers,
+            content: .webSocket(
+                WebSocketAcceptance(subprotocol: subprotocol, limits: limits, keepAlive: keepAlive, run: run)))
+    }
+}
+
+struct WebSocketAcceptance: Sendable {
+    let subprotocol: String?
+    let limits: WebSocketLimits
+    let keepAlive: WebSocketKeepAlive
+    let run: @Sendable (any WebSocketConnection) async throws -> Void
 }
 
 /// Takes the bytes of a streamed answer.
@@ -95,6 +117,9 @@ package struct RawExchange: Sendable {
 
     /// The next bytes, or `nil` when the client has ended its side.
     package func read() async throws(ServerError) -> [UInt8]? { try await input.next() }
+
+    /// Reads and drops until the client has ended its side.
+    package func drain() async throws(ServerError) { while try await input.next() != nil {} }
 
     package func write(_ bytes: [UInt8]) async throws(ServerError) { try await outbox.write(bytes) }
 

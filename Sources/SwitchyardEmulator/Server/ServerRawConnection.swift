@@ -1,0 +1,36 @@
+import SwitchyardWire
+import Synchronization
+
+/// The server's side of a connection that a protocol runs on, as that protocol sees it.
+final class ServerRawConnection: RawConnection, @unchecked Sendable {
+    // Proof: `wakesPending` is atomic, `connection` and `loop` immutable; `endsWithReset` is touched by the loop thread
+    // only, and so is everything that is called on `connection`.
+
+    /// A cycle, which the connection breaks when it closes.
+    private let connection: ServerConnection
+    private let loop: ServerLoop
+    private let wakesPending = Atomic(false)
+    /// Set by `close`; carried out when the handler has returned.
+    var endsWithReset: Bool?
+
+    init(_ connection: ServerConnection) {
+        self.connection = connection
+        loop = connection.loop
+    }
+
+    func send(_ bytes: UnsafeRawBufferPointer) -> Int { connection.sendForSession(bytes) }
+
+    func setReceiving(_ receiving: Bool) { connection.setSessionReceiving(receiving) }
+
+    func close() { if endsWithReset == nil { endsWithReset = false } }
+
+    func wake() {
+        guard !wakesPending.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        loop.submit(.wakeSession(connection))
+    }
+
+    func cancel() { loop.submit(.end(connection, reset: true)) }
+
+    /// What is queued from here on wakes again.
+    func startServing() { wakesPending.store(false, ordering: .sequentiallyConsistent) }
+}
