@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -6,43 +8,91 @@
     import Darwin
 #endif
 
-/// Writes the body of a download to a file.
+/// Writes bodies to files.
 package enum FileSink {
     /// Writes `body` as it arrives. What was written before a failure stays, so that a later request can continue.
     package static func write(
         _ body: HTTPBody, to file: FileDestination, progress: TransferProgress?
     ) async throws(TransportError) {
-        let descriptor = open(
-            file.path, O_WRONLY | O_CREAT | O_CLOEXEC | (file.appends ? O_APPEND : O_TRUNC), 0o600)
-        guard descriptor >= 0 else {
+        let descriptor: Int32
+        do throws(TransportError) {
+            descriptor = try create(file)
+        } catch {
             body.cancel()
-            throw TransportError(.fileFailed, "the file cannot be created (error \(errno))", mayHaveBeenSent: true)
+            throw error
         }
         defer { close(descriptor) }
         var written: Int64 = 0
         for try await bytes in body {
-            guard write(bytes, to: descriptor) else {
+            do throws(TransportError) {
+                try write(bytes, to: descriptor)
+            } catch {
                 body.cancel()
-                throw TransportError(.fileFailed, "the file cannot be written (error \(errno))", mayHaveBeenSent: true)
+                throw error
             }
             written += Int64(bytes.count)
             progress?(written)
         }
     }
 
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-        bytes.withUnsafeBytes { buffer in
+    /// Writes the body of an upload, as it is produced: for transports that can send nothing but files.
+    ///
+    /// - Throws: `.requestBodyFailed` when the body does, or is not as long as it says; `.fileFailed` for `file`.
+    package static func write(_ body: RequestBody, to file: FileDestination) async throws(TransportError) {
+        let descriptor = try create(file)
+        defer { close(descriptor) }
+        switch body.content {
+        case .bytes(let bytes): try write(bytes, to: descriptor)
+        case .file(let path, let range):
+            let reader = try FileReader(path, range: range)
+            while true {
+                let bytes = try reader.read(upTo: 256 * 1024)
+                if bytes.isEmpty { return }
+                try write(bytes, to: descriptor)
+            }
+        case .produced(let produce):
+            let written = Atomic<Int64>(0)
+            do {
+                try await produce(
+                    RequestBodyWriter { bytes throws(TransportError) in
+                        try write(bytes, to: descriptor)
+                        written.add(Int64(bytes.count), ordering: .relaxed)
+                    })
+            } catch let error as TransportError where error.code == .fileFailed {
+                throw error
+            } catch {
+                throw TransportError(.requestBodyFailed, "the producer of the body failed", underlying: error)
+            }
+            guard body.length == nil || body.length == written.load(ordering: .relaxed) else {
+                throw TransportError(.requestBodyFailed, "the body is not as long as declared")
+            }
+        }
+    }
+
+    private static func create(_ file: FileDestination) throws(TransportError) -> Int32 {
+        let descriptor = open(
+            file.path, O_WRONLY | O_CREAT | O_CLOEXEC | (file.appends ? O_APPEND : O_TRUNC), 0o600)
+        guard descriptor >= 0 else {
+            throw TransportError(.fileFailed, "the file cannot be created (error \(errno))", mayHaveBeenSent: true)
+        }
+        return descriptor
+    }
+
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) throws(TransportError) {
+        let failure: Int32? = bytes.withUnsafeBytes { buffer in
             var rest = buffer[...]
             while !rest.isEmpty {
                 let count = systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: rest))
                 if count < 0 {
                     if errno == EINTR { continue }
-                    return false
+                    return errno
                 }
                 rest = rest.dropFirst(count)
             }
-            return true
+            return nil
         }
+        guard let failure else { return }
+        throw TransportError(.fileFailed, "the file cannot be written (error \(failure))", mayHaveBeenSent: true)
     }
 
     private static func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {

@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func `A stream delivers the head before the body, and the body as it comes`() async throws {
-        let go = Gate()
+        let go = TurnGate()
         let server = try FaultServer { connection in
             _ = connection.readHead()
             connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")

@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func `A producer is held back by a server that does not read`() async throws {
-        let go = Gate()
+        let go = TurnGate()
         let server = try FaultServer { connection in
             _ = connection.readHead()
             go.wait()

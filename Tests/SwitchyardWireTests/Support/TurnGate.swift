@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 
 /// Lets one waiting thread through per `open`: how a test and a server thread take turns.
-final class Gate: @unchecked Sendable {
+final class TurnGate: @unchecked Sendable {
     // A POSIX semaphore is made for several threads; the memory lives as long as the gate.
     private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 

@@ -1,0 +1,127 @@
+import Foundation
+import SwitchyardWire
+import Synchronization
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Hands what a session reports to the exchange it concerns.
+final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
+    private struct State {
+        var exchanges: [Int: SessionExchange] = [:]
+        var isShutDown = false
+        var isInvalid = false
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let trust: URLSessionTransport.Trust
+    private let state = Mutex(State())
+
+    init(trust: URLSessionTransport.Trust) {
+        self.trust = trust
+    }
+
+    /// For a session of its own; task numbers are unique within one session only.
+    func sibling() -> SessionDelegate { SessionDelegate(trust: trust) }
+
+    func add(_ exchange: SessionExchange, for task: URLSessionTask) {
+        state.withLock { $0.exchanges[task.taskIdentifier] = exchange }
+    }
+
+    /// From here on a cancelled task was ended by the shutdown.
+    func markShutDown() {
+        state.withLock { $0.isShutDown = true }
+    }
+
+    func waitUntilInvalid() async {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let isOver = state.withLock { state in
+                if state.isInvalid { return true }
+                state.waiters.append(continuation)
+                return false
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+
+    private func exchange(_ task: URLSessionTask) -> SessionExchange? {
+        state.withLock { $0.exchanges[task.taskIdentifier] }
+    }
+
+    // MARK: URLSession
+
+    func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+        let (waiters, left) = state.withLock { state in
+            state.isInvalid = true
+            defer {
+                state.waiters = []
+                state.exchanges = [:]
+            }
+            return (state.waiters, state.exchanges)
+        }
+        for exchange in left.values { exchange.finish(Self.shutDown) }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
+    ) {
+        // The redirect itself is the answer; who follows it decides by rules of our own.
+        completionHandler(nil)
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
+    ) {
+        guard let answer = response as? HTTPURLResponse, exchange(dataTask)?.receive(answer) == true else {
+            return completionHandler(.cancel)
+        }
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        exchange(dataTask)?.receive(data)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        exchange(task)?.sent(totalBytesSent)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let (exchange, isShutDown) = state.withLock { state in
+            (state.exchanges.removeValue(forKey: task.taskIdentifier), state.isShutDown)
+        }
+        if isShutDown, error != nil {
+            exchange?.finish(Self.shutDown)
+        } else {
+            exchange?.complete(error)
+        }
+    }
+
+    #if canImport(Security)
+        func urlSession(
+            _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            guard case .anchors(let anchors) = trust, let peer = challenge.protectionSpace.serverTrust else {
+                return completionHandler(.performDefaultHandling, nil)
+            }
+            let certificates = anchors.compactMap { SecCertificateCreateWithData(nil, Data($0) as CFData) }
+            SecTrustSetAnchorCertificates(peer, certificates as CFArray)
+            SecTrustSetAnchorCertificatesOnly(peer, true)
+            if SecTrustEvaluateWithError(peer, nil) {
+                completionHandler(.useCredential, URLCredential(trust: peer))
+            } else {
+                completionHandler(.cancelAuthenticationChallenge, nil)
+            }
+        }
+    #endif
+
+    private static let shutDown = TransportError(.shutDown, "the transport is shut down", mayHaveBeenSent: true)
+}

@@ -1,0 +1,42 @@
+import Foundation
+import SwitchyardWire
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Foundation's errors as ours; the one place where its codes are read.
+enum SessionErrors {
+    static func error(_ error: any Error, isIdempotent: Bool) -> TransportError {
+        guard let known = error as? URLError else {
+            return TransportError(.unknown, "the exchange failed", mayHaveBeenSent: true, underlying: error)
+        }
+        let row = row(known.code)
+        return TransportError(
+            row.code, row.message, isRetryable: row.isPassing && (isIdempotent || !row.wasSent),
+            mayHaveBeenSent: row.wasSent, underlying: error)
+    }
+
+    private static func row(
+        _ code: URLError.Code
+    ) -> (code: TransportError.Code, message: String, isPassing: Bool, wasSent: Bool) {
+        switch code {
+        case .cancelled: (.cancelled, "the exchange was cancelled", false, true)
+        case .cannotFindHost, .dnsLookupFailed: (.hostNotFound, "the host name cannot be resolved", true, false)
+        case .cannotConnectToHost, .notConnectedToInternet: (.cannotConnect, "no connection could be made", true, false)
+        case .timedOut: (.stalled, "nothing moved for too long", true, true)
+        case .networkConnectionLost: (.connectionLost, "the connection broke", true, true)
+        case .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateHasUnknownRoot,
+            .serverCertificateNotYetValid:
+            (.untrustedPeer, "the certificate is not trusted", false, false)
+        case .secureConnectionFailed, .clientCertificateRejected, .clientCertificateRequired:
+            (.tlsFailed, "the TLS handshake failed", false, false)
+        case .cannotDecodeContentData, .cannotDecodeRawData:
+            (.badContentCoding, "the body cannot be decompressed", false, true)
+        case .badServerResponse, .zeroByteResource, .cannotParseResponse:
+            (.badResponse, "the answer is not HTTP", false, true)
+        case .badURL, .unsupportedURL: (.invalidRequest, "the address cannot be used", false, false)
+        default: (.unknown, "Foundation reports error \(code.rawValue)", false, true)
+        }
+    }
+}
