@@ -1,0 +1,125 @@
+public import Switchyard
+
+/// What a provider supplies to get live queries, a cache and a queue of writes: a few calls to its server.
+///
+/// The engine above does the rest. It never calls a driver while it is told to stay off the network, and never commits two
+/// batches at the same time. A driver keeps no cache, retries nothing and applies no writes locally; a failure it
+/// throws says by ``StorageError/isRetryable`` whether the engine shall try again.
+///
+/// ```swift
+/// let storage = SyncedStorageClient(driver: AcmeDriver(…), store: .file(at: folder))
+/// ```
+public protocol SyncDriver: Sendable {
+    /// Who stands behind, for error texts.
+    var provider: InfrastructureProvider { get }
+    /// What the backend can do; `offline` and `liveStreams` are the engine's and need not be set.
+    var capabilities: StorageCapabilities { get }
+    var traits: SyncDriverTraits { get }
+
+    /// The committed state of documents, in the order asked for; a missing one has no data.
+    ///
+    /// Each snapshot carries its version, and the answer the time as of which missing ones were missing.
+    func documents(_ paths: [StoragePath]) async throws(StorageError) -> FetchedDocuments
+
+    /// The committed results of a query, in its order.
+    func results(of query: Query) async throws(StorageError) -> FetchedDocuments
+
+    /// Opens the stream of changes. One at a time; the engine opens the next after this one has ended.
+    ///
+    /// - Throws: `.unavailable` (retryable) without a connection; `.unauthenticated` when the session is not accepted.
+    func openWatch() async throws(StorageError) -> any WatchConnection
+
+    /// Carries out all writes of a batch or none.
+    ///
+    /// - Throws: Without ``StorageError/isRetryable``, the server's refusal, after which the batch leaves the queue.
+    ///   Retryable, anything else, including an answer that was lost: the batch will be tried again.
+    func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult
+
+    /// What became of a batch that was sent before and whose answer was lost; `nil` when it never took effect.
+    ///
+    /// Asked only with ``SyncDriverTraits/hasLedger``, before such a batch is sent again.
+    func result(ofBatch id: String) async throws(StorageError) -> CommitResult?
+
+    func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend
+
+    /// Values that the server computes. The default reads the documents.
+    func aggregate(_ query: Query, _ aggregations: [Aggregation]) async throws(StorageError) -> [DocumentValue]
+
+    func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath]
+
+    /// Releases connections. No call follows.
+    func shutDown() async
+}
+
+extension SyncDriver {
+    public func result(ofBatch id: String) async throws(StorageError) -> CommitResult? { nil }
+
+    public func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend {
+        throw .unsupported("transactions", by: provider, instead: "Use a batch, or updates with a precondition.")
+    }
+
+    public func aggregate(
+        _ query: Query, _ aggregations: [Aggregation]
+    ) async throws(StorageError) -> [DocumentValue] {
+        try await AggregateEvaluator.values(of: aggregations, over: results(of: query).documents)
+    }
+
+    public func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath] {
+        throw .unsupported("listing collections", by: provider, instead: "Keep their names in a document.")
+    }
+
+    public func shutDown() async {}
+}
+
+/// How a backend behaves where backends differ and the engine makes up for it.
+public struct SyncDriverTraits: Sendable, Hashable {
+    /// Whether ``SyncDriver/result(ofBatch:)`` knows every batch that took effect.
+    ///
+    /// Without it a batch whose answer was lost is sent again, and an increment in it may count twice.
+    public var hasLedger: Bool
+
+    public init(hasLedger: Bool) { self.hasLedger = hasLedger }
+}
+
+/// What a read brought, and as of when.
+public struct FetchedDocuments: Sendable {
+    public var documents: [DocumentSnapshot]
+    public var readTime: Timestamp
+
+    public init(documents: [DocumentSnapshot], readTime: Timestamp) {
+        self.documents = documents
+        self.readTime = readTime
+    }
+}
+
+/// A batch on its way to the server.
+public struct OutgoingBatch: Sendable {
+    /// The batch's name in the ledger: the same at every attempt, and never that of another batch.
+    public let id: String
+    public let writes: [DocumentWrite]
+    /// Whether an earlier attempt may have reached the server.
+    public let mayHaveBeenSent: Bool
+
+    public init(id: String, writes: [DocumentWrite], mayHaveBeenSent: Bool) {
+        self.id = id
+        self.writes = writes
+        self.mayHaveBeenSent = mayHaveBeenSent
+    }
+}
+
+/// What the server answered to a batch.
+public struct CommitResult: Sendable, Hashable {
+    /// When the batch took effect.
+    public var commitTime: Timestamp
+    /// For each write the document's version after it; `nil` stands for `commitTime`.
+    public var updateTimes: [Timestamp?]
+    /// For each write the values its transforms left; `nil` has the engine work them out from what it has cached.
+    public var transformResults: [[DocumentValue]?]
+
+    /// Lists may be shorter than the batch; what is missing counts as `nil`.
+    public init(commitTime: Timestamp, updateTimes: [Timestamp?] = [], transformResults: [[DocumentValue]?] = []) {
+        self.commitTime = commitTime
+        self.updateTimes = updateTimes
+        self.transformResults = transformResults
+    }
+}

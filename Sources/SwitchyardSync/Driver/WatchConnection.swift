@@ -1,0 +1,59 @@
+public import Switchyard
+
+/// One open stream of changes: requests go in, events come out, in order.
+public protocol WatchConnection: Sendable {
+    /// Asks for one more target, or for the end of one. Never waits for the network; a connection that has ended ignores it.
+    func send(_ request: WatchRequest)
+
+    /// The next event; `nil` when the connection was closed in an orderly way.
+    ///
+    /// - Throws: Why the connection broke. The engine opens another one, after a pause that grows with each failure.
+    func next() async throws(StorageError) -> WatchEvent?
+
+    /// Ends it. A waiting ``next()`` returns.
+    func close()
+}
+
+/// What the engine asks of a stream of changes.
+public enum WatchRequest: Sendable, Hashable {
+    case add(WatchedTarget)
+    /// The end of a target. To be answered by ``WatchEvent/removed(_:cause:)`` without a cause.
+    case remove(Int)
+}
+
+/// A target to watch, and where to take it up again.
+public struct WatchedTarget: Sendable, Hashable {
+    /// Why it is watched. Backends may count the reasons; the answer is the same.
+    public enum Purpose: Sendable, Hashable {
+        case listen
+        /// What is cached did not add up with the server's count, so everything is asked for again.
+        case existenceFilterMismatch
+        /// The same, although the server had said which documents are unchanged.
+        case existenceFilterMismatchBloom
+        /// Whether one document that only the cache shows still exists.
+        case limboResolution
+    }
+
+    /// The name of the target on this connection. One that was removed may be added again under the same name.
+    public var id: Int
+    public var target: WatchTarget
+    public var purpose: Purpose
+    /// The newest token that came for this target; empty to get everything.
+    public var resumeToken: [UInt8]
+    /// Where to begin when there is no token: changes after this time. `nil` to get everything.
+    public var readTime: Timestamp?
+    /// With a token or a read time: how many documents the server has confirmed for the target here.
+    public var expectedCount: Int?
+
+    public init(
+        id: Int, target: WatchTarget, purpose: Purpose = .listen, resumeToken: [UInt8] = [],
+        readTime: Timestamp? = nil, expectedCount: Int? = nil
+    ) {
+        self.id = id
+        self.target = target
+        self.purpose = purpose
+        self.resumeToken = resumeToken
+        self.readTime = readTime
+        self.expectedCount = expectedCount
+    }
+}
