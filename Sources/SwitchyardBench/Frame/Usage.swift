@@ -11,7 +11,12 @@ enum Usage {
     /// The most memory that was ever resident. A process only ever sees it grow: ask in a child (`Bench.inChild`).
     static var peakResidentBytes: Int {
         #if os(Linux) || os(Android)
-            Int(usage.ru_maxrss) * 1024
+            // Not `ru_maxrss`, which a child inherits from its parent there.
+            guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
+                let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),
+                let kilobytes = line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Int($0) })
+            else { return 0 }
+            return kilobytes * 1024
         #else
             Int(usage.ru_maxrss)
         #endif

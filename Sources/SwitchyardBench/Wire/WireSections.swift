@@ -1,3 +1,3 @@
 extension BenchArea {
-    static let wire = BenchArea(name: "wire", sections: [])
+    static let wire = BenchArea(name: "wire", sections: [JSONValueBench()])
 }

@@ -15,6 +15,9 @@ struct JSONBuilder: JSONVisitor, ~Copyable {
     private var members = MoveStack<JSONObject.Member>()
     private var container = Container(isObject: false, start: 0)
     private var enclosing: [Container] = []
+    private var cache = KeyCache()
+    /// For large objects only, by depth.
+    private var knownKeys: [Int: KnownKeys] = [:]
 
     init(duplicateKeys: JSONParsingOptions.DuplicateKeys) {
         self.duplicateKeys = duplicateKeys
@@ -53,14 +56,20 @@ struct JSONBuilder: JSONVisitor, ~Copyable {
 
     @inline(__always)
     mutating func key(_ token: JSONStringToken) throws(JSONError) {
-        let key = token.text()
-        if container.keys.mayRepeat(token),
-            members.contains(key, from: container.start, filter: &container.keys)
-        {
+        let key = cache.text(of: token)
+        if container.keys.mayRepeat(token), repeats(key) {
             if duplicateKeys == .refuse { throw JSONError(.duplicateKey, at: token.offset - 1) }
             container.hasRepeatedKeys = true
         }
         members.push(JSONObject.Member(key: key, value: .null))
+    }
+
+    private mutating func repeats(_ key: String) -> Bool {
+        if members.count - container.start > KnownKeys.linearLimit {
+            return knownKeys[enclosing.count, default: KnownKeys()].contains(key, among: members, from: container.start)
+        }
+        for index in container.start..<members.count where ExactKey.areEqual(members[index].key, key) { return true }
+        return false
     }
 
     mutating func beginArray(at offset: Int) { open(Container(isObject: false, start: values.count)) }
@@ -83,6 +92,7 @@ struct JSONBuilder: JSONVisitor, ~Copyable {
     mutating func endObject(at offset: Int) {
         let object = JSONObject(distinct: members.pop(from: container.start))
         let hasRepeatedKeys = container.hasRepeatedKeys
+        if !knownKeys.isEmpty { knownKeys[enclosing.count] = nil }
         container = enclosing.removeLast()
         deliver(
             .object(

@@ -47,13 +47,20 @@ struct MoveStack<Element>: ~Copyable {
     mutating func pop(from start: Int) -> [Element] {
         precondition(start >= 0 && start <= count)
         let removed = count - start
-        let source = storage + start
-        let elements = [Element](unsafeUninitializedCapacity: removed) { target, initialized in
-            if removed > 0 { target.baseAddress!.moveInitialize(from: source, count: removed) }
-            initialized = removed
-        }
         count = start
-        return elements
+        let source = storage + start
+        // A literal's storage is known when compiling; any other array looks its type up while running.
+        switch removed {
+        case 0: return []
+        case 1: return [source.move()]
+        case 2: return [source.move(), (source + 1).move()]
+        case 3: return [source.move(), (source + 1).move(), (source + 2).move()]
+        default:
+            return [Element](unsafeUninitializedCapacity: removed) { target, initialized in
+                target.baseAddress!.moveInitialize(from: source, count: removed)
+                initialized = removed
+            }
+        }
     }
 
     private mutating func grow() {

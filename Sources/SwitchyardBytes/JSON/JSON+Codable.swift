@@ -1,0 +1,65 @@
+/// So that a shape may have a member of any kind. `JSONBytesDecoder` and `JSONBytesEncoder` know this type; other coders
+/// are asked kind by kind, which is slow, and whose objects come in an order of their own.
+extension JSON: Codable {
+    package init(from decoder: any Decoder) throws {
+        // A wrong guess makes a foreign decoder build an error: the likeliest kinds go first.
+        let value = try decoder.singleValueContainer()
+        if value.decodeNil() {
+            self = .null
+        } else if let text = try? value.decode(String.self) {
+            self = .string(text)
+        } else if let members = try? value.decode([String: JSON].self) {
+            self = .object(JSONObject(members.lazy.map { (key: $0.key, value: $0.value) }))
+        } else if let elements = try? value.decode([JSON].self) {
+            self = .array(elements)
+        } else if let integer = try? value.decode(Int64.self) {
+            self = .integer(integer)
+        } else if let number = try? value.decode(Double.self) {
+            self = .number(number)
+        } else {
+            self = .bool(try value.decode(Bool.self))
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .object(let object):
+            var members = encoder.container(keyedBy: JSONKey.self)
+            for member in object { try members.encode(member.value, forKey: JSONKey(member.key)) }
+        case .array(let array):
+            var elements = encoder.unkeyedContainer()
+            for element in array { try elements.encode(element) }
+        case .string(let text): try encodeOne(text, to: encoder)
+        case .integer(let integer): try encodeOne(integer, to: encoder)
+        case .number(let number): try encodeOne(number, to: encoder)
+        case .bool(let bool): try encodeOne(bool, to: encoder)
+        case .null:
+            var value = encoder.singleValueContainer()
+            try value.encodeNil()
+        }
+    }
+
+    private func encodeOne(_ value: some Encodable, to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(value)
+    }
+}
+
+/// A key that is whatever the text says, or a place in an array.
+struct JSONKey: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+
+    init(_ text: String) {
+        stringValue = text
+        intValue = nil
+    }
+
+    init(index: Int) {
+        stringValue = "Index \(index)"
+        intValue = index
+    }
+
+    init?(stringValue: String) { self.init(stringValue) }
+    init?(intValue: Int) { self.init(index: intValue) }
+}
