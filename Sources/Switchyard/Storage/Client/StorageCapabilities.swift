@@ -23,6 +23,8 @@ public struct StorageCapabilities: Sendable, Hashable {
     public var openSchema = false
     /// Values of every kind in every field. Without it each field has the type of its column.
     public var openTypes = false
+    /// Fields that the server works out: increments, server times, changes of arrays.
+    public var transforms = false
     /// A cache and a queue of writes: ``StorageClient/disableNetwork()``, pending writes, reading from the cache.
     public var offline = false
     /// The most writes in one batch; `nil` when only the size of the request counts.
@@ -44,6 +46,7 @@ public struct StorageCapabilities: Sendable, Hashable {
         all.versionPreconditions = true
         all.openSchema = true
         all.openTypes = true
+        all.transforms = true
         all.offline = true
         return all
     }()

@@ -39,6 +39,8 @@ extension StorageClient {
         try await commit(WriteBatch([.set(path, fields)]))
     }
 
+    // Disfavoured, so that a literal is never ambiguous between the two.
+    @_disfavoredOverload
     @discardableResult
     public func setDocument(_ path: StoragePath, _ data: DocumentData) async throws(StorageError) -> WriteReceipt {
         try await commit(WriteBatch([.set(path, WriteFields(data))]))

@@ -1,0 +1,90 @@
+/// One statement about a client, and the way to find out whether it is true of a provider's.
+///
+/// A check runs in a namespace of its own, so any number of them may run side by side, also against a server that others
+/// use. It cleans up after itself.
+///
+/// ```swift
+/// @Test(arguments: StorageConformance.checks(for: harness.features))
+/// func storage(_ check: StorageCheck) async throws { try await check.run(on: harness) }
+/// ```
+public struct ConformanceCheck<Harness: Sendable, Features: Sendable>: Sendable, Identifiable {
+    public let service: ConformanceService
+    /// The part of the service that it is about: `"values"`, `"streams"` …
+    public internal(set) var area = ""
+    /// A sentence that is true of a provider that passes. Unique within the service.
+    public let name: String
+    public let requirements: [ConformanceRequirement<Features>]
+    /// How long the check may take on a machine that is busy with others.
+    public let deadline: Duration
+    private let body: @Sendable (Harness) async throws -> Void
+
+    init(
+        _ service: ConformanceService, _ name: String, requirements: [ConformanceRequirement<Features>],
+        deadline: Duration, body: @escaping @Sendable (Harness) async throws -> Void
+    ) {
+        self.service = service
+        self.name = name
+        self.requirements = requirements
+        self.deadline = deadline
+        self.body = body
+    }
+
+    public var id: String { name }
+
+    /// What a provider with these features lacks for this check to make sense; empty when it applies.
+    public func missing(in features: Features) -> [String] {
+        requirements.filter { !$0.isMet(features) }.map(\.name)
+    }
+
+    /// - Throws: A ``ConformanceFailure`` that says what was expected and what was found.
+    public func run(on harness: Harness) async throws {
+        do {
+            try await body(harness)
+        } catch let failure as ConformanceFailure {
+            throw failure
+        } catch {
+            throw ConformanceFailure(expectation: "every call of the check succeeds", found: Readable.text(error))
+        }
+    }
+}
+
+extension ConformanceCheck: CustomStringConvertible {
+    public var description: String { name }
+}
+
+extension Array {
+    /// The same checks, filed under `area`.
+    func within<Harness, Features>(_ area: String) -> [ConformanceCheck<Harness, Features>]
+    where Element == ConformanceCheck<Harness, Features> {
+        map { check in
+            var check = check
+            check.area = area
+            return check
+        }
+    }
+
+    /// Those that make sense for a provider with these features.
+    func applicable<Harness, Features>(to features: Features) -> [ConformanceCheck<Harness, Features>]
+    where Element == ConformanceCheck<Harness, Features> {
+        filter { $0.missing(in: features).isEmpty }
+    }
+
+    /// Those that a provider with these features is spared because it lacks something, in the order of the suite.
+    ///
+    /// Checks of the refusal that an undeclared capability demands are not among them: having the capability is no lack.
+    func leftOut<Harness, Features>(for features: Features) -> [String]
+    where Element == ConformanceCheck<Harness, Features> {
+        filter { check in check.requirements.contains { !$0.isAbsence && !$0.isMet(features) } }.map(\.name)
+    }
+}
+
+/// What checks are about.
+public enum ConformanceService: String, Sendable, Hashable, Codable, CaseIterable, CustomStringConvertible {
+    case storage, auth, files, messaging
+    /// Users, contacts, check-ins and notifications.
+    case domain
+    /// Clients of several providers side by side, and moving from one to the other.
+    case switching
+
+    public var description: String { rawValue }
+}

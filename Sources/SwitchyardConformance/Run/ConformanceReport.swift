@@ -1,0 +1,87 @@
+public import Foundation
+
+/// What came of a run: every check by name, and how many of them passed.
+public struct ConformanceReport: Sendable, Hashable, Codable {
+    public enum Outcome: String, Sendable, Hashable, Codable {
+        case passed, failed
+        /// Left out, because the provider does not declare what the check needs.
+        case skipped
+    }
+
+    public struct Entry: Sendable, Hashable, Codable {
+        public let service: ConformanceService
+        public let area: String
+        public let name: String
+        public let outcome: Outcome
+        /// What was expected and found, or what the provider lacks.
+        public let detail: String?
+        public let milliseconds: Double
+
+        public init(
+            service: ConformanceService, area: String, name: String, outcome: Outcome, detail: String? = nil,
+            milliseconds: Double = 0
+        ) {
+            self.service = service
+            self.area = area
+            self.name = name
+            self.outcome = outcome
+            self.detail = detail
+            self.milliseconds = milliseconds
+        }
+    }
+
+    /// In the order of the suites.
+    public let entries: [Entry]
+
+    public init(_ entries: [Entry]) { self.entries = entries }
+
+    public var passed: Int { entries.count { $0.outcome == .passed } }
+    public var failed: Int { entries.count { $0.outcome == .failed } }
+    public var skipped: Int { entries.count { $0.outcome == .skipped } }
+
+    /// `"N passed, N failed, N skipped"`.
+    public var summary: String { "\(passed) passed, \(failed) failed, \(skipped) skipped" }
+}
+
+extension ConformanceReport {
+    /// The report for people: one line for each area, then every failure, then ``summary``.
+    public var table: String {
+        var lines: [String] = []
+        for service in ConformanceService.allCases {
+            let own = entries.filter { $0.service == service }
+            guard !own.isEmpty else { continue }
+            lines.append(service.rawValue)
+            var areas: [String] = []
+            for entry in own where !areas.contains(entry.area) { areas.append(entry.area) }
+            for area in areas {
+                let part = ConformanceReport(own.filter { $0.area == area })
+                lines.append("  " + area.padded(to: 24) + part.summary)
+            }
+        }
+        for entry in entries where entry.outcome == .failed {
+            lines.append("FAILED \(entry.service): \(entry.name)")
+            lines.append("       \(entry.detail ?? "")")
+        }
+        return (lines + [summary]).joined(separator: "\n")
+    }
+
+    /// The report for programs: the counts, and every check with its outcome.
+    public var json: Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        let contents = Contents(passed: passed, failed: failed, skipped: skipped, checks: entries)
+        // Text, numbers and nothing else: this encodes whatever they are.
+        return (try? encoder.encode(contents)) ?? Data()
+    }
+
+    private struct Contents: Encodable {
+        let passed: Int
+        let failed: Int
+        let skipped: Int
+        let checks: [Entry]
+    }
+}
+
+extension String {
+    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(1, width - count)) }
+}

@@ -1,0 +1,90 @@
+import Switchyard
+
+extension StorageConformance {
+    /// What a provider does not declare it refuses, early and with an alternative; it never pretends.
+    static let refusalChecks: [StorageCheck] = [
+        refusal(of: .liveStreams, "live streams of documents are refused where they are not declared") { context in
+            let probe = context.watch(try context.items.document("a"))
+            if let failure = try await probe.end() { throw failure }
+        },
+        refusal(of: .liveStreams, "live queries are refused where they are not declared") { context in
+            let probe = context.watch(Query(in: context.items))
+            if let failure = try await probe.end() { throw failure }
+        },
+        refusal(of: .transactions, "transactions are refused where they are not declared") { context in
+            try await context.client.transaction { _ in }
+        },
+        refusal(of: .collectionGroups, "collection groups are refused where they are not declared") { context in
+            _ = try await context.client.results(of: try Query(group: context.items.id))
+        },
+        refusal(of: .aggregates, "sums are refused where they are not declared") { context in
+            _ = try await context.client.aggregate(Query(in: context.items), [.sum("number")])
+        },
+        refusal(of: .listCollections, "lists of collections are refused where they are not declared") { context in
+            _ = try await context.client.collections(under: try context.items.document("a"))
+        },
+        refusal(of: .alternatives, "alternatives are refused where they are not declared") { context in
+            let filter = Filter.any([.field("number", .equal, 1), .field("text", .equal, "x")])
+            _ = try await context.client.results(of: try Query(in: context.items).where(filter))
+        },
+        refusal(of: .negations, "negations are refused where they are not declared") { context in
+            _ = try await context.client.results(of: try Query(in: context.items).where("number", .notEqual, 1))
+        },
+        refusal(of: .negations, "exclusions are refused where they are not declared") { context in
+            _ = try await context.client.results(of: try Query(in: context.items).where("number", .notIn, [1]))
+        },
+        refusal(of: .versions, "preconditions on versions are refused where they are not declared") { context in
+            let write = try DocumentWrite.set(context.items.document("a"), ["number": 1])
+            _ = try await context.store.commit(write.requiring(.updateTime(.at(1))))
+        },
+        refusal(of: .transforms, "increments are refused where they are not declared") { context in
+            try await context.store.merge(context.items.document("a"), ["number": .increment(1)])
+        },
+        refusal(of: .openSchema, "collections that were not set up are refused") { context in
+            let nowhere = try context.collection("nowhere", below: context.items.document("a"))
+            try await context.store.set(nowhere.document("x"), ["text": "x"])
+        },
+        StorageCheck("values that do not fit their column are refused", needs: .no(.openTypes)) { context in
+            let path = try context.items.document("a")
+            try await context.store.expectFailure(.unsupported, .invalidArgument, in: "text in a column of numbers") {
+                try await context.store.set(path, ["number": "many"])
+            }
+            try await context.store.expectFailure(.unsupported, .invalidArgument, in: "a field without a column") {
+                try await context.store.set(path, ["nobodyHasThis": 1])
+            }
+            try await context.store.expectMissing(path)
+        },
+        refusal(of: .offline, "switching the network off is refused where it is not declared") { context in
+            try await context.client.disableNetwork()
+        },
+        refusal(of: .offline, "switching the network on is refused where it is not declared") { context in
+            try await context.client.enableNetwork()
+        },
+        refusal(of: .offline, "clearing a local store is refused where there is none") { context in
+            try await context.client.clearPersistence()
+        },
+        refusal(of: .offline, "reading from a cache is refused where there is none") { context in
+            _ = try await context.client.snapshot(context.items.document("a"), from: .cache)
+        },
+        StorageCheck("without a queue nothing ever waits", needs: .no(.offline)) { context in
+            try await context.client.waitForPendingWrites()
+            try await context.client.retryPendingWrites()
+            try expect(
+                try await !context.client.cancelPendingWrite("none"), "there is nothing to take back",
+                found: "there was")
+            let queue = context.watch(context.client.pendingWrites())
+            try expect(try await queue.first("the queue").isEmpty, "it is empty", found: "it is not")
+            let refused = context.watch(context.client.refusedWrites())
+            try expect(try await refused.first("the list").isEmpty, "it is empty", found: "it is not")
+        },
+    ].within("refusals")
+
+    private static func refusal(
+        of requirement: StorageRequirement, _ name: String,
+        _ body: @escaping @Sendable (StorageContext) async throws -> Void
+    ) -> StorageCheck {
+        StorageCheck(name, needs: .no(requirement)) { context in
+            try await context.store.expectRefusal("the call") { try await body(context) }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+public import Switchyard
+
+/// What a storage client under test declares; decides which checks apply.
+public struct StorageFeatures: Sendable, Hashable {
+    /// The same as the clients' own.
+    public var capabilities: StorageCapabilities
+    /// The kinds of values that the collections handed out can hold, in the fields of those names.
+    public var fields: Set<StorageField>
+    /// Whether there is a document that the clients are not allowed to read.
+    public var hasForbiddenDocument: Bool
+
+    public init(
+        _ capabilities: StorageCapabilities, fields: Set<StorageField> = Set(StorageField.allCases),
+        hasForbiddenDocument: Bool = false
+    ) {
+        self.capabilities = capabilities
+        self.fields = fields.union([.text, .number])
+        self.hasForbiddenDocument = hasForbiddenDocument
+    }
+}
+
+public typealias StorageRequirement = ConformanceRequirement<StorageFeatures>
+
+extension ConformanceRequirement where Features == StorageFeatures {
+    static let liveStreams = Self("live streams") { $0.capabilities.liveStreams }
+    static let transactions = Self("transactions") { $0.capabilities.transactions }
+    static let collectionGroups = Self("collection groups") { $0.capabilities.collectionGroups }
+    static let aggregates = Self("aggregates") { $0.capabilities.aggregates }
+    static let listCollections = Self("lists of collections") { $0.capabilities.listCollections }
+    static let recursiveDelete = Self("recursive deletion") { $0.capabilities.recursiveDelete }
+    static let alternatives = Self("alternatives in filters") { $0.capabilities.alternatives }
+    static let negations = Self("negations in filters") { $0.capabilities.negations }
+    static let versions = Self("preconditions on versions") { $0.capabilities.versionPreconditions }
+    static let openSchema = Self("an open schema") { $0.capabilities.openSchema }
+    static let openTypes = Self("open types") { $0.capabilities.openTypes }
+    static let transforms = Self("transforms") { $0.capabilities.transforms }
+    static let offline = Self("offline operations") { $0.capabilities.offline }
+    static let forbiddenDocument = Self("a forbidden document") { $0.hasForbiddenDocument }
+    static let batchBound = Self("a bound on batches") { $0.capabilities.maximumBatchSize != nil }
+
+    /// Batches of at least this many writes.
+    static func batches(of count: Int) -> Self {
+        Self("batches of \(count)") { features in features.capabilities.maximumBatchSize.map { $0 >= count } ?? true }
+    }
+
+    static func field(_ field: StorageField) -> Self { Self("the field “\(field)”") { $0.fields.contains(field) } }
+}
