@@ -25,7 +25,4 @@ package struct JSONError: Error, Hashable, CustomStringConvertible {
     }
 
     package var description: String { "Invalid JSON at byte \(offset): \(reason.rawValue)." }
-
-    /// The same error in a longer text that holds this one from `offset` on.
-    func shifted(by distance: Int) -> JSONError { JSONError(reason, at: offset + distance) }
 }
