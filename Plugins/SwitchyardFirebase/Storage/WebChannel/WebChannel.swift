@@ -1,0 +1,168 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardWire
+
+/// A bidirectional stream of JSON messages with the server: does what its ``WebChannelMachine`` says.
+actor WebChannel {
+    /// How long any request but the back channel may take; a server that does not like a message may never answer it.
+    static let requestDeadline = Duration.seconds(15)
+
+    private let transport: any Transport
+    private let address: String
+    private let headers: HTTPHeaders
+    private let clock: any Clock<Duration>
+    private var machine: WebChannelMachine
+    private var backChannel: Task<Void, Never>?
+    /// Tells answers of the present back channel from those of one that was given up.
+    private var backChannelNumber = 0
+    private var timers: [WebChannelMachine.Timer: Task<Void, Never>] = [:]
+    private let incoming = StreamBuffer<JSON, WebChannelEnd>(.all)
+
+    /// The end of a channel, as its reader sees it.
+    struct WebChannelEnd: Error {
+        let reason: WebChannelClose
+    }
+
+    /// - Parameters:
+    ///   - address: The channel's URL without a query.
+    ///   - credentials: Header lines for the whole life of the session; another user needs another session.
+    init(
+        _ address: String, database: String, credentials: [(String, String)], transport: any Transport,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.address = address
+        self.transport = transport
+        self.clock = clock
+        headers = HTTPHeaders(credentials.map { HTTPHeaders.Field(name: $0, value: $1) })
+        machine = WebChannelMachine(
+            database: database, headers: credentials, firstRequestID: Int.random(in: 10_000..<100_000))
+    }
+
+    deinit {
+        backChannel?.cancel()
+        for timer in timers.values { timer.cancel() }
+    }
+
+    /// Sends a message; the first one opens the channel.
+    func send(_ message: JSON) { handle(.send(message.bytes())) }
+
+    /// The next message from the server.
+    ///
+    /// - Throws: Why the channel is over. One reader at a time.
+    nonisolated func next() async throws(WebChannelEnd) -> JSON? { try await incoming.next() }
+
+    /// Ends the session. Messages that were sent are still carried out.
+    func close() { handle(.terminate) }
+
+    private func handle(_ event: WebChannelMachine.Event) {
+        for action in machine.handle(event) { perform(action) }
+    }
+
+    private func perform(_ action: WebChannelMachine.Action) {
+        switch action {
+        case .handshake(let query, let body):
+            Task { [weak self] in await self?.shakeHands(query, body) }
+        case .forward(let query, let body):
+            Task { [weak self] in await self?.forward(query, body) }
+        case .openBackChannel(let query):
+            backChannelNumber += 1
+            let number = backChannelNumber
+            let request = request(.get, query)
+            let transport = transport
+            backChannel = Task { [weak self] in
+                await WebChannel.read(request, transport) { await self?.heard($0, on: number) ?? false }
+            }
+        case .cancelBackChannel:
+            backChannelNumber += 1
+            backChannel?.cancel()
+            backChannel = nil
+        case .terminate(let query):
+            let request = request(.post, query)
+            let transport = transport
+            Task {
+                _ = try? await withDeadline(WebChannel.requestDeadline) { () throws(TransportError) in
+                    try await transport.send(request)
+                }
+            }
+        case .deliver(let message): incoming.yield(message)
+        case .schedule(let timer, let delay):
+            timers[timer]?.cancel()
+            timers[timer] = Task { [weak self, clock] in
+                do { try await clock.sleep(for: delay) } catch { return }
+                await self?.handle(.timer(timer))
+            }
+        case .cancel(let timer): timers.removeValue(forKey: timer)?.cancel()
+        case .close(let reason): incoming.finish(.failure(WebChannelEnd(reason: reason)))
+        }
+    }
+
+    private func shakeHands(_ query: [WebChannelMachine.Parameter], _ body: [UInt8]) async {
+        do throws(TransportError) {
+            let response = try await post(query, body)
+            handle(
+                .handshakeAnswered(
+                    status: response.status, stickySession: response.headers["X-HTTP-Session-Id"], body: response.body))
+        } catch {
+            handle(.handshakeFailed(error.message))
+        }
+    }
+
+    private func forward(_ query: [WebChannelMachine.Parameter], _ body: [UInt8]) async {
+        do throws(TransportError) {
+            let response = try await post(query, body)
+            handle(.forwardAnswered(status: response.status, body: response.body))
+        } catch {
+            handle(.forwardFailed(error.message))
+        }
+    }
+
+    private func post(
+        _ query: [WebChannelMachine.Parameter], _ body: [UInt8]
+    ) async throws(TransportError) -> HTTPResponse {
+        var request = request(.post, query)
+        request.headers["Content-Type"] = "application/x-www-form-urlencoded"
+        request.body = body
+        let transport = transport
+        let complete = request
+        return try await withDeadline(WebChannel.requestDeadline) { () throws(TransportError) in
+            try await transport.send(complete)
+        }
+    }
+
+    private func heard(_ event: WebChannelMachine.Event, on number: Int) -> Bool {
+        guard number == backChannelNumber, !machine.isClosed else { return false }
+        handle(event)
+        return number == backChannelNumber
+    }
+
+    /// Reads one back channel to its end. Outside of the actor, so that a quiet channel keeps nothing alive.
+    private static func read(
+        _ request: HTTPRequest, _ transport: any Transport,
+        _ tell: (WebChannelMachine.Event) async -> Bool
+    ) async {
+        do throws(TransportError) {
+            let stream = try await transport.stream(request)
+            guard await tell(.backChannelOpened(status: stream.status)) else { return }
+            for try await bytes in stream.body {
+                guard await tell(.backChannelBytes(bytes)) else { return }
+            }
+            _ = await tell(.backChannelEnded)
+        } catch {
+            if !Task.isCancelled { _ = await tell(.backChannelFailed(error.message)) }
+        }
+    }
+
+    private func request(_ method: HTTPMethod, _ query: [WebChannelMachine.Parameter]) -> HTTPRequest {
+        let text = query.map { "\($0.name)=\(PercentCoding.encode($0.value))" }.joined(separator: "&")
+        // Some servers close the connection after an answer without saying so; a pooled one would then be dead.
+        var request = HTTPRequest(method, "\(address)?\(text)", headers: headers, isIdempotent: false)
+        request.usesFreshConnection = true
+        request.decompresses = false
+        request.httpVersion = .http1
+        if method == .get {
+            request.idleLimit = nil
+            request.maximumStreamedSize = nil
+        }
+        return request
+    }
+}
