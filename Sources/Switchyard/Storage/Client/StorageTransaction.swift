@@ -91,8 +91,8 @@ public actor StorageTransaction {
             throw StorageError(.alreadyExists, "There is already a document at “\(write.path)”.")
         case (.updateTime(let version), _) where known.updateTime != version:
             throw StorageError(.failedPrecondition, "The document at “\(write.path)” has changed since it was read.")
-        case (_, let version?): writes.append(write.requiring(.updateTime(version)))
-        case (_, nil): writes.append(write.requiring(.exists(known.exists)))
+        case (_, let version?): writes.append(try write.requiring(.updateTime(version)))
+        case (_, nil): writes.append(try write.requiring(.exists(known.exists)))
         }
     }
 

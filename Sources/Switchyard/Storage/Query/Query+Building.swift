@@ -144,6 +144,9 @@ extension Query {
         guard let data = document.data else {
             throw .invalid("A cursor needs a document that exists; “\(document.path)” does not.")
         }
+        guard QueryEvaluator(self).isInSource(document.path) else {
+            throw .invalid("A cursor needs a document of the query's own collection; “\(document.path)” is elsewhere.")
+        }
         var values: [DocumentValue] = []
         for order in effectiveOrders {
             if order.field.isDocumentID {

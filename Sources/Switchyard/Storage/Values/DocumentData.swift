@@ -55,7 +55,9 @@ public struct DocumentData: Sendable {
     public subscript(name: String) -> DocumentValue? {
         get {
             let (index, isFound) = position(of: name)
-            return isFound ? entries[index].value : nil
+            // No conditional expression: in one, `nil` would be read as the value null.
+            guard isFound else { return nil }
+            return entries[index].value
         }
         set {
             let (index, isFound) = position(of: name)

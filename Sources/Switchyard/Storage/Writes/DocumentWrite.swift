@@ -80,7 +80,17 @@ public struct DocumentWrite: Sendable, Hashable {
     }
 
     /// The same write, carried out only if `precondition` holds.
-    public func requiring(_ precondition: Precondition) -> DocumentWrite {
+    ///
+    /// - Throws: `.invalidArgument` when the write could then never succeed: an update needs its document to exist, a
+    ///   creation needs it not to.
+    public func requiring(_ precondition: Precondition) throws(StorageError) -> DocumentWrite {
+        switch (self.precondition, precondition) {
+        case (.exists(true), .exists(false)):
+            throw .invalid("The write needs its document to exist; it cannot require the opposite.")
+        case (.exists(false), .exists(true)), (.exists(false), .updateTime):
+            throw .invalid("The write creates its document; it cannot require that there is one.")
+        default: break
+        }
         var copy = self
         copy.precondition = precondition
         return copy

@@ -1,0 +1,59 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardSync
+import Testing
+
+@Suite struct BloomTests {
+    private let prefix = "projects/project-1/databases/database-1/documents/"
+
+    @Test(.enabled(if: SpecData.folder != nil, Comment(rawValue: SpecData.absence)))
+    func `Every look-up of the golden filters has the published answer`() throws {
+        let files = try SpecData.files(in: "firestore-bloom")
+        let filters = files.filter { $0.name.hasSuffix("_bloom_filter_proto") }
+        var answers: [String: String] = [:]
+        for file in files where file.name.hasSuffix("_membership_test_result") {
+            answers[String(file.name.dropLast("_membership_test_result".count))] = file.json["membershipTestResults"]?.string
+        }
+        var passed = 0
+        var failed = 0
+        for file in filters {
+            let name = String(file.name.dropLast("_bloom_filter_proto".count))
+            let expected = try #require(answers[name], "no answers for \(name)")
+            answers[name] = nil
+            let bits = file.json["bits"]
+            let bitmap = try #require(Base64.decode(bits?["bitmap"]?.string ?? ""))
+            let filter = try #require(
+                BloomFilter(
+                    bitmap: bitmap, padding: bits?["padding"]?.int ?? 0, hashCount: file.json["hashCount"]?.int ?? 0, prefix: prefix))
+            var wrong = 0
+            for (index, answer) in expected.utf8.enumerated() {
+                if filter.mightContain(StoragePath(unchecked: "coll/doc\(index)")) != (answer == UInt8(ascii: "1")) { wrong += 1 }
+            }
+            if wrong == 0 { passed += 1 } else { failed += 1 }
+            print("bloom \(name): \(wrong == 0 ? "passed" : "FAILED"), \(expected.utf8.count) look-ups, \(wrong) wrong")
+        }
+        print("bloom: \(passed) passed, \(failed) failed of \(filters.count)")
+        #expect(failed == 0)
+        #expect(!filters.isEmpty)
+        #expect(answers.isEmpty, "answers without a filter")
+    }
+
+    @Test func `A small filter tells its member from a stranger`() throws {
+        let filter = try #require(BloomFilter(bitmap: [0x9B, 0x01], padding: 5, hashCount: 8, prefix: prefix))
+        #expect(!filter.isEmpty)
+        #expect(filter.mightContain("coll/doc0"))
+        #expect(!filter.mightContain("coll/doc1"))
+    }
+
+    @Test func `A filter without bits contains nothing`() throws {
+        let filter = try #require(BloomFilter(bitmap: [], padding: 0, hashCount: 0, prefix: ""))
+        #expect(filter.isEmpty)
+        #expect(!filter.mightContain("a/b"))
+        #expect(BloomFilter(bitmap: [], padding: 0, hashCount: 3, prefix: "")?.mightContain("a/b") == false)
+    }
+
+    @Test(arguments: [([UInt8](), 1, 0), ([0xFF], -1, 1), ([0xFF], 8, 1), ([0xFF], 0, 0), ([0xFF], 0, -1), ([], 0, -1)])
+    func `Parts that do not make sense together are no filter`(bitmap: [UInt8], padding: Int, hashCount: Int) {
+        #expect(BloomFilter(bitmap: bitmap, padding: padding, hashCount: hashCount, prefix: "") == nil)
+    }
+}
