@@ -12,7 +12,8 @@ import Testing
         let filters = files.filter { $0.name.hasSuffix("_bloom_filter_proto") }
         var answers: [String: String] = [:]
         for file in files where file.name.hasSuffix("_membership_test_result") {
-            answers[String(file.name.dropLast("_membership_test_result".count))] = file.json["membershipTestResults"]?.string
+            answers[String(file.name.dropLast("_membership_test_result".count))] =
+                file.json["membershipTestResults"]?.string
         }
         var passed = 0
         var failed = 0
@@ -24,10 +25,13 @@ import Testing
             let bitmap = try #require(Base64.decode(bits?["bitmap"]?.string ?? ""))
             let filter = try #require(
                 BloomFilter(
-                    bitmap: bitmap, padding: bits?["padding"]?.int ?? 0, hashCount: file.json["hashCount"]?.int ?? 0, prefix: prefix))
+                    bitmap: bitmap, padding: bits?["padding"]?.int ?? 0, hashCount: file.json["hashCount"]?.int ?? 0,
+                    prefix: prefix))
             var wrong = 0
             for (index, answer) in expected.utf8.enumerated() {
-                if filter.mightContain(StoragePath(unchecked: "coll/doc\(index)")) != (answer == UInt8(ascii: "1")) { wrong += 1 }
+                if filter.mightContain(StoragePath(unchecked: "coll/doc\(index)")) != (answer == UInt8(ascii: "1")) {
+                    wrong += 1
+                }
             }
             if wrong == 0 { passed += 1 } else { failed += 1 }
             print("bloom \(name): \(wrong == 0 ? "passed" : "FAILED"), \(expected.utf8.count) look-ups, \(wrong) wrong")

@@ -66,7 +66,8 @@ enum ConformanceWrites {
     ) throws -> DocumentWrite {
         let write: DocumentWrite =
             switch kind {
-            case "create": try .create(path, try ConformanceData.fields(try ConformanceData.json(body["jsonData"]), variant))
+            case "create":
+                try .create(path, try ConformanceData.fields(try ConformanceData.json(body["jsonData"]), variant))
             case "set": try set(body, at: path, variant)
             case "update": try .update(path, try updates(try ConformanceData.json(body["jsonData"]), variant))
             case "updatePaths": try .update(path, try pathUpdates(body, variant))

@@ -50,7 +50,8 @@ enum ConformanceQueries {
                 value["direction"] == "desc" ? .descending : .ascending)
         case "offset": return try query.skipping(value.int ?? -1)
         case "limit": return try query.limited(to: value.int ?? -1)
-        case "startAt": return try placed(value, query, query.starting(at:)) { try query.withStart($0, isInclusive: true) }
+        case "startAt":
+            return try placed(value, query, query.starting(at:)) { try query.withStart($0, isInclusive: true) }
         case "startAfter":
             return try placed(value, query, query.starting(after:)) { try query.withStart($0, isInclusive: false) }
         case "endAt": return try placed(value, query, query.ending(at:)) { try query.withEnd($0, isInclusive: true) }

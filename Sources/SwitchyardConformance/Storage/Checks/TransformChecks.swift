@@ -236,7 +236,7 @@ extension StorageConformance {
         StorageCheck("a deletion that must find something holds back the batch", needs: .batches(of: 2)) { context in
             let guardPath = try context.items.document("guard")
             let path = try context.items.document("a")
-            let deletion = DocumentWrite.delete(guardPath).requiring(.exists(true))
+            let deletion = try DocumentWrite.delete(guardPath).requiring(.exists(true))
             try await context.store.expectFailure(.notFound, in: "the batch") {
                 try await context.store.commit(try .set(path, ["number": 1]), deletion)
             }
