@@ -106,7 +106,7 @@
         }
 
         @Test func `A peer that never answers pings is noticed`() async throws {
-            let gate = Gate()
+            let gate = SwitchyardEmulator.Gate()
             let server = try LoopbackServer { request in
                 .raw { exchange in
                     try await exchange.write(upgradeAnswer(to: request))
