@@ -35,7 +35,7 @@ enum ChildProcess {
         }
     }
 
-    private static var executablePath: String {
+    static var executablePath: String {
         let own = "/proc/self/exe"
         return (try? FileManager.default.destinationOfSymbolicLink(atPath: own)) ?? CommandLine.arguments[0]
     }

@@ -103,7 +103,7 @@
         private func run(_ attempt: Attempt, delivery: CurlExchange.Delivery) async throws(TransportError)
             -> HTTPResponse
         {
-            let origin = try attempt.request.validatedOrigin()
+            let origin = try attempt.request.validate().origin
             // A large body is handed over in pieces, so that its progress can be seen, and without a copy.
             let body = attempt.request.body
             let upload = body.count > 64 * 1024 ? BytesUploadSource(body) : nil
@@ -115,7 +115,7 @@
         private func runUpload(
             _ request: HTTPRequest, _ body: RequestBody, _ progress: TransferProgress?
         ) async throws(TransportError) -> HTTPResponse {
-            let origin = try request.validatedOrigin()
+            let origin = try request.validate().origin
             func exchange(_ source: any UploadSource) -> CurlExchange {
                 CurlExchange(
                     request, origin: origin, upload: source, progress: progress, delivery: .whole, loop: loop)
@@ -205,13 +205,6 @@
         func fire() {
             guard let exchange = state.withLock({ $0.exchange }) else { return }
             _ = loop.submit(.resumeSending(exchange))
-        }
-    }
-
-    extension HTTPRequest {
-        fileprivate func validatedOrigin() throws(TransportError) -> String {
-            try validate()
-            return try URLParts(validating: url).origin
         }
     }
 #endif

@@ -1,8 +1,9 @@
 extension HTTPRequest {
     /// Refuses what could not be sent as it stands, or would smuggle a second header or request.
     ///
-    /// Every transport calls this first; nothing has been sent when it throws.
-    package func validate() throws(TransportError) {
+    /// Every transport calls this first; nothing has been sent when it throws. Answers the parts of the address.
+    @discardableResult
+    package func validate() throws(TransportError) -> URLParts {
         guard !method.rawValue.isEmpty, method.rawValue.utf8.allSatisfy(\.isTokenCharacter) else {
             throw TransportError(.invalidRequest, "the method is not a token")
         }
@@ -21,6 +22,7 @@ extension HTTPRequest {
                 throw TransportError(.invalidRequest, "the transport itself writes the header \(field.name)")
             }
         }
+        return parts
     }
 
     /// Fields that describe the framing; a second opinion on them is a smuggling hole.

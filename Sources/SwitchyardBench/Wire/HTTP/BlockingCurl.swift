@@ -1,0 +1,72 @@
+#if os(Linux)
+    import CCurl
+    import Foundation
+
+    /// A plain loop over libcurl's easy interface on one thread: what the asynchronous transport is measured against.
+    enum BlockingCurl {
+        /// One handle, one connection, `count` requests.
+        static func requests(_ url: String, count: Int) async throws {
+            try await onThread {
+                let easy = try handle(url)
+                defer { ccurl_easy_free(easy) }
+                ccurl_set_write_callback(easy) { _, size, count, _ in size * count }
+                for _ in 0..<count { try perform(easy) }
+            }
+        }
+
+        /// Writes each piece to `descriptor` as it comes.
+        static func download(_ url: String, to descriptor: Int32) async throws {
+            try await onThread {
+                let easy = try handle(url)
+                defer { ccurl_easy_free(easy) }
+                ccurl_set_pointer(
+                    easy, CCURL_OPT_WRITEDATA, UnsafeRawPointer(bitPattern: UInt(UInt32(bitPattern: descriptor)) + 1))
+                ccurl_set_write_callback(easy) { bytes, size, count, user in
+                    write(Int32(UInt(bitPattern: user) - 1), bytes, size * count)
+                }
+                ccurl_set_long(easy, CCURL_OPT_BUFFERSIZE, 512 * 1024)
+                try perform(easy)
+            }
+        }
+
+        /// Reads each piece from `descriptor` when it is wanted.
+        static func upload(_ url: String, from descriptor: Int32, size: Int64) async throws {
+            try await onThread {
+                let easy = try handle(url)
+                defer { ccurl_easy_free(easy) }
+                ccurl_set_long(easy, CCURL_OPT_UPLOAD, 1)
+                ccurl_set_long(easy, CCURL_OPT_UPLOAD_BUFFERSIZE, 256 * 1024)
+                ccurl_set_offset(easy, CCURL_OPT_INFILESIZE_LARGE, size)
+                let list = ccurl_list_append(nil, "Expect:")
+                defer { ccurl_list_free(list) }
+                ccurl_set_pointer(easy, CCURL_OPT_HTTPHEADER, list)
+                ccurl_set_pointer(
+                    easy, CCURL_OPT_READDATA, UnsafeRawPointer(bitPattern: UInt(UInt32(bitPattern: descriptor)) + 1))
+                ccurl_set_read_callback(easy) { bytes, size, count, user in
+                    read(Int32(UInt(bitPattern: user) - 1), bytes, size * count)
+                }
+                ccurl_set_write_callback(easy) { _, size, count, _ in size * count }
+                try perform(easy)
+            }
+        }
+
+        private static func handle(_ url: String) throws -> ccurl_easy {
+            if let problem = ccurl_load() { throw BenchFailure(String(cString: problem)) }
+            guard let easy = ccurl_easy_new() else { throw BenchFailure("out of memory") }
+            ccurl_set_string(easy, CCURL_OPT_URL, url)
+            ccurl_set_long(easy, CCURL_OPT_NOSIGNAL, 1)
+            return easy
+        }
+
+        private static func perform(_ easy: ccurl_easy) throws {
+            let result = ccurl_easy_perform(easy)
+            guard result == CCURL_OK else { throw BenchFailure("libcurl reports error \(result)") }
+        }
+
+        private static func onThread(_ run: @escaping @Sendable () throws -> Void) async throws {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                Thread.detachNewThread { continuation.resume(with: Result { try run() }) }
+            }
+        }
+    }
+#endif

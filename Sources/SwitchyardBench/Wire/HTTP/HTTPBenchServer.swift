@@ -1,0 +1,93 @@
+import Foundation
+import SwitchyardEmulator
+import SwitchyardWire
+import Synchronization
+
+/// The server of the HTTP figures, in a process of its own.
+final class HTTPBenchServer: Sendable {
+    /// 190 bytes, as a document with a few fields has.
+    static let smallBody = Array(
+        (#"{"name":"projects/p/databases/(default)/documents/users/alice","fields":{"name":{"stringValue":"Alice"},"#
+            + #""age":{"integerValue":"42"}},"updateTime":"2024-05-01T12:00:00.000000Z","#
+            + #""size":10}"#).utf8)
+
+    let url: String
+    private let process: ChildServer
+
+    /// Starts this program again, as a server.
+    init(section: String) throws {
+        process = try ChildServer(section: section)
+        url = "http://127.0.0.1:\(process.port)"
+    }
+
+    func stop() {
+        process.stop()
+    }
+
+    /// The other side: prints its port, serves until standard input ends.
+    static func serve() async throws {
+        let server = try LoopbackServer(
+            immediately: { request in
+                request.target == "/small"
+                    ? ServerResponse(headers: ["Content-Type": "application/json"], body: smallBody) : nil
+            },
+            handler: { request in
+                if request.method == .put {
+                    var count = 0
+                    do {
+                        for try await bytes in request.body { count += bytes.count }
+                    } catch {
+                        return .text("broken", status: 400)
+                    }
+                    return .text("\(count)")
+                }
+                return large(Int(request.target.dropFirst(7)) ?? 0)
+            })
+        print(server.port)
+        fflush(nil)
+        while let data = try FileHandle.standardInput.read(upToCount: 1), !data.isEmpty {}
+        await server.stop()
+    }
+
+    /// `/large/<bytes>`
+    private static func large(_ count: Int) -> ServerResponse {
+        .stream(length: count) { writer in
+            let block = [UInt8](repeating: 0x5A, count: 256 * 1024)
+            var left = count
+            while left > 0 {
+                let size = min(left, block.count)
+                try await writer.write(size == block.count ? block : Array(block[..<size]))
+                left -= size
+            }
+        }
+    }
+}
+
+/// This program once more, serving on a port until it is told to stop.
+private final class ChildServer: @unchecked Sendable {
+    let port: Int
+    // Used by init and stop only, one after the other.
+    private let process = Process()
+    private let input = Pipe()
+
+    init(section: String) throws {
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: ChildProcess.executablePath)
+        process.arguments = [ChildProcess.flag, "wire", section, "serve"]
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        var line: [UInt8] = []
+        while let byte = try output.fileHandleForReading.read(upToCount: 1)?.first, byte != 0x0A { line.append(byte) }
+        guard let port = Int(String(decoding: line, as: UTF8.self)) else {
+            process.terminate()
+            throw BenchFailure("the server did not tell its port")
+        }
+        self.port = port
+    }
+
+    func stop() {
+        try? input.fileHandleForWriting.close()
+        process.waitUntilExit()
+    }
+}
