@@ -1,0 +1,5 @@
+public import Switchyard
+
+extension InfrastructureProvider {
+    public static let mock: InfrastructureProvider = "mock"
+}

@@ -1,0 +1,128 @@
+import Foundation
+import Switchyard
+import Synchronization
+
+/// The documents of one project as its server has them, and the devices that look at them.
+///
+/// One lock orders everything: a commit, what every device makes of it and what every stream is told are decided in one
+/// step, so no stream can miss or repeat a change. The telling itself happens after the lock is released, in that order.
+final class MockDatabase: Sendable {
+    struct State: Sendable {
+        var documents = DocumentTable()
+        /// Batches that took effect, by name: one that comes again because its answer was lost is recognized.
+        var ledger: [String: WriteReceipt.Acknowledgement] = [:]
+        var ledgerOrder: [String] = []
+        var lastCommit = Timestamp.distantPast
+        var version = 0
+        var devices: [MockDevice] = []
+    }
+
+    private let state = Mutex(State())
+    private let deliveries = DeliveryQueue()
+    let now: @Sendable () -> Timestamp
+
+    init(now: @escaping @Sendable () -> Timestamp) { self.now = now }
+
+    /// Looks at the state without changing it.
+    func read<Result: Sendable>(_ body: (inout State) -> Result) -> Result { state.withLock { body(&$0) } }
+
+    /// Changes the state and then carries out what follows from that, in order.
+    func change<Result: Sendable, Failure: Error>(
+        _ body: (inout State) throws(Failure) -> (Result, [DeliveryQueue.Action])
+    ) throws(Failure) -> Result {
+        let result = try state.withLock { (state) throws(Failure) -> Result in
+            let (result, actions) = try body(&state)
+            deliveries.add(actions)
+            return result
+        }
+        deliveries.drain()
+        return result
+    }
+
+    func attach(_ device: MockDevice) { state.withLock { $0.devices.append(device) } }
+    func detach(_ device: MockDevice) { state.withLock { $0.devices.removeAll { $0 === device } } }
+}
+
+extension MockDatabase.State {
+    /// Carries out all writes or none.
+    ///
+    /// - Parameters:
+    ///   - device: Who writes: it knows the documents from now on.
+    ///   - isAcknowledged: Whether the batch leaves the device's queue in the same step, so that its streams never show
+    ///     the document without the write.
+    mutating func commit(
+        _ writes: [DocumentWrite], id: String, at time: Timestamp, by device: MockDevice, isAcknowledged: Bool = true
+    ) throws(StorageError) -> (WriteReceipt.Acknowledgement, [DeliveryQueue.Action]) {
+        var touched: Set<StoragePath> = []
+        let acknowledgement: WriteReceipt.Acknowledgement
+        if let known = ledger[id] {
+            acknowledgement = known
+        } else {
+            (touched, acknowledgement) = try apply(writes, at: time)
+            remember(id, acknowledgement)
+        }
+        var own = touched
+        var actions: [DeliveryQueue.Action] = []
+        if isAcknowledged {
+            for write in writes { device.cache.store(documents[write.path] ?? .missing(write.path)) }
+            if let (item, paths, queueActions) = device.queue.remove(id) {
+                own.formUnion(paths)
+                actions = queueActions + [{ item.answer.resolve(.success(acknowledgement)) }]
+            }
+        }
+        var deliveries: [DeliveryQueue.Action] = []
+        for one in devices where one === device || one.isConnected {
+            let paths = one === device ? own : touched
+            if !paths.isEmpty { deliveries += one.changed(Array(paths), documents) }
+        }
+        return (acknowledgement, deliveries + actions)
+    }
+
+    /// Each commit gets a time of its own, in whole microseconds, so that a version names one state of a document.
+    private mutating func apply(
+        _ writes: [DocumentWrite], at now: Timestamp
+    ) throws(StorageError) -> (Set<StoragePath>, WriteReceipt.Acknowledgement) {
+        let time = Timestamp(microseconds: max(now.microseconds, lastCommit.microseconds + 1))
+        var working: [StoragePath: DocumentSnapshot] = [:]
+        var updateTimes: [Timestamp?] = []
+        for write in writes {
+            let old = working[write.path] ?? documents[write.path] ?? .missing(write.path)
+            try write.check(against: old)
+            if case .verify = write.operation {
+                updateTimes.append(old.updateTime)
+                continue
+            }
+            let data = write.applied(to: old.data, serverTime: time).data
+            if let data, data.storedBytes > DocumentLimits.maximumBytes {
+                throw .invalid(
+                    "The document at “\(write.path)” would have more than \(DocumentLimits.maximumBytes) bytes.")
+            }
+            let new: DocumentSnapshot =
+                switch data {
+                case nil: .missing(write.path)
+                case let data? where data == old.data: old  // a write that changes nothing makes no new version
+                case let data?:
+                    .existing(write.path, data, createTime: old.createTime ?? time, updateTime: time)
+                }
+            working[write.path] = new
+            updateTimes.append(new.updateTime)
+        }
+        var changed: Set<StoragePath> = []
+        for (path, document) in working where documents[path] ?? .missing(path) != document {
+            changed.insert(path)
+            if document.exists { documents.store(document) } else { documents.remove(path) }
+        }
+        if !changed.isEmpty { version += 1 }
+        lastCommit = time
+        return (changed, WriteReceipt.Acknowledgement(commitTime: time, updateTimes: updateTimes))
+    }
+
+    private mutating func remember(_ id: String, _ answer: WriteReceipt.Acknowledgement) {
+        ledger[id] = answer
+        ledgerOrder.append(id)
+        if ledgerOrder.count > 10_000 {
+            for id in ledgerOrder.prefix(5_000) { ledger[id] = nil }
+            ledgerOrder.removeFirst(5_000)
+        }
+    }
+}

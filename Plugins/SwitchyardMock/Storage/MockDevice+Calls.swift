@@ -1,0 +1,89 @@
+import Switchyard
+
+/// What a client's calls need of its device, inside of the database's lock.
+extension MockDevice {
+    /// Why a call that looks at `source` cannot be answered at all.
+    func refusal(of source: ReadSource) -> StorageError? {
+        if isShutDown { return StorageError(.shutDown, "The client was shut down.") }
+        if source == .server && !isConnected { return StorageError(.unavailable, "The mock's network is off.") }
+        return nil
+    }
+
+    func read(
+        _ path: StoragePath, _ source: ReadSource, _ server: DocumentTable
+    ) -> Result<DocumentSnapshot, StorageError> {
+        if let refusal = refusal(of: source) { return .failure(refusal) }
+        guard source != .cache, isConnected else {
+            guard let known = document(path, server, fromCache: true) else {
+                return .failure(StorageError(.unavailable, "The document is not in the cache, and the network is off."))
+            }
+            return .success(known)
+        }
+        let base = server[path] ?? .missing(path)
+        cache.store(base)
+        return .success(queue.isEmpty ? base : queue.overlay(base, at: path, isFromCache: false) ?? base)
+    }
+
+    /// Puts a batch into the queue, and shows its effect to this device's streams.
+    ///
+    /// - Parameter hasTakenEffect: The server has carried it out, but nobody here knows.
+    func enqueue(
+        _ batch: WriteBatch, _ id: String, _ now: Timestamp, _ server: DocumentTable, hasTakenEffect: Bool = false
+    ) -> (WriteReceipt, [Action]) {
+        let answer = MockWriteQueue.Answer(cancellation: StorageError(.cancelled, "The call was cancelled."))
+        var item = MockWriteQueue.Item(id: id, batch: batch, queuedAt: now, answer: answer)
+        if hasTakenEffect {
+            item.attempts = 1
+            item.lastError = .unavailable
+            item.hasTakenEffect = true
+        }
+        let actions = queue.append(item) + changed(Array(Set(batch.writes.map(\.path))), server)
+        return (WriteReceipt(batchID: id) { await answer.value() }, actions)
+    }
+
+    /// The write to send now; without one, nobody is sending any more.
+    func nextToSend() -> MockWriteQueue.Item? {
+        let item = isConnected && !isShutDown ? queue.takeNext() : nil
+        if item == nil { isSending = false }
+        return item
+    }
+
+    /// Takes back a write that the server refused for good.
+    func refuse(_ id: String, _ error: StorageError, _ now: Timestamp, _ server: DocumentTable) -> [Action] {
+        guard let (item, paths, actions) = queue.remove(id) else { return [] }
+        let refusals = queue.refuse(RefusedWrite(id: id, batch: item.batch, refusedAt: now, error: error))
+        return changed(paths, server) + actions + refusals + [{ item.answer.resolve(.failure(error)) }]
+    }
+}
+
+extension CollectionPath {
+    /// The collection directly below `document`, or at the top, that holds this one or is it.
+    func ancestor(under document: StoragePath?) -> [CollectionPath] {
+        guard let document else { return [CollectionPath(unchecked: String(rawValue.prefix { $0 != "/" }))] }
+        let prefix = document.rawValue + "/"
+        guard rawValue.utf8.starts(with: prefix.utf8) else { return [] }
+        let name = rawValue.utf8.dropFirst(prefix.utf8.count).prefix { $0 != UInt8(ascii: "/") }
+        return [CollectionPath(unchecked: prefix + String(Substring(name)))]
+    }
+}
+
+extension Filter {
+    var hasAny: Bool {
+        switch self {
+        case .comparison, .test: false
+        case .all(let filters): filters.contains(where: \.hasAny)
+        case .any: true
+        }
+    }
+
+    var isNegation: Bool {
+        switch self {
+        case .comparison(_, .notEqual, _), .comparison(_, .notIn, _), .test(_, .isNotNull), .test(_, .isNotNaN): true
+        default: false
+        }
+    }
+}
+
+extension DocumentWrite {
+    var hasVersion: Bool { if case .updateTime = precondition { true } else { false } }
+}

@@ -1,0 +1,214 @@
+import Switchyard
+
+/// What one client has of a database: a cache, a queue of writes, and the streams that are open.
+///
+/// While the device is connected, its truth is the server's documents with its own waiting writes on top; otherwise its
+/// cache takes the server's place.
+///
+/// `@unchecked Sendable`: clients hold a device only to name it; every access to its contents happens inside of the lock
+/// of the one ``MockDatabase`` that it belongs to, which hands it to nobody else.
+final class MockDevice: @unchecked Sendable {
+    typealias Action = DeliveryQueue.Action
+
+    var isNetworkEnabled = true
+    /// Whether the test's own switch lets the device out.
+    var isReachable = true
+    var isShutDown = false
+    /// Whether somebody is sending the queue.
+    var isSending = false
+    /// What was read, listened to or written here; a document without data is known to be missing.
+    var cache = DocumentTable()
+    let queue = MockWriteQueue()
+    private(set) var documentListeners: [StoragePath: [Int: DocumentListener]] = [:]
+    private(set) var queryListeners: [CollectionPath: [Int: QueryListener]] = [:]
+    private(set) var groupListeners: [UTF8Key: [Int: QueryListener]] = [:]
+    private(set) var roundListeners: [Int: EventStream<Void, StorageError>.Continuation] = [:]
+    private var lastListener = 0
+
+    var isConnected: Bool { isNetworkEnabled && isReachable }
+
+    var listenerCount: Int {
+        documentListeners.values.reduce(0) { $0 + $1.count } + queryListeners.values.reduce(0) { $0 + $1.count }
+            + groupListeners.values.reduce(0) { $0 + $1.count } + roundListeners.count + queue.listenerCount
+    }
+
+    // MARK: Reading
+
+    /// The document as this device has it; `nil` when it is not connected and knows nothing of it.
+    func document(_ path: StoragePath, _ server: DocumentTable, fromCache: Bool = false) -> DocumentSnapshot? {
+        let isFromCache = fromCache || !isConnected
+        let base = isFromCache ? cache[path] : server[path] ?? .missing(path)
+        if queue.isEmpty && !isFromCache { return base }
+        return queue.overlay(base, at: path, isFromCache: isFromCache)
+    }
+
+    /// Every document in the collections that `query` looks at, as this device has it.
+    func documents(for query: Query, _ server: DocumentTable, fromCache: Bool = false) -> [DocumentSnapshot] {
+        let isFromCache = fromCache || !isConnected
+        let table = isFromCache ? cache : server
+        let collections = table.collections(of: query.source)
+        // One collection's array is shared, not copied.
+        var result = collections.count == 1 ? table.documents(in: collections[0]) : []
+        if collections.count > 1 { for collection in collections { result += table.documents(in: collection) } }
+        if queue.isEmpty && !isFromCache { return result }
+        var waiting = queue.writtenPaths
+        result = result.compactMap { document in
+            waiting.remove(document.path)
+            return queue.overlay(document, at: document.path, isFromCache: isFromCache)
+        }
+        let evaluator = QueryEvaluator(Query(source: query.source))
+        for path in waiting where evaluator.isInSource(path) {
+            if let document = queue.overlay(nil, at: path, isFromCache: isFromCache) { result.append(document) }
+        }
+        return result
+    }
+
+    // MARK: Listening
+
+    func add(_ listener: DocumentListener, _ server: DocumentTable) -> (id: Int, actions: [Action]) {
+        lastListener += 1
+        documentListeners[listener.path, default: [:]][lastListener] = listener
+        return (lastListener, serve(listener, server))
+    }
+
+    func add(_ listener: QueryListener, _ server: DocumentTable) -> (id: Int, actions: [Action]) {
+        lastListener += 1
+        switch listener.query.source {
+        case .collection(let path): queryListeners[path, default: [:]][lastListener] = listener
+        case .group(let id, _): groupListeners[UTF8Key(id), default: [:]][lastListener] = listener
+        }
+        return (lastListener, reset(listener, server))
+    }
+
+    func add(_ continuation: EventStream<Void, StorageError>.Continuation) -> Int {
+        lastListener += 1
+        roundListeners[lastListener] = continuation
+        return lastListener
+    }
+
+    func removeDocumentListener(_ id: Int, at path: StoragePath) {
+        documentListeners[path]?[id] = nil
+        if documentListeners[path]?.isEmpty == true { documentListeners[path] = nil }
+    }
+
+    func removeQueryListener(_ id: Int, of query: Query, _ server: DocumentTable) {
+        let listener: QueryListener?
+        switch query.source {
+        case .collection(let path):
+            listener = queryListeners[path]?.removeValue(forKey: id)
+            if queryListeners[path]?.isEmpty == true { queryListeners[path] = nil }
+        case .group(let group, _):
+            let key = UTF8Key(group)
+            listener = groupListeners[key]?.removeValue(forKey: id)
+            if groupListeners[key]?.isEmpty == true { groupListeners[key] = nil }
+        }
+        if let listener, isConnected { keep(listener, server) }
+    }
+
+    func removeRoundListener(_ id: Int) { roundListeners[id] = nil }
+
+    /// Ends every stream of the device.
+    func end(throwing error: StorageError) -> [Action] {
+        var actions: [Action] = []
+        for listener in documentListeners.values.flatMap(\.values) {
+            let continuation = listener.continuation
+            actions.append { continuation.finish(throwing: error) }
+        }
+        for listener in allQueryListeners {
+            let continuation = listener.continuation
+            actions.append { continuation.finish(throwing: error) }
+        }
+        for continuation in roundListeners.values { actions.append { continuation.finish(throwing: error) } }
+        documentListeners = [:]
+        queryListeners = [:]
+        groupListeners = [:]
+        roundListeners = [:]
+        return actions + queue.end(throwing: error)
+    }
+
+    // MARK: Changes
+
+    /// Takes in documents that changed on the server, or under writes of this device. Cost: the listeners they concern.
+    func changed(_ paths: [StoragePath], _ server: DocumentTable) -> [Action] {
+        guard !documentListeners.isEmpty || !queryListeners.isEmpty || !groupListeners.isEmpty else { return [] }
+        var actions: [Action] = []
+        for path in paths {
+            for listener in (documentListeners[path] ?? [:]).values { actions += serve(listener, server) }
+        }
+        for (collection, paths) in Dictionary(grouping: paths, by: \.collection) {
+            let direct = queryListeners[collection] ?? [:]
+            let group = groupListeners.isEmpty ? [:] : groupListeners[UTF8Key(collection.id)] ?? [:]
+            guard !direct.isEmpty || !group.isEmpty else { continue }
+            let standard = paths.map { document($0, server) ?? .missing($0) }
+            lazy var cached = paths.map { document($0, server, fromCache: true) ?? .missing($0) }
+            for listener in [direct, group].flatMap(\.values) {
+                let isCache = listener.options.source == .cache
+                let documents = isCache ? cached : standard
+                if isConnected && !isCache {
+                    for document in documents where listener.concerns(document) {
+                        cache.store(server[document.path] ?? .missing(document.path))
+                    }
+                }
+                actions += serve(listener, documents, server)
+            }
+        }
+        return actions + roundActions(actions)
+    }
+
+    /// Serves everybody anew, after the connection came or went.
+    func connectionChanged(from wasConnected: Bool, _ server: DocumentTable) -> [Action] {
+        if wasConnected && !isConnected {
+            for listener in allQueryListeners { keep(listener, server) }
+        }
+        var actions: [Action] = []
+        for listener in documentListeners.values.flatMap(\.values) { actions += serve(listener, server) }
+        for listener in allQueryListeners { actions += reset(listener, server) }
+        return actions + roundActions(actions)
+    }
+
+    private var allQueryListeners: [QueryListener] {
+        queryListeners.values.flatMap(\.values) + groupListeners.values.flatMap(\.values)
+    }
+
+    private func roundActions(_ actions: [Action]) -> [Action] {
+        actions.isEmpty ? [] : roundListeners.values.map { continuation in { continuation.yield(()) } }
+    }
+
+    private func serve(_ listener: DocumentListener, _ server: DocumentTable) -> [Action] {
+        let isCache = listener.options.source == .cache
+        if isConnected && !isCache { cache.store(server[listener.path] ?? .missing(listener.path)) }
+        let known = document(listener.path, server, fromCache: isCache)
+        let isFromCache = isCache || !isConnected
+        let document = known ?? .missing(listener.path, metadata: SnapshotMetadata(isFromCache: isFromCache))
+        guard let snapshot = listener.take(document) else { return [] }
+        let continuation = listener.continuation
+        return [{ continuation.yield(snapshot) }]
+    }
+
+    private func serve(_ listener: QueryListener, _ documents: [DocumentSnapshot], _ server: DocumentTable) -> [Action]
+    {
+        listener.take(documents)
+        return listener.needsRefill ? reset(listener, server) : tell(listener)
+    }
+
+    private func reset(_ listener: QueryListener, _ server: DocumentTable) -> [Action] {
+        listener.reset(
+            to: documents(for: listener.query, server, fromCache: listener.options.source == .cache))
+        return tell(listener)
+    }
+
+    private func tell(_ listener: QueryListener) -> [Action] {
+        let snapshot = listener.snapshot(isFromCache: isFromCache(listener), mayBePending: !queue.isEmpty)
+        guard let snapshot else { return [] }
+        let continuation = listener.continuation
+        return [{ continuation.yield(snapshot) }]
+    }
+
+    private func isFromCache(_ listener: QueryListener) -> Bool { listener.options.source == .cache || !isConnected }
+
+    /// What a listener has shown is known here from now on.
+    private func keep(_ listener: QueryListener, _ server: DocumentTable) {
+        guard listener.options.source == .standard else { return }
+        for document in listener.documents { cache.store(server[document.path] ?? .missing(document.path)) }
+    }
+}

@@ -1,0 +1,94 @@
+public import Switchyard
+import SwitchyardBytes
+
+extension MockStorageClient {
+    public func enableNetwork() async throws(StorageError) {
+        try setNetwork(true)
+        hurry()
+        sendQueue()
+    }
+
+    public func disableNetwork() async throws(StorageError) { try setNetwork(false) }
+
+    private func setNetwork(_ isEnabled: Bool) throws(StorageError) {
+        try requireOffline("switching the network")
+        try database.change { [device] state throws(StorageError) in
+            if let refusal = device.refusal(of: .cache) { throw refusal }
+            let wasConnected = device.isConnected
+            device.isNetworkEnabled = isEnabled
+            return ((), device.connectionChanged(from: wasConnected, state.documents))
+        }
+    }
+
+    public func waitForPendingWrites() async throws(StorageError) {
+        let answers = database.read { [device] _ in device.queue.items.map(\.answer) }
+        for answer in answers {
+            if case .failure(let error) = await answer.value(), error.code == .cancelled || error.code == .shutDown {
+                // Refused by the server is an answer; the caller's own cancellation is none.
+                if Task.isCancelled || error.code == .shutDown { throw error }
+            }
+        }
+    }
+
+    public func cancelPendingWrite(_ id: PendingWrite.ID) async throws(StorageError) -> Bool {
+        let isCancelled = database.change { [device] state -> (Bool, [DeliveryQueue.Action]) in
+            guard device.queue.cancellable(id), let (item, paths, actions) = device.queue.remove(id) else {
+                return (false, [])
+            }
+            let error = StorageError(.cancelled, "The write was taken out of the queue.")
+            return (
+                true, device.changed(paths, state.documents) + actions + [{ item.answer.resolve(.failure(error)) }]
+            )
+        }
+        backend.save(device)
+        return isCancelled
+    }
+
+    public func retryPendingWrites() async throws(StorageError) {
+        hurry()
+        sendQueue()
+    }
+
+    public func resolveRefusedWrite(_ id: RefusedWrite.ID, requeuing batch: WriteBatch?) async throws(StorageError) {
+        try requireOffline("a list of refused writes")
+        if let batch { try checkBatch(batch) }
+        let now = database.now()
+        try database.change { [device] state throws(StorageError) in
+            if let refusal = device.refusal(of: .cache) { throw refusal }
+            guard let (_, actions) = device.queue.takeRefused(id) else {
+                throw StorageError(.notFound, "There is no refused write of that name.")
+            }
+            guard let batch else { return ((), actions) }
+            return ((), actions + device.enqueue(batch, RandomID.make(), now, state.documents).1)
+        }
+        backend.save(device)
+        sendQueue()
+    }
+
+    public func clearPersistence() async throws(StorageError) {
+        try requireOffline("a local store")
+        try database.change { [device] _ throws(StorageError) in
+            guard device.listenerCount == 0 else {
+                throw StorageError(.failedPrecondition, "Leave all streams before the local data is deleted.")
+            }
+            device.cache = DocumentTable()
+            return ((), device.queue.removeAll())
+        }
+        backend.save(device)
+    }
+
+    public func shutDown() async {
+        database.change { [device] _ -> (Void, [DeliveryQueue.Action]) in
+            guard !device.isShutDown else { return ((), []) }
+            device.isShutDown = true
+            return ((), device.end(throwing: StorageError(.shutDown, "The client was shut down.")))
+        }
+        hurry()
+    }
+
+    private func requireOffline(_ operation: String) throws(StorageError) {
+        guard capabilities.offline else {
+            throw .unsupported(operation, by: provider, instead: "Use a provider with the offline capability.")
+        }
+    }
+}

@@ -1,0 +1,107 @@
+public import Switchyard
+
+extension MockStorageClient {
+    public func snapshots(
+        of path: StoragePath, options: ListenOptions
+    ) -> SnapshotStream<DocumentSnapshot, StorageError> {
+        SnapshotStream { [self] continuation in
+            if let error = controls.failure(.documentStream, path.rawValue) ?? streamRefusal {
+                continuation.finish(throwing: error)
+                return {}
+            }
+            return open(
+                { device, server in device.add(DocumentListener(path, options, continuation), server) },
+                close: { device, id, _ in device.removeDocumentListener(id, at: path) },
+                refuse: { continuation.finish(throwing: $0) })
+        }
+    }
+
+    public func snapshots(of query: Query, options: ListenOptions) -> SnapshotStream<QuerySnapshot, StorageError> {
+        SnapshotStream { [self] continuation in
+            do throws(StorageError) {
+                try check(query)
+                if let error = controls.failure(.queryStream, query.subject) ?? streamRefusal { throw error }
+            } catch {
+                continuation.finish(throwing: error)
+                return {}
+            }
+            return open(
+                { device, server in device.add(QueryListener(query, options, continuation), server) },
+                close: { device, id, server in device.removeQueryListener(id, of: query, server) },
+                refuse: { continuation.finish(throwing: $0) })
+        }
+    }
+
+    public func snapshotsInSync() -> EventStream<Void, StorageError> {
+        EventStream { [self] continuation in
+            open(
+                { device, _ in (device.add(continuation), [{ continuation.yield(()) }]) },
+                close: { device, id, _ in device.removeRoundListener(id) },
+                refuse: { continuation.finish(throwing: $0) })
+        }
+    }
+
+    public func pendingWrites() -> SnapshotStream<[PendingWrite], StorageError> {
+        SnapshotStream { [self] continuation in
+            open(
+                { device, _ in device.queue.add(continuation) },
+                close: { device, id, _ in device.queue.removeListener(id) },
+                refuse: { continuation.finish(throwing: $0) })
+        }
+    }
+
+    public func refusedWrites() -> SnapshotStream<[RefusedWrite], StorageError> {
+        SnapshotStream { [self] continuation in
+            open(
+                { device, _ in device.queue.add(continuation) },
+                close: { device, id, _ in device.queue.removeListener(id) },
+                refuse: { continuation.finish(throwing: $0) })
+        }
+    }
+
+    private var streamRefusal: StorageError? {
+        capabilities.liveStreams
+            ? nil : .unsupported("live streams", by: provider, instead: "Read again when something may have changed.")
+    }
+
+    /// Opens a stream, after the network's latency if there is one.
+    ///
+    /// - Returns: What ends it, whether it has been opened by then or not.
+    private func open(
+        _ add: @escaping @Sendable (MockDevice, DocumentTable) -> (Int, [DeliveryQueue.Action]),
+        close: @escaping @Sendable (MockDevice, Int, DocumentTable) -> Void,
+        refuse: @escaping @Sendable (StorageError) -> Void
+    ) -> @Sendable () -> Void {
+        let subscription = Subscription()
+        let begin: @Sendable () -> Void = { [self] in
+            let refusal = database.change { [device] state -> (StorageError?, [DeliveryQueue.Action]) in
+                if device.isShutDown { return (StorageError(.shutDown, "The client was shut down."), []) }
+                guard !subscription.isClosed else { return (nil, []) }
+                let (id, actions) = add(device, state.documents)
+                subscription.id = id
+                return (nil, actions)
+            }
+            if let refusal { refuse(refusal) }
+        }
+        var delayed: Task<Void, Never>?
+        if controls.network.isInstant {
+            begin()
+        } else {
+            delayed = Task { [network = controls.network] in if await network.travel() { begin() } }
+        }
+        return { [self, delayed] in
+            delayed?.cancel()
+            database.read { [device] state in
+                subscription.isClosed = true
+                if let id = subscription.id { close(device, id, state.documents) }
+                subscription.id = nil
+            }
+        }
+    }
+
+    /// `@unchecked Sendable`: read and written inside of the database's lock only.
+    private final class Subscription: @unchecked Sendable {
+        var id: Int?
+        var isClosed = false
+    }
+}

@@ -1,0 +1,269 @@
+import Foundation
+public import Switchyard
+import SwitchyardBytes
+import Synchronization
+
+/// Documents in memory, with everything that a server does to them: the reference for what each operation means.
+///
+/// Several clients on one ``MockBackend`` are several devices of one project. While its network is off a client answers
+/// from its cache (what it read, listened to or wrote), and its writes wait; see ``MockNetwork`` and
+/// ``StorageClient/disableNetwork()``.
+///
+/// A write whose server can be reached has its answer when `commit` returns. As with every client that has a queue, a
+/// refusal comes on the receipt and appears in ``refusedWrites()``; without the offline capability `commit` throws it.
+public final class MockStorageClient: StorageClient {
+    public let provider: InfrastructureProvider = .mock
+    public let capabilities: StorageCapabilities
+    /// The test's hand on this client.
+    public let controls: MockControls<StorageError>
+
+    let backend: MockBackend
+    let device: MockDevice
+    var database: MockDatabase { backend.database }
+    private let reachability: Once
+    private let pause = Mutex<Task<Void, Never>?>(nil)
+
+    /// - Parameters:
+    ///   - backend: The project; a new and empty one by default.
+    ///   - network: The device's connection, shared with its other clients.
+    ///   - capabilities: Fewer than everything, to see how an app does with a provider that has less.
+    public init(
+        _ backend: MockBackend = MockBackend(), network: MockNetwork = MockNetwork(),
+        capabilities: StorageCapabilities = .all
+    ) {
+        self.backend = backend
+        self.capabilities = capabilities
+        controls = MockControls(
+            network: network, unavailable: StorageError(.unavailable, "The mock's network is off."),
+            cancelled: StorageError(.cancelled, "The call was cancelled."))
+        let device = MockDevice()
+        device.isReachable = network.isOnline
+        self.device = device
+        backend.database.attach(device)
+        let relay = Relay()
+        reachability = network.onChange { relay.client.withLock { $0.value }?.setReachable($0) }
+        relay.client.withLock { $0.value = self }
+    }
+
+    deinit {
+        reachability.run()
+        database.detach(device)
+    }
+
+    /// How many streams are open; after each has been left it is 0.
+    public var listenerCount: Int { database.read { [device] _ in device.listenerCount } }
+
+    // MARK: Reading
+
+    public func snapshot(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
+        if !controls.isQuiet, let scripted = try await controls.enter(.snapshot, path.rawValue) { return scripted }
+        return try database.read { [device] state in device.read(path, source, state.documents) }.get()
+    }
+
+    public func snapshots(
+        of paths: [StoragePath], from source: ReadSource
+    ) async throws(StorageError) -> [DocumentSnapshot] {
+        let subject = paths.map(\.rawValue).joined(separator: ", ")
+        if !controls.isQuiet, let scripted = try await controls.enter(.snapshots, subject) { return scripted }
+        let results = database.read { [device] state in paths.map { device.read($0, source, state.documents) } }
+        var snapshots: [DocumentSnapshot] = []
+        for result in results { snapshots.append(try result.get()) }
+        return snapshots
+    }
+
+    public func results(of query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot {
+        try check(query)
+        if !controls.isQuiet, let scripted = try await controls.enter(.results, query.subject) { return scripted }
+        let (documents, isFromCache) = try found(query, source)
+        return QuerySnapshot(
+            query: query, documents: documents.map { $0.projected(for: query) },
+            metadata: SnapshotMetadata(
+                isFromCache: isFromCache, hasPendingWrites: documents.contains { $0.metadata.hasPendingWrites }))
+    }
+
+    public func aggregate(
+        _ query: Query, _ aggregations: [Aggregation]
+    ) async throws(StorageError) -> [DocumentValue] {
+        let isPlain = aggregations.allSatisfy { $0 == .count }
+        guard capabilities.aggregates || isPlain else {
+            throw .unsupported("sums and averages", by: provider, instead: "Read the documents and compute.")
+        }
+        try check(query)
+        if !controls.isQuiet, let scripted = try await controls.enter(.aggregate, query.subject) { return scripted }
+        return AggregateEvaluator.values(of: aggregations, over: try found(query, .standard).documents)
+    }
+
+    public func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath] {
+        guard capabilities.listCollections else {
+            throw .unsupported("listing collections", by: provider, instead: "Keep their names in a document.")
+        }
+        let subject = document?.rawValue ?? ""
+        if !controls.isQuiet, let scripted = try await controls.enter(.collections, subject) { return scripted }
+        let found = database.read { [device] state -> Result<[CollectionPath], StorageError> in
+            if let refusal = device.refusal(of: .standard) { return .failure(refusal) }
+            let table = device.isConnected ? state.documents : device.cache
+            // A collection below a missing document exists, and so does one whose only documents are further down.
+            var names: Set<CollectionPath> = []
+            for collection in table.occupied { names.formUnion(collection.ancestor(under: document)) }
+            return .success(names.sorted())
+        }
+        return try found.get()
+    }
+
+    private func found(
+        _ query: Query, _ source: ReadSource
+    ) throws(StorageError) -> (documents: [DocumentSnapshot], isFromCache: Bool) {
+        // The scan runs outside of the lock, on an array that it shares with the table.
+        let (documents, isFromCache) = try database.read {
+            [device] state -> Result<([DocumentSnapshot], Bool), StorageError> in
+            if let refusal = device.refusal(of: source) { return .failure(refusal) }
+            let isFromCache = source == .cache || !device.isConnected
+            return .success((device.documents(for: query, state.documents, fromCache: isFromCache), isFromCache))
+        }.get()
+        let results = QueryEvaluator(query).results(among: documents)
+        if !isFromCache {
+            database.read { [device] state in
+                for document in results {
+                    device.cache.store(state.documents[document.path] ?? .missing(document.path))
+                }
+            }
+        }
+        return (results, isFromCache)
+    }
+
+    /// Refuses what the declared capabilities leave out.
+    func check(_ query: Query) throws(StorageError) {
+        if case .group = query.source, !capabilities.collectionGroups {
+            throw .unsupported("collection groups", by: provider, instead: "Query one collection.")
+        }
+        guard let filter = query.filter else { return }
+        if !capabilities.alternatives, filter.hasAny {
+            throw .unsupported("alternatives in a query", by: provider, instead: "Run one query for each.")
+        }
+        if !capabilities.negations, filter.conditions.contains(where: \.isNegation) {
+            throw .unsupported("negative conditions", by: provider, instead: "Filter the results.")
+        }
+    }
+
+    // MARK: Writing
+
+    public func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt {
+        try checkBatch(batch)
+        if !capabilities.versionPreconditions, batch.writes.contains(where: \.hasVersion) {
+            throw .unsupported("preconditions on versions", by: provider, instead: "Use a transaction.")
+        }
+        if !capabilities.transforms, batch.writes.contains(where: { !$0.transforms.isEmpty }) {
+            throw .unsupported("transforms", by: provider, instead: "Write the value that the field is to have.")
+        }
+        if !controls.isQuiet, let scripted = try await controls.enter(.commit, batch.subject) { return scripted }
+        let id = RandomID.make()
+        let now = database.now()
+        let receipt = try database.change { [device, controls, capabilities] state throws(StorageError) in
+            if let refusal = device.refusal(of: .cache) { throw refusal }
+            guard device.isConnected, device.queue.isEmpty else {
+                guard capabilities.offline else { throw StorageError(.unavailable, "The mock's network is off.") }
+                return device.enqueue(batch, id, now, state.documents)
+            }
+            let acknowledgement: WriteReceipt.Acknowledgement
+            let actions: [DeliveryQueue.Action]
+            do throws(StorageError) {
+                (acknowledgement, actions) = try state.commit(batch.writes, id: id, at: now, by: device)
+            } catch {
+                guard capabilities.offline else { throw error }
+                let refusal = RefusedWrite(id: id, batch: batch, refusedAt: now, error: error)
+                return (WriteReceipt(batchID: id) { .failure(error) }, device.queue.refuse(refusal))
+            }
+            guard controls.losesAnswer() else {
+                return (WriteReceipt(batchID: id, acknowledged: acknowledgement), actions)
+            }
+            let (receipt, more) = device.enqueue(batch, id, now, state.documents, hasTakenEffect: true)
+            return (receipt, actions + more)
+        }
+        backend.save(device)
+        sendQueue()
+        return receipt
+    }
+
+    public func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend {
+        guard capabilities.transactions else {
+            throw .unsupported("transactions", by: provider, instead: "Use a batch, or updates with a precondition.")
+        }
+        if let refusal = database.read({ [device] _ in device.refusal(of: .server) }) { throw refusal }
+        return MockTransaction(client: self)
+    }
+
+    // MARK: The queue on its way
+
+    /// Begins to send what waits, unless somebody is at it already.
+    func sendQueue() {
+        let begins = database.read { [device] _ in
+            guard !device.isSending, device.isConnected, !device.isShutDown, !device.queue.isEmpty else { return false }
+            device.isSending = true
+            return true
+        }
+        if begins { Task { await runQueue() } }
+    }
+
+    /// Ends the pause after a failure.
+    func hurry() { pause.withLock { $0 }?.cancel() }
+
+    private func runQueue() async {
+        while let item = database.read({ [device] _ in device.nextToSend() }) {
+            let failure = await send(item)
+            guard let failure else { continue }
+            if failure.isRetryable || failure.code == .cancelled {
+                database.change { [device] _ in ((), device.queue.putBack(item.id, failure.code)) }
+                let clock = controls.network.clock
+                let task = Task { _ = try? await clock.sleep(for: .seconds(min(60, 1 << min(item.attempts - 1, 6)))) }
+                pause.withLock { $0 = task }
+                await task.value
+                pause.withLock { $0 = nil }
+            } else {
+                let now = database.now()
+                database.change { [device] state in ((), device.refuse(item.id, failure, now, state.documents)) }
+                backend.save(device)
+            }
+        }
+    }
+
+    private func send(_ item: MockWriteQueue.Item) async -> StorageError? {
+        do throws(StorageError) {
+            if !controls.isQuiet { _ = try await controls.enter(.send, item.batch.subject, needsNetwork: true) }
+            let now = database.now()
+            let isLost = try database.change { [device, controls] state throws(StorageError) in
+                guard device.isConnected else { throw StorageError(.unavailable, "The mock's network is off.") }
+                let isLost = controls.losesAnswer()
+                if isLost { device.queue.markTakenEffect(item.id) }
+                do throws(StorageError) {
+                    let (_, actions) = try state.commit(
+                        item.batch.writes, id: item.id, at: now, by: device, isAcknowledged: !isLost)
+                    return (isLost, actions)
+                } catch {
+                    device.queue.markTakenEffect(item.id, false)
+                    throw error
+                }
+            }
+            if isLost { return StorageError(.unavailable, "The answer was lost.") }
+            backend.save(device)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func setReachable(_ isReachable: Bool) {
+        database.change { [device] state in
+            let wasConnected = device.isConnected
+            device.isReachable = isReachable
+            return ((), device.connectionChanged(from: wasConnected, state.documents))
+        }
+        hurry()
+        sendQueue()
+    }
+
+    /// Lets the network's listener know the client without keeping it alive.
+    private final class Relay: Sendable {
+        struct Reference { weak var value: MockStorageClient? }
+        let client = Mutex(Reference())
+    }
+}

@@ -1,0 +1,33 @@
+import Switchyard
+import SwitchyardBytes
+
+/// One attempt at a transaction: reads see what is committed, and the commit's preconditions find every conflict.
+struct MockTransaction: StorageTransactionBackend {
+    let client: MockStorageClient
+
+    func documents(_ paths: [StoragePath]) async throws(StorageError) -> [DocumentSnapshot] {
+        let subject = paths.map(\.rawValue).joined(separator: ", ")
+        if !client.controls.isQuiet, let scripted = try await client.controls.enter(.transactionRead, subject) {
+            return scripted
+        }
+        return try client.database.read { [device = client.device] state -> Result<[DocumentSnapshot], StorageError> in
+            if let refusal = device.refusal(of: .server) { return .failure(refusal) }
+            return .success(paths.map { state.documents[$0] ?? .missing($0) })
+        }.get()
+    }
+
+    func commit(_ writes: [DocumentWrite]) async throws(StorageError) -> WriteReceipt.Acknowledgement {
+        let controls = client.controls
+        let subject = WriteBatch(writes).subject
+        if !controls.isQuiet, let scripted = try await controls.enter(.transactionCommit, subject) { return scripted }
+        let now = client.database.now()
+        let answer = try client.database.change { [device = client.device] state throws(StorageError) in
+            if let refusal = device.refusal(of: .server) { throw refusal }
+            let (answer, actions) = try state.commit(writes, id: RandomID.make(), at: now, by: device)
+            return (answer, actions)
+        }
+        client.backend.save(client.device)
+        try controls.leave()
+        return answer
+    }
+}

@@ -1,0 +1,174 @@
+import Switchyard
+
+/// The writes of one device that wait for the server, and those that it refused. Belongs to a ``MockDevice``.
+final class MockWriteQueue {
+    typealias Action = DeliveryQueue.Action
+    typealias Answer = Promise<WriteReceipt.Acknowledgement, StorageError>
+
+    struct Item {
+        let id: String
+        let batch: WriteBatch
+        let queuedAt: Timestamp
+        var attempts = 0
+        var lastError: StorageError.Code?
+        var isUnderWay = false
+        /// Took effect, but its answer was lost: what the server shows has it already.
+        var hasTakenEffect = false
+        let answer: Answer
+
+        var pending: PendingWrite {
+            PendingWrite(id: id, batch: batch, queuedAt: queuedAt, attempts: attempts, lastError: lastError)
+        }
+    }
+
+    private(set) var items: [Item] = []
+    private(set) var refused: [RefusedWrite] = []
+    private var writes: [StoragePath: [(write: DocumentWrite, item: Item)]] = [:]
+    private var pendingListeners: [Int: SnapshotStream<[PendingWrite], StorageError>.Continuation] = [:]
+    private var refusedListeners: [Int: SnapshotStream<[RefusedWrite], StorageError>.Continuation] = [:]
+    private var lastListener = 0
+
+    var isEmpty: Bool { items.isEmpty }
+    var listenerCount: Int { pendingListeners.count + refusedListeners.count }
+    var pending: [PendingWrite] { items.map(\.pending) }
+    var writtenPaths: Set<StoragePath> { Set(writes.keys) }
+
+    /// The document with the waiting writes on top; `nil` if neither tells anything about it.
+    func overlay(_ base: DocumentSnapshot?, at path: StoragePath, isFromCache: Bool) -> DocumentSnapshot? {
+        var data = base?.data
+        var isTouched = false
+        for (write, item) in writes[path] ?? [] {
+            if item.hasTakenEffect {
+                isTouched = true
+                continue
+            }
+            // A write that the server would refuse for the document's presence is not shown.
+            if case .exists(let wanted) = write.precondition, (data != nil) != wanted { continue }
+            if case .verify = write.operation { continue }
+            data = write.applied(to: data, serverTime: item.queuedAt.asEstimate).data
+            isTouched = true
+        }
+        guard isTouched else { return base?.with(SnapshotMetadata(isFromCache: isFromCache)) }
+        return DocumentSnapshot(
+            path: path, data: data, createTime: base?.createTime, updateTime: base?.updateTime,
+            metadata: SnapshotMetadata(isFromCache: isFromCache, hasPendingWrites: true))
+    }
+
+    // MARK: The queue
+
+    func append(_ item: Item) -> [Action] {
+        items.append(item)
+        index()
+        return pendingActions()
+    }
+
+    /// The write to send now, marked as under way; `nil` if there is none or one is under way already.
+    func takeNext() -> Item? {
+        guard let first = items.first, !first.isUnderWay else { return nil }
+        items[0].isUnderWay = true
+        items[0].attempts += 1
+        return items[0]
+    }
+
+    func markTakenEffect(_ id: String, _ hasTakenEffect: Bool = true) {
+        guard let index = items.firstIndex(where: { $0.id == id }) else { return }
+        items[index].hasTakenEffect = hasTakenEffect
+        self.index()
+    }
+
+    /// The write under way stays in the queue: it has no final answer.
+    func putBack(_ id: String, _ error: StorageError.Code?) -> [Action] {
+        guard let index = items.firstIndex(where: { $0.id == id }) else { return [] }
+        items[index].isUnderWay = false
+        items[index].lastError = error
+        return pendingActions()
+    }
+
+    /// - Returns: The paths that look different now.
+    func remove(_ id: String) -> (item: Item, paths: [StoragePath], actions: [Action])? {
+        guard let place = items.firstIndex(where: { $0.id == id }) else { return nil }
+        let item = items.remove(at: place)
+        index()
+        return (item, Array(Set(item.batch.writes.map(\.path))), pendingActions())
+    }
+
+    func cancellable(_ id: String) -> Bool { items.contains { $0.id == id && !$0.isUnderWay } }
+
+    func restore(_ items: [Item], _ refused: [RefusedWrite]) {
+        self.items = items
+        self.refused = refused
+        index()
+    }
+
+    func removeAll() -> [Action] {
+        for item in items { item.answer.resolve(.failure(StorageError(.cancelled, "The write was thrown away."))) }
+        items = []
+        refused = []
+        index()
+        return pendingActions() + refusedActions()
+    }
+
+    private func index() {
+        writes = [:]
+        for item in items {
+            for write in item.batch.writes { writes[write.path, default: []].append((write, item)) }
+        }
+    }
+
+    // MARK: Refusals
+
+    func refuse(_ write: RefusedWrite) -> [Action] {
+        refused.append(write)
+        return refusedActions()
+    }
+
+    func takeRefused(_ id: String) -> (write: RefusedWrite, actions: [Action])? {
+        guard let index = refused.firstIndex(where: { $0.id == id }) else { return nil }
+        let write = refused.remove(at: index)
+        return (write, refusedActions())
+    }
+
+    // MARK: Streams
+
+    func add(_ continuation: SnapshotStream<[PendingWrite], StorageError>.Continuation) -> (Int, [Action]) {
+        lastListener += 1
+        pendingListeners[lastListener] = continuation
+        let pending = pending
+        return (lastListener, [{ continuation.yield(pending) }])
+    }
+
+    func add(_ continuation: SnapshotStream<[RefusedWrite], StorageError>.Continuation) -> (Int, [Action]) {
+        lastListener += 1
+        refusedListeners[lastListener] = continuation
+        let refused = refused
+        return (lastListener, [{ continuation.yield(refused) }])
+    }
+
+    func removeListener(_ id: Int) {
+        pendingListeners[id] = nil
+        refusedListeners[id] = nil
+    }
+
+    func end(throwing error: StorageError) -> [Action] {
+        let (pending, refused, items) = (pendingListeners, refusedListeners, items)
+        pendingListeners = [:]
+        refusedListeners = [:]
+        return [
+            {
+                for continuation in pending.values { continuation.finish(throwing: error) }
+                for continuation in refused.values { continuation.finish(throwing: error) }
+                for item in items { item.answer.resolve(.failure(error)) }
+            }
+        ]
+    }
+
+    private func pendingActions() -> [Action] {
+        let pending = pending
+        return pendingListeners.values.map { continuation in { continuation.yield(pending) } }
+    }
+
+    private func refusedActions() -> [Action] {
+        let refused = refused
+        return refusedListeners.values.map { continuation in { continuation.yield(refused) } }
+    }
+}

@@ -1,0 +1,157 @@
+public import Switchyard
+import Synchronization
+
+/// What a test does to one mock client: scripts its answers, makes calls fail or lose their answer, and sees what was called.
+///
+/// ```swift
+/// storage.controls.fail(.commit, onCall: 2, with: StorageError(.unauthorized, "Refused."))
+/// storage.controls.answer(.snapshot, with: .existing("users/alice", ["name": "Alice"]))
+/// ```
+public final class MockControls<Failure: ClientError>: Sendable {
+    private struct Rule {
+        let operation: String?
+        /// Which of the calls from now on, counted from 1.
+        let calls: ClosedRange<Int>
+        let outcome: @Sendable () -> Result<any Sendable, Failure>
+        var seen = 0
+    }
+
+    private struct State {
+        var rules: [Rule] = []
+        var lostAnswers = 0
+        var isRecording = false
+        var calls: [MockCall] = []
+    }
+
+    /// The connection that this client shares with the others of its device.
+    public let network: MockNetwork
+    private let state = Mutex(State())
+    /// Whether nothing at all is set, so that a call need not look further.
+    private let isIdle = Atomic(true)
+    private let unavailable: Failure
+    private let cancelled: Failure
+
+    init(network: MockNetwork, unavailable: Failure, cancelled: Failure) {
+        self.network = network
+        self.unavailable = unavailable
+        self.cancelled = cancelled
+    }
+
+    // MARK: Scripts
+
+    /// Makes a call of `operation` fail, without an effect.
+    ///
+    /// - Parameters:
+    ///   - call: Which one from now on: 1 is the next.
+    ///   - times: How many in a row, beginning with that one.
+    public func fail<Answer>(
+        _ operation: MockOperation<Answer, Failure>, onCall call: Int = 1, times: Int = 1, with error: Failure
+    ) { add(operation.name, call, times) { .failure(error) } }
+
+    /// Makes a call of any operation fail, without an effect.
+    public func failAny(onCall call: Int = 1, times: Int = 1, with error: Failure) {
+        add(nil, call, times) { .failure(error) }
+    }
+
+    /// Answers calls of `operation` without asking the backend.
+    public func answer<Answer>(
+        _ operation: MockOperation<Answer, Failure>, onCall call: Int = 1, times: Int = 1, with answer: Answer
+    ) { add(operation.name, call, times) { .success(answer) } }
+
+    /// Lets the next writing calls take effect and loses the answer on its way.
+    public func loseAnswers(_ count: Int = 1) { change { $0.lostAnswers += count } }
+
+    /// Forgets scripts, failures and lost answers that have not had their turn.
+    public func reset() {
+        change {
+            $0.rules = []
+            $0.lostAnswers = 0
+        }
+    }
+
+    // MARK: Recording
+
+    /// Whether calls are recorded. Off at first: a record grows with every call.
+    public var isRecording: Bool {
+        get { state.withLock { $0.isRecording } }
+        set { change { $0.isRecording = newValue } }
+    }
+
+    /// The calls since recording began, oldest first.
+    public var calls: [MockCall] { state.withLock { $0.calls } }
+    public func forgetCalls() { state.withLock { $0.calls = [] } }
+
+    // MARK: The client's side
+
+    /// Whether a call can go straight to the backend.
+    var isQuiet: Bool { isIdle.load(ordering: .relaxed) && network.isInstant }
+
+    /// A call's way to the server.
+    ///
+    /// - Returns: The scripted answer, if there is one.
+    func enter<Answer>(
+        _ operation: MockOperation<Answer, Failure>, _ subject: @autoclosure () -> String = "",
+        needsNetwork: Bool = false
+    ) async throws(Failure) -> Answer? {
+        let scripted = record(operation.name, subject())
+        guard await network.travel() else { throw cancelled }
+        if needsNetwork && !network.isOnline { throw unavailable }
+        return try scripted.flatMap { (result) throws(Failure) in try result.get() as? Answer }
+    }
+
+    /// As ``enter(_:_:needsNetwork:)`` for what must not wait: the failure that a script has for it.
+    func failure<Answer>(_ operation: MockOperation<Answer, Failure>, _ subject: @autoclosure () -> String) -> Failure?
+    {
+        guard !isIdle.load(ordering: .relaxed) else { return nil }
+        if case .failure(let error) = record(operation.name, subject()) { return error }
+        return nil
+    }
+
+    /// Whether the answer of the writing call that just took effect is to be lost.
+    func losesAnswer() -> Bool {
+        guard !isIdle.load(ordering: .relaxed) else { return false }
+        return state.withLock { state in
+            guard state.lostAnswers > 0 else { return false }
+            state.lostAnswers -= 1
+            return true
+        }
+    }
+
+    /// Throws when the answer is lost: for services without a queue.
+    func leave() throws(Failure) { if losesAnswer() { throw unavailable } }
+
+    private func record(_ operation: String, _ subject: @autoclosure () -> String) -> Result<any Sendable, Failure>? {
+        guard !isIdle.load(ordering: .relaxed) else { return nil }
+        let call = isRecording ? MockCall(operation: operation, subject: subject()) : nil
+        return state.withLock { state in
+            if let call { state.calls.append(call) }
+            var outcome: Result<any Sendable, Failure>?
+            for index in state.rules.indices where state.rules[index].operation ?? operation == operation {
+                state.rules[index].seen += 1
+                if outcome == nil, state.rules[index].calls.contains(state.rules[index].seen) {
+                    outcome = state.rules[index].outcome()
+                }
+            }
+            state.rules.removeAll { $0.seen >= $0.calls.upperBound }
+            return outcome
+        }
+    }
+
+    private func add(
+        _ operation: String?, _ call: Int, _ times: Int,
+        _ outcome: @escaping @Sendable () -> Result<any Sendable, Failure>
+    ) {
+        let first = max(1, call)
+        change {
+            $0.rules.append(Rule(operation: operation, calls: first...(first + max(1, times) - 1), outcome: outcome))
+        }
+    }
+
+    private func change(_ body: (inout State) -> Void) {
+        state.withLock { state in
+            body(&state)
+            isIdle.store(
+                state.rules.isEmpty && state.lostAnswers == 0 && !state.isRecording, ordering: .relaxed)
+        }
+    }
+}
