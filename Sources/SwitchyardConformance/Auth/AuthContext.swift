@@ -1,0 +1,111 @@
+import Foundation
+import Switchyard
+import Synchronization
+
+/// What an auth check works with: a device nobody is signed in on, others on demand, and people who exist nowhere else.
+final class AuthContext: ConformanceContext {
+    private struct State {
+        var clients: [any AuthClient] = []
+        var listeners: [@Sendable () -> Void] = []
+    }
+
+    let harness: any AuthHarness
+    let namespace = ConformanceNamespace()
+    let features: AuthFeatures
+    let client: any AuthClient
+    /// Good enough for everybody, and of no use to anybody.
+    let password: Secret = "correct horse 7 battery"
+    let otherPassword: Secret = "another staple 8 entirely"
+    let redirectURL = URL(string: "https://app.example.com/callback") ?? URL(fileURLWithPath: "/")
+    private let state = Mutex(State())
+
+    init(_ harness: any AuthHarness) async throws {
+        self.harness = harness
+        features = harness.features
+        client = try await harness.makeAuthClient()
+        state.withLock { $0.clients = [client] }
+    }
+
+    /// A device of its own for each call.
+    func device() async throws -> any AuthClient {
+        let client = try await harness.makeAuthClient()
+        keep(client)
+        return client
+    }
+
+    /// Shuts the client down and opens it anew on the same device.
+    func restart(_ client: any AuthClient) async throws -> any AuthClient {
+        await client.shutDown()
+        let reopened = try await harness.reopen(client)
+        keep(reopened)
+        return reopened
+    }
+
+    private func keep(_ client: any AuthClient) { state.withLock { $0.clients.append(client) } }
+
+    func email(_ name: String = "alice") -> String { harness.email(name, in: namespace) }
+
+    @discardableResult
+    func signUp(_ name: String = "alice", on client: (any AuthClient)? = nil) async throws -> AuthUser {
+        try await (client ?? self.client).signUp(email: email(name), password: password)
+    }
+
+    @discardableResult
+    func signIn(_ name: String = "alice", on client: (any AuthClient)? = nil) async throws -> AuthUser {
+        try await (client ?? self.client).signIn(email: email(name), password: password)
+    }
+
+    func watch(_ client: any AuthClient) -> StreamProbe<AuthState> {
+        let probe = StreamProbe<AuthState>(client.authStateStream())
+        state.withLock { $0.listeners.append { probe.cancel() } }
+        return probe
+    }
+
+    func watch() -> StreamProbe<AuthState> { watch(client) }
+
+    @discardableResult
+    func expectFailure<Value>(
+        _ codes: AuthError.Code..., in what: String, file: String = #fileID, line: Int = #line,
+        _ body: () async throws -> Value
+    ) async throws -> AuthError {
+        try await SwitchyardConformance.expectFailure(codes, as: AuthError.self, what, file: file, line: line, body)
+    }
+
+    func expectSignedIn(
+        _ id: AuthUser.ID, on client: (any AuthClient)? = nil, file: String = #fileID, line: Int = #line
+    ) async throws {
+        let user = await (client ?? self.client).currentUser
+        try expectEqual(user?.id, id, "the user who is signed in", file: file, line: line)
+    }
+
+    func expectNobody(
+        on client: (any AuthClient)? = nil, file: String = #fileID, line: Int = #line
+    ) async throws {
+        let state = await (client ?? self.client).state
+        try expect(!state.isSignedIn, "nobody is signed in", found: "\(state)", file: file, line: line)
+    }
+
+    func tearDown() async throws {
+        let (clients, listeners) = state.withLock { ($0.clients, $0.listeners) }
+        for cancel in listeners { cancel() }
+        for client in clients {
+            // What cannot be deleted this way is the harness's to remove.
+            if features.capabilities.accountDeletion { try? await client.deleteAccount() }
+            await client.shutDown()
+        }
+        try await harness.cleanUp(namespace)
+    }
+}
+
+public typealias AuthCheck = ConformanceCheck<any AuthHarness, AuthFeatures>
+
+extension ConformanceCheck where Harness == any AuthHarness, Features == AuthFeatures {
+    init(
+        _ name: String, needs requirements: AuthRequirement..., deadline: Duration = .seconds(40),
+        _ body: @escaping @Sendable (AuthContext) async throws -> Void
+    ) {
+        self.init(.auth, name, requirements: requirements, deadline: deadline) { harness in
+            try await ConformanceLife.run(deadline: deadline, begin: { try await AuthContext(harness) }, body: body)
+        }
+    }
+}

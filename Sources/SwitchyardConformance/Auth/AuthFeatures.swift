@@ -1,0 +1,42 @@
+public import Switchyard
+
+/// What an auth client under test and its harness declare; decides which checks apply.
+public struct AuthFeatures: Sendable, Hashable {
+    /// The same as the clients' own.
+    public var capabilities: AuthCapabilities
+    /// Somebody whose identity tokens the harness can make, where the capability is there.
+    public var identityProvider: IdentityProvider
+    /// Whether a session outlasts its client, so that ``AuthHarness/reopen(_:)`` finds it.
+    public var keepsSessions = false
+    /// Whether the harness can let access tokens run out.
+    public var agesTokens = false
+    /// Whether the harness can end sessions on the server.
+    public var endsSessions = false
+    /// Whether the harness can bar accounts.
+    public var disablesAccounts = false
+
+    public init(_ capabilities: AuthCapabilities, identityProvider: IdentityProvider = .google) {
+        self.capabilities = capabilities
+        self.identityProvider = identityProvider
+    }
+}
+
+public typealias AuthRequirement = ConformanceRequirement<AuthFeatures>
+
+extension ConformanceRequirement where Features == AuthFeatures {
+    static let anonymous = Self("anonymous accounts") { $0.capabilities.anonymous }
+    static let customTokens = Self("custom tokens") { $0.capabilities.customTokens }
+    static let identityTokens = Self("identity tokens") { $0.capabilities.identityTokens }
+    static let browser = Self("sign-in through the browser") { $0.capabilities.browserSignIn }
+    static let phoneCodes = Self("phone codes") { $0.capabilities.phoneCodes }
+    static let emailLinks = Self("e-mail links") { $0.capabilities.emailLinks }
+    static let passwordReset = Self("password resets") { $0.capabilities.passwordReset }
+    static let linking = Self("linking") { $0.capabilities.linking }
+    static let secondFactors = Self("second factors") { $0.capabilities.secondFactors }
+    static let deletion = Self("deletion of accounts") { $0.capabilities.accountDeletion }
+    static let elsewhere = Self("signing out elsewhere") { $0.capabilities.signOutElsewhere }
+    static let keptSessions = Self("kept sessions") { $0.keepsSessions }
+    static let ageing = Self("tokens that run out") { $0.agesTokens }
+    static let endedSessions = Self("sessions ended by the server") { $0.endsSessions }
+    static let disabling = Self("barred accounts") { $0.disablesAccounts }
+}
