@@ -175,7 +175,9 @@ extension StorageConformance {
         },
         StorageCheck("a refused write can be corrected and queued again", needs: .offline) { context in
             let path = try context.items.document("a")
+            try await context.client.disableNetwork()
             let receipt = try await context.client.updateDocument(path, ["number": 1])
+            try await context.client.enableNetwork()
             try await context.store.expectFailure(.notFound, in: "waiting for it") { try await receipt.acknowledged() }
             let refused = context.watch(context.client.refusedWrites())
             let list = try await refused.first("the refused write") { !$0.isEmpty }

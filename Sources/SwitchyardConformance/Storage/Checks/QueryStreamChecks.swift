@@ -45,8 +45,8 @@ extension StorageConformance {
             try expectEqual($0.newIndex, 2, "the new place")
         },
         step(
-            "a document that moves up comes with both places", from: ["a": 1, "b": 2, "c": 3],
-            { try await $0.put("c", 0) }, to: ["c", "a", "b"]
+            "a document that moves up comes with both places", from: ["a": 2, "b": 3, "c": 4],
+            { try await $0.put("c", 1) }, to: ["c", "a", "b"]
         ) {
             try expectEqual($0.kind, .modified, "the kind of change")
             try expectEqual($0.oldIndex, 2, "the old place")
