@@ -71,7 +71,7 @@ import Testing
                 try Query(in: "c").where("n", .greaterThanOrEqual, 1).limited(to: 5),
                 try Query(in: "c").where(
                     .any([.field("a", .equal, 1), .all([.field("b", .isNotNull), .field("c", .isNaN)])])),
-                try Query(in: "c").where("a", .in, [1, 2]).where("b", .arrayContains, nil as DocumentValue),
+                try Query(in: "c").where("a", .in, [1, 2]).where("b", .arrayContains, .null),
                 try Query(in: "c").where("a", .notIn, ["x"]).skipping(3),
                 try Query(in: "c").where("a", .arrayContainsAny, ["x"]).selecting("a", "b.c"),
                 try Query(in: "c").where(.documentID, .in, [StoragePath("c/x"), "c/y"]),

@@ -34,7 +34,7 @@ import Testing
                 FieldTransform("t", .serverTime), FieldTransform("i", .increment(1.5)),
                 FieldTransform("x", .maximum(1)),
                 FieldTransform("y", .minimum(2)), FieldTransform("u", .arrayUnion([])),
-                FieldTransform("r", .arrayRemove([nil])),
+                FieldTransform("r", .arrayRemove([.null])),
             ], precondition: .updateTime(Timestamp(microseconds: 42))),
         DocumentWrite(path: "w/a", operation: .patch([:], mask: []), transforms: [FieldTransform("t", .serverTime)]),
         DocumentWrite(path: "w/a", operation: .delete, precondition: .exists(true)),

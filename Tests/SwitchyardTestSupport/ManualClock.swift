@@ -32,6 +32,9 @@ package final class ManualClock: Clock, Sendable {
     /// How many are asleep: what a test waits for before it moves the hands.
     package var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
+    /// When the sleepers wake, the first first.
+    package var deadlines: [Instant] { state.withLock { $0.sleepers.map(\.deadline).sorted() } }
+
     package func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let id = state.withLock { state in
             state.nextID += 1

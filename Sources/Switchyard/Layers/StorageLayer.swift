@@ -41,6 +41,11 @@ extension StorageLayer {
     public func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath] {
         try await base.collections(under: document)
     }
+    public func deleteRecursively(
+        _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
+    ) async throws(StorageError) -> Int {
+        try await base.deleteRecursively(document, progress: progress)
+    }
     public func enableNetwork() async throws(StorageError) { try await base.enableNetwork() }
     public func disableNetwork() async throws(StorageError) { try await base.disableNetwork() }
     public func waitForPendingWrites() async throws(StorageError) { try await base.waitForPendingWrites() }

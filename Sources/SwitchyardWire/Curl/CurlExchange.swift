@@ -187,7 +187,7 @@
         }
     }
 
-    /// A number several threads may look at, such as how many exchanges exist.
+    /// How many exchanges exist, for tests that look for leaks.
     final class LiveCount: Sendable {
         let value = Atomic(0)
     }

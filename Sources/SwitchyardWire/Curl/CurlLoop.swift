@@ -18,8 +18,6 @@
 
         let configuration: CurlConfiguration
         let live = LiveCount()
-        /// Turns of the loop so far.
-        let turns = LiveCount()
         let clock = LoopClock()
         private let queue = CurlCommandQueue()
         private let lifecycle = Mutex(Lifecycle())
@@ -121,7 +119,6 @@
         private func runLoop(_ multi: ccurl_multi) {
             var batch: [CurlCommand] = []
             while true {
-                turns.value.add(1, ordering: .relaxed)
                 let isEnding = queue.exchange(&batch)
                 for command in batch { execute(command) }
                 // Not kept while asleep: commands hold exchanges.
@@ -131,8 +128,8 @@
                     var stillRunning: Int32 = 0
                     ccurl_multi_perform(multi, &stillRunning)
                     collectFinished(multi)
+                    endStalled()
                 }
-                endStalled()
                 let hasMore = serveConnections()
                 guard !hasMore, queue.fallAsleep() else { continue }
                 fillPollSet()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct DocumentDataTests {
     @Test func `A missing field is absent, not null`() throws {
-        let data: DocumentData = ["null": nil, "map": ["null": nil]]
+        let data: DocumentData = ["null": .null, "map": ["null": .null]]
         #expect(data["missing"] == .none)
         #expect(data["null"] == .some(.null))
         #expect(data[FieldPath("missing")] == .none)

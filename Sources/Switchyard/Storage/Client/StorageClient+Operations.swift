@@ -39,11 +39,12 @@ extension StorageClient {
         try await commit(WriteBatch([.set(path, fields)]))
     }
 
+    /// Replaces the document at `path`, or creates it, with plain values.
     // Disfavoured, so that a literal is never ambiguous between the two.
     @_disfavoredOverload
     @discardableResult
     public func setDocument(_ path: StoragePath, _ data: DocumentData) async throws(StorageError) -> WriteReceipt {
-        try await commit(WriteBatch([.set(path, WriteFields(data))]))
+        try await commit(WriteBatch([.set(path, data: data)]))
     }
 
     /// Writes the given fields, nested maps field by field, and creates the document if it is missing.
@@ -63,6 +64,14 @@ extension StorageClient {
     @discardableResult
     public func patchDocument(_ path: StoragePath, _ updates: FieldUpdates) async throws(StorageError) -> WriteReceipt {
         try await updateDocument(path, updates)
+    }
+
+    /// Writes only those of the given fields that `mask` names, each as a whole; all of them must be among the fields.
+    @discardableResult
+    public func mergeDocument(
+        _ path: StoragePath, _ fields: WriteFields, mask: [FieldPath]
+    ) async throws(StorageError) -> WriteReceipt {
+        try await commit(WriteBatch([.merge(path, fields, mask: mask)]))
     }
 
     /// Creates the document; `.alreadyExists` if it is there (with a queue, on the receipt).

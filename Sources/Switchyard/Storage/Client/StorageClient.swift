@@ -40,6 +40,7 @@ public protocol StorageClient: Sendable {
     /// Returns once the batch is safe: with the server, or, for a client with a queue, on this device.
     /// - Throws: `.invalidArgument` for an empty batch or one above ``StorageCapabilities/maximumBatchSize``; without a
     ///   queue, also what the server says.
+    @discardableResult
     func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt
 
     /// The seam below ``transaction(_:_:)``: reads that see committed documents only, then one commit.
@@ -52,6 +53,16 @@ public protocol StorageClient: Sendable {
 
     /// The names of the collections below `document`, or at the top, sorted.
     func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath]
+
+    /// Deletes `document` and everything below it on the server, in bounded batches; needs the capability.
+    ///
+    /// Not one transaction: stopped half-way, by cancellation or a failure, it leaves the upper documents, and can be
+    /// done again. The default lists collections and deletes from the leaves up.
+    /// - Parameter progress: Called after each batch with the number of documents deleted so far.
+    /// - Returns: How many documents were deleted; names of documents that never existed may count.
+    func deleteRecursively(
+        _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
+    ) async throws(StorageError) -> Int
 
     // MARK: Offline; the defaults refuse with `.unsupported`, except where doing nothing is right.
 

@@ -27,7 +27,7 @@ public struct CollectionPath: Sendable {
 
     /// The last segment: the name that a collection group query looks for.
     public var id: String {
-        rawValue.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(rawValue[rawValue.index(after: $0)...]) }
+        rawValue.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(rawValue[rawValue.utf8.index(after: $0)...]) }
             ?? rawValue
     }
 

@@ -21,7 +21,7 @@ public struct StoragePath: Sendable {
 
     /// The last segment.
     public var id: String {
-        rawValue.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(rawValue[rawValue.index(after: $0)...]) }
+        rawValue.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(rawValue[rawValue.utf8.index(after: $0)...]) }
             ?? rawValue
     }
 

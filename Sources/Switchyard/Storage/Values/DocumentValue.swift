@@ -96,11 +96,11 @@ extension Optional: DocumentValueConvertible where Wrapped: DocumentValueConvert
     public var documentValue: DocumentValue { self?.documentValue ?? .null }
 }
 
-extension DocumentValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+// No nil literal: `isThere ? value : nil` would then quietly mean null where a missing value is meant. Write `.null`.
+extension DocumentValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByStringInterpolation, ExpressibleByArrayLiteral,
     ExpressibleByDictionaryLiteral
 {
-    public init(nilLiteral: ()) { self = .null }
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     public init(integerLiteral value: Int64) { self = .integer(value) }
     public init(floatLiteral value: Double) { self = .double(value) }

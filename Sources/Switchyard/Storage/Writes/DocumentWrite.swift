@@ -41,6 +41,11 @@ public struct DocumentWrite: Sendable, Hashable {
         return try checked(path, .set(parts.data), parts.transforms)
     }
 
+    /// Replaces the document, or creates it, with plain values.
+    public static func set(_ path: StoragePath, data: DocumentData) throws(StorageError) -> DocumentWrite {
+        try checked(path, .set(data), [])
+    }
+
     /// Creates the document; fails with `.alreadyExists` if it is there.
     public static func create(_ path: StoragePath, _ fields: WriteFields) throws(StorageError) -> DocumentWrite {
         try set(path, fields).requiring(.exists(false))

@@ -3,7 +3,7 @@
 /// ```swift
 /// try await storage.updateDocument("users/alice", ["name": "Alice", "visits": .increment(1), "nickname": .delete])
 /// ```
-public indirect enum FieldValue: Sendable, Hashable {
+public enum FieldValue: Sendable, Hashable {
     case value(DocumentValue)
     /// A map some of whose fields are transforms or removals.
     case fields(WriteFields)
@@ -11,6 +11,8 @@ public indirect enum FieldValue: Sendable, Hashable {
     /// Removes the field. Only in merges and updates.
     case delete
 
+    /// Null, which is a value; the absence of the field is ``delete``.
+    public static let null = FieldValue.value(.null)
     /// The time at which the server commits the write.
     public static let serverTime = FieldValue.transform(.serverTime)
     public static func increment(_ number: FieldTransform.Number) -> FieldValue { .transform(.increment(number)) }
@@ -26,11 +28,10 @@ public indirect enum FieldValue: Sendable, Hashable {
     public static func of(_ value: some DocumentValueConvertible) -> FieldValue { .value(value.documentValue) }
 }
 
-extension FieldValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+extension FieldValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByStringInterpolation, ExpressibleByArrayLiteral,
     ExpressibleByDictionaryLiteral
 {
-    public init(nilLiteral: ()) { self = .value(.null) }
     public init(booleanLiteral value: Bool) { self = .value(.bool(value)) }
     public init(integerLiteral value: Int64) { self = .value(.integer(value)) }
     public init(floatLiteral value: Double) { self = .value(.double(value)) }

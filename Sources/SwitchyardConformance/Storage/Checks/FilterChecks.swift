@@ -143,7 +143,7 @@ extension StorageConformance {
 
     /// Conditions over values of any kind in one field.
     static let openFilterChecks: [StorageCheck] = [
-        mixed("equality finds null only when asked for null", { try $0.where("v", .equal, nil) }, ["null"]),
+        mixed("equality finds null only when asked for null", { try $0.where("v", .equal, .null) }, ["null"]),
         mixed("a test for null finds null and not what is missing", { try $0.where("v", .isNull) }, ["null"]),
         mixed(
             "a test for anything but null finds every other value", needs: [.negations],
@@ -168,7 +168,7 @@ extension StorageConformance {
         mixed("a field in a map is found by its path", { try $0.where("v.a", .equal, 1) }, ["map"]),
         mixed("elements of an array of different kinds are found", { try $0.where("v", .arrayContains, 1) }, ["array"]),
         mixed("membership spans kinds", { try $0.where("v", .in, [1, "abc", false]) }, ["d1", "false", "i1", "text"]),
-        mixed("null in a membership list finds nothing", { try $0.where("v", .in, [nil, 2]) }, ["i2"]),
+        mixed("null in a membership list finds nothing", { try $0.where("v", .in, [.null, 2]) }, ["i2"]),
         mixed(
             "inequality skips null and what is missing, and keeps NaN", needs: [.negations],
             { try $0.where("v", .notEqual, 1) }, ["false", "nan", "i2", "time", "text", "array", "map"]),
@@ -177,7 +177,7 @@ extension StorageConformance {
             { try $0.where("v", .notIn, [1, "abc"]) }, ["false", "nan", "i2", "time", "array", "map"]),
         mixed(
             "exclusion with null in its list finds nothing", needs: [.negations],
-            { try $0.where("v", .notIn, [nil, 1]) }, []),
+            { try $0.where("v", .notIn, [.null, 1]) }, []),
         mixed("a field that nobody has finds nothing", { try $0.where("zzz", .equal, 1) }, []),
         StorageCheck("fields whose names need quoting are found", needs: .openTypes) { context in
             try await context.store.seed(
@@ -266,7 +266,7 @@ extension StorageConformance {
     ) -> StorageCheck {
         over(
             [
-                "null": ["v": nil], "false": ["v": false], "nan": ["v": .double(.nan)], "i1": ["v": 1],
+                "null": ["v": .null], "false": ["v": false], "nan": ["v": .double(.nan)], "i1": ["v": 1],
                 "d1": ["v": 1.0],
                 "i2": ["v": 2], "time": ["v": .time(1000)], "text": ["v": "abc"], "array": ["v": [1, "x"]],
                 "map": ["v": ["a": 1]], "missing": ["w": 1],

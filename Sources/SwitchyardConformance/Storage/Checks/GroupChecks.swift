@@ -91,7 +91,7 @@ extension StorageConformance {
         aggregate("the sum of whole numbers is whole", [1, 2, 39], [.sum("number")], [42]),
         aggregate("the sum over nothing is a whole zero", [], [.sum("number")], [0]),
         aggregate("the mean is a double", [1, 2, 4, 5], [.average("number")], [3.0]),
-        aggregate("the mean over nothing is null", [], [.average("number")], [nil]),
+        aggregate("the mean over nothing is null", [], [.average("number")], [.null]),
         aggregate(
             "several aggregates come in the order asked for", [1, 2, 3],
             [.average("number"), .count, .sum("number")], [2.0, 3, 6]),
@@ -112,7 +112,7 @@ extension StorageConformance {
             try await context.store.seed(
                 context.items,
                 [
-                    "a": ["number": 1], "b": ["number": "2"], "c": ["number": nil], "d": ["text": "x"],
+                    "a": ["number": 1], "b": ["number": "2"], "c": ["number": .null], "d": ["text": "x"],
                     "e": ["number": 4],
                 ])
             let found = try await context.client.aggregate(

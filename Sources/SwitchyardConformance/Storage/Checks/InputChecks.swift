@@ -79,7 +79,7 @@ extension StorageConformance {
             _ = try Query(in: context.items).where("number", .in, .array(values)).where("text", .in, .array(values))
         },
         refused("comparing with null is refused") { context in
-            _ = try Query(in: context.items).where("number", .lessThan, nil)
+            _ = try Query(in: context.items).where("number", .lessThan, .null)
         },
         refused("exclusion among alternatives is refused") { context in
             _ = try Query(in: context.items).where(.any([.field("number", .notIn, [1]), .field("text", .equal, "x")]))

@@ -60,7 +60,7 @@ extension StorageConformance {
                 gives: ["c", "a"])
         },
         StorageCheck("an order leaves out documents without the field", needs: .openTypes) { context in
-            try await context.store.seed(context.items, ["a": ["v": 1], "b": ["w": 1], "c": ["v": nil]])
+            try await context.store.seed(context.items, ["a": ["v": 1], "b": ["w": 1], "c": ["v": .null]])
             try await context.store.expect(Query(in: context.items).ordered(by: "v"), gives: ["c", "a"])
         },
         StorageCheck("an order by a nested field finds it", needs: .openTypes) { context in
@@ -71,7 +71,7 @@ extension StorageConformance {
         ladder(
             "values of different kinds stand in one order",
             [
-                nil, false, true, .double(.nan), .double(-.infinity), -1, 0.5, .double(.infinity), .time(0), .time(9),
+                .null, false, true, .double(.nan), .double(-.infinity), -1, 0.5, .double(.infinity), .time(0), .time(9),
                 "",
                 "a", .blob(), .blob(0), .link("a/b"), .place(0, 0), [], [1], [:], ["a": 1],
             ]),
@@ -98,7 +98,7 @@ extension StorageConformance {
             [.place(-90, 180), .place(0, -1), .place(0, 0), .place(0, 1), .place(1, -180)]),
         ladder(
             "arrays are ordered element by element, the shorter first",
-            [[], [nil], [1], [1, 0], [1, 2], [2], ["a"], ["a", 1]]),
+            [[], [.null], [1], [1, 0], [1, 2], [2], ["a"], ["a", 1]]),
         ladder(
             "maps are ordered key by key, then by size",
             [[:], ["a": 1], ["a": 1, "b": 1], ["a": 2], ["aa": 0], ["b": 0]]),
@@ -204,7 +204,7 @@ extension StorageConformance {
         },
         StorageCheck("cursors of any kind of value find their place", needs: .openTypes) { context in
             let values: [DocumentValue] = [
-                nil, true, .double(.nan), 3, .time(5), "text", .blob(9), .link("a/b"), .place(1, 2), [1], ["a": 1],
+                .null, true, .double(.nan), 3, .time(5), "text", .blob(9), .link("a/b"), .place(1, 2), [1], ["a": 1],
             ]
             try await context.store.seed(
                 try values.enumerated().map { (try context.items.document("d\(10 + $0)"), DocumentData([("v", $1)])) })

@@ -1,0 +1,156 @@
+import Foundation
+
+/// Turns any `Codable` type into the fields of a document, and back.
+///
+/// ```swift
+/// struct User: Codable {
+///     @DocumentID var id: String?
+///     var name: String
+///     var born: Date
+///     @ServerTimestamp var changed: Date?
+/// }
+/// try await storage.setDocument("users/alice", from: alice)
+/// let alice = try await storage.document("users/alice", as: User.self)
+/// ```
+///
+/// Dates are timestamps, `Data` is bytes, a `URL` is text, a ``StoragePath`` is a reference; ``Timestamp``, ``GeoPoint``,
+/// ``DocumentReference``, ``DocumentValue`` and ``DocumentData`` stay what they are. Whole numbers and fractions are read as
+/// each other where nothing is lost. An optional that is `nil` is left out, so a merge does not touch its field.
+public struct DocumentCoder: Sendable {
+    /// How the names of properties become the names of fields. The keys of dictionaries are never changed.
+    public enum KeyStrategy: Sendable {
+        case asIs
+        /// `lastSeenAt` is the field `last_seen_at`.
+        case snakeCase
+        /// The name of a property, turned into that of its field. Different names must stay different.
+        case custom(@Sendable (String) -> String)
+    }
+
+    public var keys: KeyStrategy
+    /// Handed to `init(from:)` and `encode(to:)` of the types that are coded.
+    public var userInfo: [CodingUserInfoKey: any Sendable]
+
+    public init(keys: KeyStrategy = .asIs, userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
+        self.keys = keys
+        self.userInfo = userInfo
+    }
+
+    public static let standard = DocumentCoder()
+
+    /// The fields of `value`, to be written.
+    ///
+    /// - Throws: `.codingFailed` naming the field that no document can hold.
+    public func encode(_ value: some Encodable) throws(StorageError) -> WriteFields {
+        try write(value) { data, fields in fields ?? WriteFields(data) }
+    }
+
+    /// What is needed to write `value`: its plain fields, or, when some wait for the server's time, those with them.
+    func write<Result>(
+        _ value: some Encodable, _ make: (DocumentData, WriteFields?) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        let (data, serverTimes) = try encoded(value)
+        guard !serverTimes.isEmpty else { return try make(data, nil) }
+        var fields = WriteFields(data)
+        for path in serverTimes { fields.insertServerTime(at: path[...]) }
+        return try make(data, fields)
+    }
+
+    /// The fields of `value` as far as they are known here: one that waits for its server time is left out.
+    public func data(from value: some Encodable) throws(StorageError) -> DocumentData {
+        try encoded(value).data
+    }
+
+    private func encoded(_ value: some Encodable) throws(StorageError) -> (data: DocumentData, serverTimes: [[String]])
+    {
+        let context = EncodingContext(self)
+        do {
+            return (try context.fields(of: value), context.serverTimes)
+        } catch {
+            throw CodingFailure.storageError(error, encoding: type(of: value))
+        }
+    }
+
+    /// - Parameter path: Where the fields come from: for ``DocumentID`` and for the text of an error.
+    /// - Throws: `.codingFailed` naming the field that does not fit.
+    public func decode<Value: Decodable>(
+        _ type: Value.Type, from data: DocumentData, at path: StoragePath? = nil
+    ) throws(StorageError) -> Value {
+        do {
+            return try DecodingContext(self, path).value(type, from: data)
+        } catch {
+            throw CodingFailure.storageError(error, decoding: type, at: path)
+        }
+    }
+
+    /// The document as a value; `nil` if it does not exist.
+    public func decode<Value: Decodable>(
+        _ type: Value.Type, from document: DocumentSnapshot
+    ) throws(StorageError) -> Value? {
+        guard let data = document.data else { return nil }
+        return try decode(type, from: data, at: document.path)
+    }
+}
+
+extension DocumentSnapshot {
+    /// The document as a value; `nil` if it does not exist.
+    ///
+    /// - Throws: `.codingFailed` naming the field that does not fit.
+    public func decoded<Value: Decodable>(
+        as type: Value.Type = Value.self, by coder: DocumentCoder = .standard
+    ) throws(StorageError) -> Value? {
+        try coder.decode(type, from: self)
+    }
+}
+
+extension QuerySnapshot {
+    /// All results as values, in order.
+    ///
+    /// - Throws: `.codingFailed` naming the first document that does not fit, and its field.
+    public func decoded<Value: Decodable>(
+        as type: Value.Type = Value.self, by coder: DocumentCoder = .standard
+    ) throws(StorageError) -> [Value] {
+        var values: [Value] = []
+        values.reserveCapacity(count)
+        for document in documents {
+            if let value = try coder.decode(type, from: document) { values.append(value) }
+        }
+        return values
+    }
+}
+
+extension DocumentData {
+    /// These fields as a value.
+    ///
+    /// - Throws: `.codingFailed` naming the field that does not fit.
+    public func decoded<Value: Decodable>(
+        as type: Value.Type = Value.self, by coder: DocumentCoder = .standard
+    ) throws(StorageError) -> Value {
+        try coder.decode(type, from: self)
+    }
+}
+
+extension WriteFields {
+    /// The fields of `value`.
+    ///
+    /// - Throws: `.codingFailed` naming the field that no document can hold.
+    public init(encoding value: some Encodable, by coder: DocumentCoder = .standard) throws(StorageError) {
+        self = try coder.encode(value)
+    }
+
+    fileprivate mutating func insertServerTime(at path: ArraySlice<String>) {
+        guard let name = path.first else { return }
+        let rest = path.dropFirst()
+        guard !rest.isEmpty else {
+            self[name] = .serverTime
+            return
+        }
+        var inner: WriteFields =
+            switch self[name] {
+            case .value(.map(let data)): WriteFields(data)
+            case .fields(let fields): fields
+            default: [:]
+            }
+        inner.insertServerTime(at: rest)
+        self[name] = .fields(inner)
+    }
+}

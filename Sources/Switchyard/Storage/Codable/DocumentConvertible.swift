@@ -1,0 +1,34 @@
+/// A type that says itself how it stands in a document: for those who do not want `Codable`.
+///
+/// ```swift
+/// extension Temperature: DocumentConvertible {
+///     init(document: DocumentSnapshot) throws(StorageError) {
+///         degrees = try document.required("degrees", \.doubleValue)
+///     }
+///     func documentFields() -> WriteFields { ["degrees": .of(degrees), "at": .serverTime] }
+/// }
+/// ```
+public protocol DocumentConvertible: Sendable {
+    /// Called only with a document that exists.
+    init(document: DocumentSnapshot) throws(StorageError)
+    /// What is written; may hold transforms.
+    func documentFields() throws(StorageError) -> WriteFields
+}
+
+extension DocumentSnapshot {
+    /// The value at `field` as `kind` takes it, for a ``DocumentConvertible``.
+    ///
+    /// - Throws: `.codingFailed` naming the field, if it is missing or of another kind.
+    public func required<Value>(
+        _ field: FieldPath, _ kind: (DocumentValue) -> Value?
+    ) throws(StorageError) -> Value {
+        guard let value = self[field] else {
+            throw StorageError(.codingFailed, "The field “\(field)” of “\(path)” is missing.")
+        }
+        guard let result = kind(value) else {
+            throw StorageError(
+                .codingFailed, "The field “\(field)” of “\(path)” is of another kind than expected: \(value.kind).")
+        }
+        return result
+    }
+}

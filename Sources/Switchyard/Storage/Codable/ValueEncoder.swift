@@ -1,0 +1,192 @@
+import Foundation
+
+/// What all encoders of one document share.
+final class EncodingContext {
+    var names: KeyNames
+    let userInfo: [CodingUserInfoKey: Any]
+    /// The fields that wait for the time of their commit, by their path.
+    var serverTimes: [[String]] = []
+
+    init(_ coder: DocumentCoder) {
+        names = KeyNames(coder.keys)
+        userInfo = coder.userInfo
+    }
+
+    func fields(of value: some Encodable) throws -> DocumentData {
+        let encoder = ValueEncoder(self, under: nil, .name(""))
+        switch try encoder.encoded(value) {
+        case .map(let data): return data
+        default:
+            throw encoder.failure(
+                CodingFailure(reason: "a document needs fields by name, as a struct or a dictionary has"))
+        }
+    }
+}
+
+/// One Swift value on its way into a document.
+final class ValueEncoder: Encoder {
+    let context: EncodingContext
+    private let parent: ValueEncoder?
+    private let step: CodingStep
+    private let depth: Int
+    private var keepsKeys = false
+
+    private var content = Content.none
+    var entries: [DocumentData.Entry] = []
+    var elements: [DocumentValue] = []
+    /// Encoders whose values come at the end, by the place that is kept for them.
+    private var pending: [(place: Int, encoder: ValueEncoder)] = []
+
+    private enum Content {
+        case none, map, array
+        case value(DocumentValue)
+        /// A field that is not written, ``DocumentID``.
+        case omitted
+    }
+
+    /// Far more than a document can be deep; stops types that encode themselves without end.
+    private static let maximumDepth = 200
+
+    init(_ context: EncodingContext, under parent: ValueEncoder?, _ step: CodingStep) {
+        self.context = context
+        self.parent = parent
+        self.step = step
+        depth = (parent?.depth ?? -1) + 1
+    }
+
+    var userInfo: [CodingUserInfoKey: Any] { context.userInfo }
+    var convertsKeys: Bool { context.names.changesNames && !keepsKeys }
+
+    var codingPath: [any CodingKey] {
+        guard let parent else { return [] }
+        return parent.codingPath + [step]
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        content = .map
+        return KeyedEncodingContainer(KeyedEncoding(self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        content = .array
+        return UnkeyedEncoding(self)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
+
+    /// The whole of `value`; `nil` if it is not to be written.
+    func encoded<Value: Encodable>(_ value: Value) throws -> DocumentValue? {
+        if let native = NativeValues.encode(value) { return native }
+        guard depth < ValueEncoder.maximumDepth else { throw failure(CodingFailure(reason: "it nests too deeply")) }
+        if context.names.changesNames, value is any TextKeyedDictionary { keepsKeys = true }
+        do {
+            try value.encode(to: self)
+        } catch let error as EncodingError {
+            throw error
+        } catch let error as StorageError where error.code == .codingFailed {
+            throw error
+        } catch {
+            throw EncodingError.invalidValue(
+                (), EncodingError.Context(codingPath: codingPath, debugDescription: "", underlyingError: error))
+        }
+        return finished()
+    }
+
+    /// A value inside of this one; `nil` if it is not to be written.
+    @inline(__always)
+    func encoded<Value: Encodable>(_ value: Value, at step: @autoclosure () -> CodingStep) throws -> DocumentValue? {
+        if let native = NativeValues.encode(value) { return native }
+        return try ValueEncoder(context, under: self, step()).encoded(value)
+    }
+
+    private func finished() -> DocumentValue? {
+        switch content {
+        case .omitted: return nil
+        case .value(let value): return value
+        case .none: return .map(DocumentData())
+        case .array:
+            for (place, encoder) in pending { elements[place] = encoder.finished() ?? .null }
+            return .array(elements)
+        case .map:
+            for (place, encoder) in pending.reversed() {
+                if let value = encoder.finished() { entries[place].value = value } else { entries.remove(at: place) }
+            }
+            return .map(DocumentData(unsorted: entries))
+        }
+    }
+
+    /// An encoder for a field, whose value is taken when this one is finished.
+    func nested(named name: String) -> ValueEncoder {
+        let encoder = ValueEncoder(context, under: self, .name(name))
+        pending.append((entries.count, encoder))
+        entries.append(DocumentData.Entry(name: name, value: .null))
+        return encoder
+    }
+
+    /// An encoder for the next element, whose value is taken when this one is finished.
+    func nestedElement() -> ValueEncoder {
+        let encoder = ValueEncoder(context, under: self, .index(elements.count))
+        pending.append((elements.count, encoder))
+        elements.append(.null)
+        return encoder
+    }
+
+    /// Leaves the field out.
+    func omit() { content = .omitted }
+
+    /// Leaves the field out, to be written with the time of the commit.
+    func omitForServerTime() throws {
+        var path: [String] = []
+        for step in codingPath {
+            guard step.intValue == nil else {
+                throw failure(CodingFailure(reason: "a server time cannot stand inside of an array"))
+            }
+            path.append(step.stringValue)
+        }
+        context.serverTimes.append(path)
+        content = .omitted
+    }
+
+    func failure(_ failure: CodingFailure, at step: CodingStep? = nil) -> EncodingError {
+        .invalidValue(
+            (),
+            EncodingError.Context(
+                codingPath: codingPath + (step.map { [$0] } ?? []), debugDescription: "", underlyingError: failure))
+    }
+}
+
+extension ValueEncoder: SingleValueEncodingContainer {
+    func encodeNil() { content = .value(.null) }
+
+    func encode<Value: Encodable>(_ value: Value) throws {
+        if let native = NativeValues.encode(value) {
+            content = .value(native)
+        } else {
+            // The same place in the document, so the same encoder: a wrapper adds no level.
+            if context.names.changesNames, value is any TextKeyedDictionary { keepsKeys = true }
+            try value.encode(to: self)
+        }
+    }
+
+    func encode(_ value: Bool) { content = .value(.bool(value)) }
+    func encode(_ value: String) { content = .value(.string(value)) }
+    func encode(_ value: Double) { content = .value(.double(value)) }
+    func encode(_ value: Float) { content = .value(.double(Double(value))) }
+    func encode(_ value: Int) { content = .value(.integer(Int64(value))) }
+    func encode(_ value: Int8) { content = .value(.integer(Int64(value))) }
+    func encode(_ value: Int16) { content = .value(.integer(Int64(value))) }
+    func encode(_ value: Int32) { content = .value(.integer(Int64(value))) }
+    func encode(_ value: Int64) { content = .value(.integer(Int64(value))) }
+    func encode(_ value: UInt8) { content = .value(.integer(Int64(value))) }
+    func encode(_ value: UInt16) { content = .value(.integer(Int64(value))) }
+    func encode(_ value: UInt32) { content = .value(.integer(Int64(value))) }
+    func encode(_ value: UInt) throws { content = .value(try fitting(value, at: nil)) }
+    func encode(_ value: UInt64) throws { content = .value(try fitting(value, at: nil)) }
+
+    func fitting(_ value: some FixedWidthInteger, at step: CodingStep?) throws -> DocumentValue {
+        guard let number = Int64(exactly: value) else {
+            throw failure(CodingFailure(reason: "the number is larger than a document can hold"), at: step)
+        }
+        return .integer(number)
+    }
+}

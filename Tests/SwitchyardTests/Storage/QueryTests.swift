@@ -1,0 +1,161 @@
+import Switchyard
+import SwitchyardTestSupport
+import Testing
+
+@Suite struct QueryTests {
+    static let things = Query(in: "things")
+
+    @Test func `What no backend can run is refused when it is built, with what to change`() throws {
+        let things = Self.things
+        let many = DocumentValue.array((0..<31).map { .integer($0) })
+        let some = DocumentValue.array((0..<6).map { .integer($0) })
+        let document = DocumentSnapshot.existing("things/1", ["a": 1])
+        let attempts: [() throws -> Query] = [
+            { try things.limited(to: 0) },
+            { try things.limited(to: -1) },
+            { try things.limited(to: .max) },
+            { try things.limited(toLast: 1) },
+            { try things.ordered(by: "a").limited(toLast: 0) },
+            { try things.skipping(-1) },
+            { try things.skipping(1).ordered(by: "a").limited(toLast: 1) },
+            { try things.ordered(by: "a").limited(toLast: 1).skipping(1) },
+            { try things.ordered(by: "a").ordered(by: "a", .descending) },
+            { try things.selecting([]) },
+            { try things.where("a", .in, .array([])) },
+            { try things.where("a", .in, many) },
+            { try things.where("a", .in, 5) },
+            { try things.where("a", .notIn, .array((0..<11).map { .integer($0) })) },
+            { try things.where("a", .arrayContainsAny, many) },
+            { try things.where("a", .lessThan, .null) },
+            { try things.where("a", .greaterThan, .double(.nan)) },
+            { try things.where(.all([])) },
+            { try things.where(.any([.all([])])) },
+            { try things.where(.documentID, .isNull) },
+            { try things.where(.documentID, .arrayContains, "x") },
+            { try things.where(.documentID, .equal, 5) },
+            { try things.where(.documentID, .equal, "a/b") },
+            { try things.where("a", .notIn, some).where("b", .in, some) },
+            { try things.where("a", .notIn, some).where("b", .notEqual, 1) },
+            { try things.where("a", .in, some).where("b", .in, some) },
+            { try things.starting(at: "x", "y") },
+            { try things.withStart([], isInclusive: true) },
+            { try things.ordered(by: "a").starting(at: 1).ordered(by: "b") },
+            { try things.ordered(by: "a").starting(at: 1).where("b", .equal, 1) },
+            { try things.ordered(by: "b").starting(after: document) },
+            { try things.starting(after: .missing("things/1")) },
+            { try Query(group: "a/b") },
+            { try Query(group: "") },
+        ]
+        for (index, attempt) in attempts.enumerated() {
+            let error = #expect(throws: StorageError.self, "attempt \(index)") { try attempt() }
+            #expect(error?.code == .invalidArgument)
+        }
+        var nested = Filter.field("a", .equal, 1)
+        for _ in 0..<1000 { nested = .all([nested]) }
+        #expect(throws: StorageError.self) { try things.where(nested) }
+    }
+
+    @Test func `Equality with null and NaN becomes a test, groups of one are unwrapped`() throws {
+        #expect(try Self.things.where("a", .equal, .null).filter == .test("a", .isNull))
+        #expect(try Self.things.where("a", .notEqual, .double(.nan)).filter == .test("a", .isNotNaN))
+        #expect(try Self.things.where(.any([.all([.field("a", .equal, 1)])])).filter == .comparison("a", .equal, 1))
+        let both = try Self.things.where("a", .equal, 1).where("b", .equal, 2).where(.all([.field("c", .equal, 3)]))
+        #expect(both.filter?.conditions.count == 3)
+        #expect(
+            try Self.things.where(.documentID, .equal, "x").filter
+                == .comparison(.documentID, .equal, StoragePath("things/x").documentValue))
+    }
+
+    @Test func `The implied order has fields with inequalities by name, then the document's name`() throws {
+        func orders(_ query: Query) -> [String] {
+            query.effectiveOrders.map { "\($0.field)\($0.direction == .descending ? " desc" : "")" }
+        }
+        #expect(orders(Self.things) == ["__name__"])
+        #expect(orders(try Self.things.ordered(by: "b", .descending)) == ["b desc", "__name__ desc"])
+        let unequal = try Self.things.where("z", .greaterThan, 1).where("a", .notEqual, 2).where("m", .equal, 3)
+        #expect(orders(unequal) == ["a", "z", "__name__"])
+        #expect(orders(try unequal.ordered(by: "z", .descending)) == ["z desc", "a desc", "__name__ desc"])
+        #expect(orders(try unequal.ordered(by: .documentID)) == ["__name__"])
+    }
+
+    static let values: [(String, DocumentValue?)] = [
+        ("null", .null), ("nan", .double(.nan)), ("one", 1), ("oneDouble", .double(1)), ("two", 2), ("text", "a"),
+        ("array", [1, "x", .null]), ("missing", nil), ("true", true),
+    ]
+
+    static let conditions: [(Filter, [String])] = [
+        (.field("v", .equal, 1), ["one", "oneDouble"]),
+        (.field("v", .notEqual, 1), ["nan", "two", "text", "array", "true"]),
+        (.field("v", .lessThan, 2), ["one", "oneDouble"]),
+        (.field("v", .lessThanOrEqual, 2), ["one", "oneDouble", "two"]),
+        (.field("v", .greaterThan, 1), ["two"]),
+        (.field("v", .greaterThanOrEqual, "a"), ["text"]),
+        (.field("v", .arrayContains, 1), ["array"]),
+        (.field("v", .arrayContains, DocumentValue.null), []),
+        (.field("v", .arrayContainsAny, DocumentValue.array([7, "x"])), ["array"]),
+        (.field("v", .in, DocumentValue.array([1, "a", .null])), ["one", "oneDouble", "text"]),
+        (.field("v", .notIn, DocumentValue.array([1, "a"])), ["nan", "two", "array", "true"]),
+        (.field("v", .notIn, DocumentValue.array([1, .null])), []),
+        (.field("v", .isNull), ["null"]),
+        (.field("v", .isNotNull), ["nan", "one", "oneDouble", "two", "text", "array", "true"]),
+        (.field("v", .isNaN), ["nan"]),
+        (.field("v", .isNotNaN), ["one", "oneDouble", "two", "text", "array", "true"]),
+        (.any([.field("v", .equal, 2), .field("v", .equal, "a")]), ["two", "text"]),
+        (.all([.field("v", .greaterThan, 0), .field("v", .lessThan, 2)]), ["one", "oneDouble"]),
+        (.field(.documentID, .equal, "two"), ["two"]),
+        (.field(.documentID, .greaterThan, "text"), ["true", "two"]),
+    ]
+
+    @Test(arguments: conditions)
+    func `Conditions match what servers match`(filter: Filter, expected: [String]) throws {
+        let query = try Self.things.where(filter)
+        let evaluator = QueryEvaluator(query)
+        let matching = Self.values.filter { name, value in
+            evaluator.matches(.existing(StoragePath(unchecked: "things/\(name)"), value.map { ["v": $0] } ?? [:]))
+        }
+        #expect(Set(matching.map(\.0)) == Set(expected))
+    }
+
+    @Test func `Cursors cut the order, prefixes and documents included`() throws {
+        let documents = (0..<10).map {
+            DocumentSnapshot.existing(StoragePath(unchecked: "things/\($0)"), ["n": .integer(Int64($0 / 2))])
+        }
+        func ids(_ query: Query) -> String { QueryEvaluator(query).results(among: documents).map(\.id).joined() }
+        let ordered = try Self.things.ordered(by: "n")
+        #expect(ids(try ordered.starting(at: 2)) == "456789")
+        #expect(ids(try ordered.starting(after: 2)) == "6789")
+        #expect(ids(try ordered.ending(at: 2)) == "012345")
+        #expect(ids(try ordered.ending(before: 2)) == "0123")
+        #expect(ids(try ordered.starting(after: documents[4])) == "56789")
+        #expect(ids(try ordered.starting(at: documents[4]).ending(before: documents[7])) == "456")
+        #expect(ids(try ordered.starting(at: 2, "5")) == "56789")
+        #expect(ids(try Self.things.ordered(by: "n", .descending).starting(at: 3)) == "76543210")
+        #expect(ids(try ordered.skipping(2).limited(to: 3)) == "234")
+        #expect(ids(try ordered.starting(at: 1).limited(toLast: 3)) == "789")
+        #expect(ids(try Self.things.starting(at: "5")) == "56789")
+    }
+
+    @Test func `A group looks everywhere, or only below a document, and never at other names`() throws {
+        let paths: [StoragePath] = [
+            "things/1", "a/b/things/2", "a/c/things/3", "a/bb/things/4", "xthings/5", "a/b/xthings/6",
+        ]
+        let documents = paths.map { DocumentSnapshot.existing($0, [:]) }
+        func ids(_ query: Query) -> [String] { QueryEvaluator(query).results(among: documents).map(\.id).sorted() }
+        #expect(ids(try Query(group: "things")) == ["1", "2", "3", "4"])
+        #expect(ids(try Query(group: "things", under: "a/b")) == ["2"])
+        #expect(ids(Query(in: "things")) == ["1"])
+        #expect(ids(Query(in: "a/b/things")) == ["2"])
+    }
+
+    @Test(arguments: 1...40)
+    func `Selecting the nearest few gives what sorting everything gives`(seed: Int) {
+        var random = SeededGenerator(seed: UInt64(seed))
+        let query = random.query()
+        var world: [StoragePath: DocumentSnapshot] = [:]
+        for _ in 0..<random.int(0..<300) {
+            let document = random.snapshot()
+            world[document.path] = document
+        }
+        #expect(QueryEvaluator(query).results(among: world.values) == QueryViewTests.window(of: query, world.values))
+    }
+}

@@ -1,0 +1,153 @@
+import Switchyard
+import Synchronization
+import Testing
+
+@Suite struct TransactionTests {
+    static let conflict = StorageError(.aborted, "Somebody else was faster.")
+
+    @Test func `Reads are repeatable and guard the writes, unwritten ones as checks`() async throws {
+        let storage = ToyStorage(["a/1": ["n": 1], "a/2": ["n": 2]])
+        let sum = try await storage.transaction { transaction in
+            let both = try await transaction.snapshots(of: ["a/1", "a/2", "a/1"])
+            #expect(both.map { $0["n"] } == [1, 2, 1])
+            let missing = try await transaction.snapshot("a/3")
+            #expect(!missing.exists)
+            try await transaction.set("a/3", ["n": 3])
+            try await transaction.update("a/1", ["n": .increment(1)])
+            try await transaction.update("a/1", ["m": 0])
+            return 3
+        }
+        #expect(sum == 3)
+        let writes = try #require(storage.commits.first?.writes)
+        #expect(writes.map(\.path) == ["a/3", "a/1", "a/1", "a/2"])
+        #expect(writes[0].precondition == .exists(false))
+        #expect(writes[1].precondition == .updateTime(Timestamp(microseconds: 0)))
+        #expect(writes[2].precondition == .exists(true))
+        #expect(writes[3].operation == .verify)
+        #expect(storage.data("a/1") == ["m": 0, "n": 2])
+    }
+
+    @Test func `A conflict runs the body again, up to the bound`() async throws {
+        let storage = ToyStorage(["a/1": ["n": 1]])
+        let runs = Mutex(0)
+        try await storage.transaction { transaction in
+            let run = runs.withLock { runs in
+                runs += 1
+                return runs
+            }
+            let n = try await transaction.snapshot("a/1")["n"]?.integerValue ?? 0
+            // Somebody else is faster in the first run.
+            if run == 1 { try await storage.updateDocument("a/1", ["n": 10]) }
+            try await transaction.update("a/1", ["n": .of(Int(n) + 1)])
+        }
+        #expect(runs.withLock { $0 } == 2 && storage.data("a/1") == ["n": 11])
+
+        let attempts = Mutex(0)
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.transaction(TransactionOptions(maximumAttempts: 2)) { transaction in
+                attempts.withLock { $0 += 1 }
+                _ = try await transaction.snapshot("a/1")
+                try await storage.updateDocument("a/1", ["n": .increment(1)])
+                try await transaction.update("a/1", ["n": 0])
+            }
+        }
+        #expect(error?.code == .aborted && error?.underlying != nil && attempts.withLock { $0 } == 2)
+        await #expect(throws: StorageError.self) {
+            try await storage.transaction(TransactionOptions(maximumAttempts: 0)) { _ in }
+        }
+    }
+
+    @Test(arguments: [
+        (StorageError(.unavailable, ""), 1), (StorageError(.deadlineExceeded, ""), 1), (conflict, 2),
+        (StorageError(.unauthorized, ""), 1),
+    ])
+    func `A commit without an answer is never repeated, one that surely failed is`(
+        failure: StorageError, runs expected: Int
+    ) async throws {
+        let storage = ToyStorage(["a/1": ["n": 1]])
+        let runs = Mutex(0)
+        let result: Result<Void, StorageError>
+        do throws(StorageError) {
+            try await storage.transaction { transaction in
+                let isFirst = runs.withLock { runs in
+                    runs += 1
+                    return runs == 1
+                }
+                _ = try await transaction.snapshot("a/1")
+                if isFirst { storage.fail(failure) }
+                try await transaction.update("a/1", ["n": 2])
+            }
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+        #expect(runs.withLock { $0 } == expected)
+        switch result {
+        case .success: #expect(expected == 2 && storage.data("a/1") == ["n": 2])
+        case .failure(let error): #expect(error.code == failure.code && storage.data("a/1") == ["n": 1])
+        }
+    }
+
+    @Test func `A read that found no server is tried again`() async throws {
+        let storage = ToyStorage(["a/1": ["n": 1]])
+        storage.fail(StorageError(.unavailable, ""))
+        let n = try await storage.transaction { try await $0.snapshot("a/1")["n"] }
+        #expect(n == 1)
+    }
+
+    @Test func `Mistakes in the body end it at once, and nothing is written`() async throws {
+        struct Broken: Error {}
+        let storage = ToyStorage(["a/1": ["n": 1]])
+        let bodies: [(StorageError.Code, @Sendable (StorageTransaction) async throws -> Void)] = [
+            (
+                .invalidArgument,
+                {
+                    try await $0.set("a/2", [:]); _ = try await $0.snapshot("a/1")
+                }
+            ),
+            (
+                .notFound,
+                {
+                    _ = try await $0.snapshot("a/9"); try await $0.update("a/9", ["x": 1])
+                }
+            ),
+            (
+                .alreadyExists,
+                {
+                    _ = try await $0.snapshot("a/1"); try await $0.create("a/1", [:])
+                }
+            ),
+            (
+                .aborted,
+                {
+                    try await $0.delete("a/1"); throw Broken()
+                }
+            ),
+            (
+                .cancelled,
+                {
+                    try await $0.delete("a/1"); throw CancellationError()
+                }
+            ),
+            (
+                .failedPrecondition,
+                {
+                    _ = try await $0.snapshot("a/1")
+                    try await $0.add(.delete("a/1").requiring(.updateTime(.distantPast)))
+                }
+            ),
+        ]
+        for (code, body) in bodies {
+            let runs = Mutex(0)
+            let error = await #expect(throws: StorageError.self) {
+                try await storage.transaction { transaction in
+                    runs.withLock { $0 += 1 }
+                    try await body(transaction)
+                }
+            }
+            #expect(error?.code == code)
+            #expect(runs.withLock { $0 } == 1)
+        }
+        #expect(storage.commits.isEmpty && storage.paths == ["a/1"])
+    }
+}
