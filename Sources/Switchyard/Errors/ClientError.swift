@@ -7,7 +7,7 @@ public import Foundation
 ///     try await storage.updateDocument("users/alice", ["age": 30])
 /// } catch .notFound {
 ///     …
-/// } catch where error.isRetryable { … }
+/// } catch let error where error.isRetryable { … }
 /// ```
 ///
 /// No text in an error holds document contents, tokens or addresses of people, so errors may be logged as they are.
