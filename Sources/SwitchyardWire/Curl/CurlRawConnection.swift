@@ -31,8 +31,8 @@
         private var stuckRange = 0..<0
 
         init(_ address: String, connectDeadline: Duration, loop: CurlLoop, handler: any RawConnectionHandler) {
-            let isSecure = address.hasPrefix("wss:") || address.hasPrefix("https:")
-            if address.hasPrefix("ws") {
+            let scheme = address.prefix { $0 != ":" }.lowercased()
+            if scheme.hasPrefix("ws") {
                 self.address = "http" + address.dropFirst(2)
             } else {
                 self.address = address
@@ -40,7 +40,7 @@
             self.connectDeadline = connectDeadline
             self.loop = loop
             self.handler = handler
-            isTLS = isSecure
+            isTLS = scheme == "wss" || scheme == "https"
         }
 
         deinit {

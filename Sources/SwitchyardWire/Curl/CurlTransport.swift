@@ -69,7 +69,15 @@
             _ address: String, connectDeadline: Duration, handler: any RawConnectionHandler
         ) -> any RawConnection {
             let connection = CurlRawConnection(address, connectDeadline: connectDeadline, loop: loop, handler: handler)
-            if !loop.submit(.open(connection)) { connection.deliverClosed(loop.refusal.withLock { $0 }) }
+            do throws(TransportError) {
+                let scheme = try URLParts(validating: address).scheme
+                guard ["http", "https", "ws", "wss"].contains(scheme) else {
+                    throw TransportError(.invalidRequest, "the address has another scheme")
+                }
+                if !loop.submit(.open(connection)) { throw loop.refusal.withLock { $0 } }
+            } catch {
+                connection.deliverClosed(error)
+            }
             return connection
         }
 

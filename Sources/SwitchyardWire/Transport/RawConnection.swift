@@ -46,7 +46,8 @@ package protocol RawConnectionHandler: AnyObject, Sendable {
 
 /// Opens raw connections.
 package protocol RawConnector: Sendable {
-    /// Begins to connect and returns at once; all news goes to `handler`, on the loop thread.
+    /// Begins to connect and returns at once; all news goes to `handler`, on the loop thread. Only what is refused
+    /// outright (a bad address, a transport that is shut down) is closed before this returns.
     ///
     /// - Parameters:
     ///   - address: `http`, `https`, `ws` or `wss`; only scheme, host and port matter.
