@@ -1,7 +1,7 @@
 extension BenchArea {
     static let wire = BenchArea(name: "wire", sections: http + json)
 
-    private static let json: [any BenchSection] = [JSONValueBench()]
+    private static let json: [any BenchSection] = [JSONValueBench(), JSONCodingBench()]
 
     #if os(Linux)
         private static let http: [any BenchSection] = [HTTPRequestSection(), HTTPBodySection()]

@@ -14,6 +14,15 @@ extension JSONNumberToken {
         mantissa == Int64.min.magnitude ? Int64.min : nil
     }
 
+    /// The exact integer, also of literals like `1.0` and `1e3`, when the type has it.
+    @inline(__always)
+    func integer<T: FixedWidthInteger>(as type: T.Type) -> T? {
+        guard isInteger else { return double.flatMap(T.init(exactly:)) }
+        guard let mantissa else { return T(String(decoding: bytes, as: UTF8.self)) }
+        guard isNegative else { return T(exactly: mantissa) }
+        return mantissa == 0 ? 0 : T(exactly: -Int128(mantissa))
+    }
+
     /// The nearest `Double`; `nil` when the number is too large for any.
     @inline(__always)
     var double: Double? {

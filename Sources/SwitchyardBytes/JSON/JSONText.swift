@@ -24,15 +24,28 @@ package enum JSONText {
 
     package static func append(_ value: some FixedWidthInteger, to output: inout [UInt8]) {
         if value < 0 { output.append(UInt8(ascii: "-")) }
-        var rest = UInt64(value.magnitude)
-        guard rest >= 10 else { return output.append(UInt8(ascii: "0") + UInt8(rest)) }
-        let start = output.count
-        while rest > 0 {
-            let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
-            output.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digit))
-            rest = quotient
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+            var rest = UInt64(value.magnitude)
+            var start = 20
+            repeat {
+                let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+                start -= 1
+                digits.initializeElement(at: start, to: UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digit))
+                rest = quotient
+            } while rest > 0
+            output.append(contentsOf: UnsafeBufferPointer(rebasing: digits[start...]))
         }
-        output[start...].reverse()
+    }
+
+    package static func append(_ value: Bool, to output: inout [UInt8]) {
+        append(literal: value ? "true" : "false", to: &output)
+    }
+
+    /// A timestamp as a string literal.
+    package static func append(_ moment: RFC3339.Moment, to output: inout [UInt8]) {
+        output.append(UInt8(ascii: "\""))
+        RFC3339.append(moment, to: &output)
+        output.append(UInt8(ascii: "\""))
     }
 
     /// The shortest text that reads back as the same `Double`, with a fraction or an exponent; `null` when not finite.

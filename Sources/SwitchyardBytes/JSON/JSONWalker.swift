@@ -18,6 +18,13 @@ struct JSONWalker {
         try walker.walk(&visitor)
     }
 
+    /// The one number that `literal` is; it has been checked before.
+    static func number(in literal: UnsafeBufferPointer<UInt8>) -> JSONNumberToken? {
+        guard let base = literal.baseAddress else { return nil }
+        var walker = JSONWalker(base: base, count: literal.count, options: JSONParsingOptions())
+        return try? walker.scanNumber()
+    }
+
     private init(base: UnsafePointer<UInt8>, count: Int, options: JSONParsingOptions) {
         self.base = base
         self.count = count

@@ -53,17 +53,6 @@ package enum RFC3339 {
 
     package static func append(_ moment: Moment, to output: inout [UInt8], fraction: Fraction = .shortest) {
         let civil = CivilTime(unixSeconds: min(max(moment.seconds, -62_167_219_200), 253_402_300_799))
-        appendDigits(civil.year, 4, to: &output)
-        output.append(UInt8(ascii: "-"))
-        appendDigits(civil.month, 2, to: &output)
-        output.append(UInt8(ascii: "-"))
-        appendDigits(civil.day, 2, to: &output)
-        output.append(UInt8(ascii: "T"))
-        appendDigits(civil.hour, 2, to: &output)
-        output.append(UInt8(ascii: ":"))
-        appendDigits(civil.minute, 2, to: &output)
-        output.append(UInt8(ascii: ":"))
-        appendDigits(civil.second, 2, to: &output)
         let nanoseconds = Int(min(max(moment.nanoseconds, 0), 999_999_999))
         let digits =
             switch fraction {
@@ -73,11 +62,34 @@ package enum RFC3339 {
             case .shortest where nanoseconds % 1000 == 0: 6
             case .shortest: 9
             }
-        if digits > 0 {
-            output.append(UInt8(ascii: "."))
-            appendDigits(nanoseconds / (0..<(9 - digits)).reduce(1) { power, _ in power * 10 }, digits, to: &output)
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 30) { text in
+            writeDigits(civil.year, 0..<4, in: text)
+            text.initializeElement(at: 4, to: UInt8(ascii: "-"))
+            writeDigits(civil.month, 5..<7, in: text)
+            text.initializeElement(at: 7, to: UInt8(ascii: "-"))
+            writeDigits(civil.day, 8..<10, in: text)
+            text.initializeElement(at: 10, to: UInt8(ascii: "T"))
+            writeDigits(civil.hour, 11..<13, in: text)
+            text.initializeElement(at: 13, to: UInt8(ascii: ":"))
+            writeDigits(civil.minute, 14..<16, in: text)
+            text.initializeElement(at: 16, to: UInt8(ascii: ":"))
+            writeDigits(civil.second, 17..<19, in: text)
+            // All nine digits are written; the letter that ends the text then takes the place of the first one too many.
+            text.initializeElement(at: 19, to: UInt8(ascii: "."))
+            writeDigits(nanoseconds, 20..<29, in: text)
+            let end = digits == 0 ? 19 : 20 + digits
+            text.initializeElement(at: end, to: UInt8(ascii: "Z"))
+            output.append(contentsOf: UnsafeBufferPointer(rebasing: text[...end]))
         }
-        output.append(UInt8(ascii: "Z"))
+    }
+
+    @inline(__always)
+    private static func writeDigits(_ value: Int, _ places: Range<Int>, in text: UnsafeMutableBufferPointer<UInt8>) {
+        var rest = UInt32(truncatingIfNeeded: value)
+        for place in places.reversed() {
+            text.initializeElement(at: place, to: UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        }
     }
 
     static func appendDigits(_ value: Int, _ count: Int, to output: inout [UInt8]) {

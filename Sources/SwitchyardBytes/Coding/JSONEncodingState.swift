@@ -1,0 +1,133 @@
+/// What a `JSONEncodingOutput` has written and where it stands. A value in one property, so that each step of a container
+/// is one access to it.
+struct JSONEncodingState {
+    /// A value that is being written.
+    struct Level {
+        enum Kind { case untouched, object, array, single }
+        var kind = Kind.untouched
+        var count = 0
+        var keys = RepeatedKeyFilter()
+        let firstKey: Int
+        let convertsKeys: Bool
+    }
+
+    /// What goes wrong where a container is used against the rules of `Encoder`.
+    enum Misuse: String, Error {
+        case notOpen = "A container was used after its value had been written, or with another beside it."
+        case secondValue = "A second value was written in the place of one."
+        case repeatedKey = "A key was written twice."
+    }
+
+    var text: [UInt8] = []
+    private(set) var levels: [Level] = []
+    /// Where the keys of all open levels stand in the text, without quotation marks.
+    private(set) var keys: [Range<Int>] = []
+    private var snakeKeys: [String: String] = [:]
+    /// The keys of levels with so many that comparing one by one would take long, by level.
+    private var knownKeys: [Int: (keys: Set<ExactKey>, count: Int)] = [:]
+
+    init() { text.reserveCapacity(512) }
+
+    mutating func beginLevel(convertsKeys: Bool) -> Int {
+        levels.append(Level(firstKey: keys.count, convertsKeys: convertsKeys))
+        return levels.count
+    }
+
+    mutating func endLevel() {
+        let level = levels.removeLast()
+        if keys.count > level.firstKey { keys.removeLast(keys.count - level.firstKey) }
+        if !knownKeys.isEmpty { knownKeys[levels.count] = nil }
+        switch level.kind {
+        case .object: text.append(UInt8(ascii: "}"))
+        case .array: text.append(UInt8(ascii: "]"))
+        case .single: break
+        // A member that wrote nothing is an empty object; at the very top it is for the caller to say.
+        case .untouched: if !levels.isEmpty { JSONText.append(literal: "{}", to: &text) }
+        }
+    }
+
+    func count(at level: Int) -> Int { level == levels.count ? levels[level - 1].count : 0 }
+
+    func convertsKeys(at level: Int) -> Bool { level <= levels.count ? levels[level - 1].convertsKeys : false }
+
+    /// Makes the value of `level` an object or an array, unless it is something already.
+    mutating func open(_ kind: Level.Kind, at level: Int) {
+        guard level == levels.count, levels[level - 1].kind == .untouched else { return }
+        levels[level - 1].kind = kind
+        text.append(kind == .object ? UInt8(ascii: "{") : UInt8(ascii: "["))
+    }
+
+    /// Goes on to the next element of the array at `level`.
+    @inline(__always)
+    mutating func beginElement(at level: Int) throws(Misuse) {
+        guard level == levels.count, levels[level - 1].kind == .array else { throw .notOpen }
+        if levels[level - 1].count > 0 { text.append(UInt8(ascii: ",")) }
+        levels[level - 1].count += 1
+    }
+
+    /// Goes on to the member `name` of the object at `level`.
+    @inline(__always)
+    mutating func beginMember(_ name: String, at level: Int) throws(Misuse) {
+        guard level == levels.count, levels[level - 1].kind == .object else { throw .notOpen }
+        if levels[level - 1].count > 0 { text.append(UInt8(ascii: ",")) }
+        levels[level - 1].count += 1
+        let start = text.count + 1
+        JSONText.append(levels[level - 1].convertsKeys ? snakeKey(name) : name, to: &text)
+        try noteKey(start..<(text.count - 1))
+        text.append(UInt8(ascii: ":"))
+    }
+
+    @inline(__always)
+    private mutating func noteKey(_ key: Range<Int>) throws(Misuse) {
+        let top = levels.count - 1
+        let mayRepeat = text.withUnsafeBufferPointer { text in
+            let bytes = UnsafeBufferPointer(rebasing: text[key])
+            return levels[top].keys.mayRepeat(JSONStringToken(bytes: bytes, offset: key.lowerBound, hasEscapes: false))
+        }
+        if mayRepeat, repeats(key, at: top) { throw .repeatedKey }
+        keys.append(key)
+    }
+
+    private mutating func repeats(_ key: Range<Int>, at top: Int) -> Bool {
+        let first = levels[top].firstKey
+        if keys.count - first <= KnownKeys.linearLimit {
+            return text.withUnsafeBufferPointer { text in
+                keys[first...].contains { $0.count == key.count && text[$0].elementsEqual(text[key]) }
+            }
+        }
+        var known = knownKeys.removeValue(forKey: top) ?? ([], 0)
+        for other in keys[(first + known.count)...] { known.keys.insert(exactKey(other)) }
+        known.count = keys.count - first
+        defer { knownKeys[top] = known }
+        return known.keys.contains(exactKey(key))
+    }
+
+    /// As written: what is escaped is so always in the same way.
+    private func exactKey(_ key: Range<Int>) -> ExactKey { ExactKey(String(decoding: text[key], as: UTF8.self)) }
+
+    private mutating func snakeKey(_ name: String) -> String {
+        if let known = snakeKeys[name] { return known }
+        let key = SnakeCase.snake(name)
+        snakeKeys[name] = key
+        return key
+    }
+
+    /// Notes that the value of `level` is written as one piece.
+    mutating func beginSingle(at level: Int) throws(Misuse) {
+        guard level == levels.count, levels[level - 1].kind == .untouched else { throw .secondValue }
+        levels[level - 1].kind = .single
+    }
+
+    /// The path to the value that is being written.
+    var path: [any CodingKey] {
+        levels.indices.compactMap { index in
+            let level = levels[index]
+            guard level.count > 0 else { return nil }
+            if level.kind == .array { return JSONKey(index: level.count - 1) }
+            let end = index + 1 < levels.count ? levels[index + 1].firstKey : keys.count
+            guard level.kind == .object, end > level.firstKey else { return nil }
+            let key = keys[end - 1]
+            return JSONKey((try? JSON(parsing: text[(key.lowerBound - 1)...key.upperBound]))?.string ?? "")
+        }
+    }
+}

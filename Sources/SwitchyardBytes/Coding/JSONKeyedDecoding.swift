@@ -1,0 +1,106 @@
+/// The members of an object.
+struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let document: JSONDecodingDocument
+    let object: Int
+    let convertsKeys: Bool
+
+    var codingPath: [any CodingKey] { document.path(to: object) }
+
+    var allKeys: [Key] {
+        document.keys(of: object).compactMap { place in
+            let key = document.string(at: place)
+            return Key(stringValue: convertsKeys ? SnakeCase.camel(key) : key)
+        }
+    }
+
+    @inline(__always)
+    private func find(_ key: Key) -> Int? {
+        let name = key.stringValue
+        return document.value(of: convertsKeys ? document.key(for: name) : name, in: object)
+    }
+
+    private func place(of key: Key) throws -> Int {
+        guard let place = find(key) else {
+            throw DecodingError.keyNotFound(key, document.context("There is no such key.", at: object))
+        }
+        return place
+    }
+
+    /// Where a value is that may be absent or `null`.
+    private func present(_ key: Key) -> Int? {
+        guard let place = find(key), document.kind(at: place) != .null else { return nil }
+        return place
+    }
+
+    func contains(_ key: Key) -> Bool { find(key) != nil }
+    func decodeNil(forKey key: Key) throws -> Bool { document.kind(at: try place(of: key)) == .null }
+
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try document.bool(at: place(of: key)) }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try document.string(type, at: place(of: key)) }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try document.double(at: place(of: key)) }
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try document.float(at: place(of: key)) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try document.integer(type, at: place(of: key)) }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try document.integer(type, at: place(of: key)) }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try document.integer(type, at: place(of: key)) }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try document.integer(type, at: place(of: key)) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try document.integer(type, at: place(of: key)) }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try document.integer(type, at: place(of: key)) }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try document.integer(type, at: place(of: key)) }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
+        try document.integer(type, at: place(of: key))
+    }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
+        try document.integer(type, at: place(of: key))
+    }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
+        try document.integer(type, at: place(of: key))
+    }
+
+    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+        let place = try place(of: key)
+        defer { document.returned(from: place, in: object) }
+        return try document.decode(type, at: place)
+    }
+
+    // The common ones again, for a single look at the key.
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
+        try present(key).map { try document.bool(at: $0) }
+    }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+        try present(key).map { try document.string(type, at: $0) }
+    }
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+        try present(key).map { try document.double(at: $0) }
+    }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
+        try present(key).map { try document.integer(type, at: $0) }
+    }
+    func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
+        guard let place = present(key) else { return nil }
+        defer { document.returned(from: place, in: object) }
+        return try document.decode(type, at: place)
+    }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<NestedKey> {
+        try node(at: place(of: key)).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        try node(at: place(of: key)).unkeyedContainer()
+    }
+
+    func superDecoder() throws -> any Decoder {
+        guard let place = document.value(of: "super", in: object) else {
+            throw DecodingError.keyNotFound(JSONKey("super"), document.context("There is no such key.", at: object))
+        }
+        return node(at: place)
+    }
+
+    func superDecoder(forKey key: Key) throws -> any Decoder { node(at: try place(of: key)) }
+
+    private func node(at place: Int) -> JSONNodeDecoder {
+        JSONNodeDecoder(document: document, place: place, convertsKeys: convertsKeys)
+    }
+}

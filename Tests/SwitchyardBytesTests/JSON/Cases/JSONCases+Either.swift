@@ -1,0 +1,33 @@
+extension JSONCase {
+    /// What a parser may take or refuse, and what this one does.
+    static let either: [JSONCase] = [
+        JSONCase("i_string_lone_lead", .refused, text("\"\\ud800\"")),
+        JSONCase("i_string_lone_trail", .refused, text("\"\\udc00\"")),
+        JSONCase("i_string_lone_lead_then_text", .refused, text("\"\\ud800abc\"")),
+        JSONCase("i_string_lead_then_escape", .refused, text("\"\\ud800\\n\"")),
+        JSONCase("i_string_lead_then_lead", .refused, text("\"\\ud800\\ud800\"")),
+        JSONCase("i_string_swapped_pair", .refused, text("\"\\udc00\\ud800\"")),
+        JSONCase("i_string_lead_then_ascii_u", .refused, text("\"\\ud800\\u0041\"")),
+        JSONCase("i_string_lone_in_key", .refused, text("{\"\\ud800\":1}")),
+        JSONCase("i_string_last_lone_lead", .refused, text("\"\\udbff\"")),
+        JSONCase("i_string_last_lone_trail", .refused, text("\"\\udfff\"")),
+        JSONCase("i_number_huge_exponent", .refused, text("1e400")),
+        JSONCase("i_number_huge_negative_exponent", .accepted, text("1e-400")),
+        JSONCase("i_number_huge_exponent_of_zero", .accepted, text("0e400")),
+        JSONCase("i_number_minus_huge_negative_exponent", .accepted, text("-1e-400")),
+        JSONCase("i_number_exponent_beyond_words", .accepted, text("1e-" + times(20, "9"))),
+        JSONCase("i_number_zero_exponent_beyond_words", .accepted, text("0e" + times(20, "9"))),
+        JSONCase("i_number_integer_rounded", .accepted, text("100000000000000000001")),
+        JSONCase("i_number_half_of_least", .accepted, text("2e-324")),
+        JSONCase("i_number_just_over_max", .refused, text("1.7976931348623159e308")),
+        JSONCase("i_number_rounds_to_max", .accepted, text("1.7976931348623158e308")),
+        JSONCase("i_structure_depth_512", .accepted, text(times(512, "[") + times(512, "]"))),
+        JSONCase("i_structure_depth_500", .accepted, text(times(500, "{\"a\":") + "1" + times(500, "}"))),
+        JSONCase("i_structure_bom_object", .refused, text("\u{FEFF}{}")),
+        JSONCase("i_object_repeated_key", .refused, text("{\"a\":1,\"a\":1}")),
+        JSONCase("i_string_noncharacter_fdd0", .accepted, bytes(0x22, 0xEF, 0xB7, 0x90, 0x22)),
+        JSONCase("i_string_noncharacter_escaped", .accepted, text("\"\\ufdd0\"")),
+        JSONCase("i_string_private_use", .accepted, text("\"\u{E000}\"")),
+        JSONCase("i_string_unassigned", .accepted, text("\"\u{E0FFF}\"")),
+    ]
+}
