@@ -4,7 +4,8 @@ import Synchronization
 /// A server that a test starts, and that ends with the test process, however that ends.
 ///
 /// The server runs under a shell that reads from a pipe of ours: when this process goes, even by a crash, the pipe closes
-/// and the shell ends the server.
+/// and the shell ends the server. It does not wait for it: children of a test process may inherit a mask that blocks
+/// the signal by which a shell would learn of it.
 package final class ServerProcess: Sendable {
     private let process: Mutex<Process>
     private let input: Pipe
@@ -15,10 +16,12 @@ package final class ServerProcess: Sendable {
         self.logFile = logFile
         _ = FileManager.default.createFile(atPath: logFile, contents: nil)
         let input = Pipe()
+        // Otherwise the shell would inherit our end of the pipe and hold open what it waits to see closed.
+        _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments =
-            ["-c", "\"$@\" < /dev/null & server=$!; read -r _; kill -9 $server 2> /dev/null; wait $server", "server"]
+            ["-c", "\"$@\" < /dev/null & server=$!; read -r _; kill -9 $server", "server"]
             + command
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, ours in ours }
         process.standardInput = input

@@ -27,6 +27,15 @@ public struct ConformanceSuite: Sendable {
     public static func storage(_ harness: any StorageHarness) -> ConformanceSuite {
         ConformanceSuite(.storage, StorageConformance.all, on: harness, features: harness.features)
     }
+    public static func auth(_ harness: any AuthHarness) -> ConformanceSuite {
+        ConformanceSuite(.auth, AuthConformance.all, on: harness, features: harness.features)
+    }
+    public static func files(_ harness: any FileHarness) -> ConformanceSuite {
+        ConformanceSuite(.files, FileConformance.all, on: harness, features: harness.features)
+    }
+    public static func messaging(_ harness: any MessagingHarness) -> ConformanceSuite {
+        ConformanceSuite(.messaging, MessagingConformance.all, on: harness, features: harness.features)
+    }
 }
 
 /// Runs every check of `suites` and says what came of it. Needs no test framework.

@@ -187,7 +187,7 @@
         }
     }
 
-    /// How many exchanges exist, for tests that look for leaks.
+    /// A number several threads may look at, such as how many exchanges exist.
     final class LiveCount: Sendable {
         let value = Atomic(0)
     }

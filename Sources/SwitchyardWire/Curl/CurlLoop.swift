@@ -18,6 +18,8 @@
 
         let configuration: CurlConfiguration
         let live = LiveCount()
+        /// Turns of the loop so far.
+        let turns = LiveCount()
         let clock = LoopClock()
         private let queue = CurlCommandQueue()
         private let lifecycle = Mutex(Lifecycle())
@@ -119,6 +121,7 @@
         private func runLoop(_ multi: ccurl_multi) {
             var batch: [CurlCommand] = []
             while true {
+                turns.value.add(1, ordering: .relaxed)
                 let isEnding = queue.exchange(&batch)
                 for command in batch { execute(command) }
                 // Not kept while asleep: commands hold exchanges.
@@ -128,8 +131,8 @@
                     var stillRunning: Int32 = 0
                     ccurl_multi_perform(multi, &stillRunning)
                     collectFinished(multi)
-                    endStalled()
                 }
+                endStalled()
                 let hasMore = serveConnections()
                 guard !hasMore, queue.fallAsleep() else { continue }
                 fillPollSet()

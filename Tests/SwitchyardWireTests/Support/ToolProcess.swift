@@ -20,8 +20,8 @@ final class ToolProcess: @unchecked Sendable {
     }
 
     deinit {
+        // Waiting would need a run loop, which the tests' threads do not have.
         process.terminate()
-        process.waitUntilExit()
     }
 
     /// The first line, read byte by byte so that nothing behind it is lost.
@@ -44,7 +44,7 @@ final class ToolProcess: @unchecked Sendable {
         process.standardError = FileHandle.nullDevice
         try process.run()
         let bytes = try pipe.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
+        while process.isRunning { usleep(1000) }
         guard process.terminationStatus == 0 else { throw ToolFailure(tool: tool, status: process.terminationStatus) }
         return Array(bytes)
     }

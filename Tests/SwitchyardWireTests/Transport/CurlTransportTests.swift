@@ -84,4 +84,19 @@ import Testing
         #expect(try await iterator.next() == nil)
         #expect(try await iterator.next() == nil)
     }
+
+    @Test func `The loop sleeps when there is nothing to do, also when idle limits have passed`() async throws {
+        let server = try FaultServer { connection in
+            while connection.readRequest() != nil, connection.write(answer("x")) {}
+        }
+        var request = HTTPRequest(.get, server.url)
+        _ = try await transport.send(request)
+        request.idleLimit = .milliseconds(20)
+        _ = try? await transport.send(request)
+        // Longer than the limits: only time can show that nothing happens.
+        try await Task.sleep(for: .milliseconds(100))
+        let before = transport.loopTurnCount
+        try await Task.sleep(for: .milliseconds(300))
+        #expect(transport.loopTurnCount - before <= 3)
+    }
 }

@@ -22,7 +22,8 @@ struct WriteParts {
         let everything = data
         let written = mask
         for removed in written where everything[removed] == nil {
-            guard wanted.contains(where: { removed.isWithin($0) }) else {
+            // Inside of a field that is written as a whole there is nothing to delete.
+            guard wanted.contains(removed) else {
                 throw .invalid("“\(removed)” is to be deleted, but the merge does not name it.")
             }
         }

@@ -31,7 +31,7 @@ extension MemoryRows {
             return
         }
         undo { [unowned self] in removeBatch(batch.number, of: owner) }
-        queues[owner]!.batches.insert(batch, at: index)
+        queues[owner, default: MemoryQueue()].batches.insert(batch, at: index)
         for path in batch.paths {
             batchCounts[path, default: 0] += 1
             queues[owner]!.numbers[path, default: []].append(batch.number)

@@ -1,0 +1,83 @@
+public import Foundation
+public import Switchyard
+
+/// What an author of a file storage provider supplies to have it checked.
+public protocol FileHarness: Sendable {
+    var features: FileFeatures { get }
+
+    /// Another device of the same user for each call. It is shut down after the check.
+    func makeFileClient() async throws -> any FileStorageClient
+
+    /// The same device after a restart of the app, with a working connection: `client` was shut down. For
+    /// ``FileFeatures/keepsUploads``.
+    func reopen(_ client: any FileStorageClient) async throws -> any FileStorageClient
+
+    /// The folder in which the check in `namespace` keeps everything. The default is `conformance/<namespace>`.
+    func folder(in namespace: ConformanceNamespace) throws -> FilePath
+
+    /// What anybody gets from the address, without a session; `nil` where it no longer leads to the file. For
+    /// ``FileFeatures/fetchesURLs``.
+    func fetch(_ url: URL) async throws -> Data?
+
+    /// Lets the connection break for good once the client has sent about so many bytes. For ``FileFeatures/keepsUploads``.
+    func cutOff(_ client: any FileStorageClient, afterBytes count: Int64) async throws
+
+    /// A file that the clients may not read. For ``FileFeatures/hasForbiddenFile``.
+    func forbiddenFile(in namespace: ConformanceNamespace) async throws -> FilePath
+
+    /// After the files of the check are deleted: removes what only the harness knows of. The default does nothing.
+    func cleanUp(_ namespace: ConformanceNamespace) async throws
+}
+
+extension FileHarness {
+    public func reopen(_ client: any FileStorageClient) async throws -> any FileStorageClient {
+        throw missing("a restart")
+    }
+    public func folder(in namespace: ConformanceNamespace) throws -> FilePath {
+        try FilePath(validating: "conformance/\(namespace)")
+    }
+    public func fetch(_ url: URL) async throws -> Data? { throw missing("a way to fetch addresses") }
+    public func cutOff(_ client: any FileStorageClient, afterBytes count: Int64) async throws {
+        throw missing("a way to cut the connection")
+    }
+    public func forbiddenFile(in namespace: ConformanceNamespace) async throws -> FilePath {
+        throw missing("a forbidden file")
+    }
+    public func cleanUp(_ namespace: ConformanceNamespace) async throws {}
+
+    private func missing(_ what: String) -> ConformanceFailure {
+        ConformanceFailure(expectation: "the harness has \(what), as its features say", found: "none")
+    }
+}
+
+/// What a file storage client under test and its harness declare; decides which checks apply.
+public struct FileFeatures: Sendable, Hashable {
+    /// The same as the clients' own.
+    public var capabilities: FileStorageCapabilities
+    /// Whether the harness can fetch an address as anybody.
+    public var fetchesURLs = false
+    /// Whether the harness can cut a connection and open a device anew, to see uploads go on.
+    public var keepsUploads = false
+    /// Whether there is a file that the clients are not allowed to read.
+    public var hasForbiddenFile = false
+
+    public init(_ capabilities: FileStorageCapabilities) { self.capabilities = capabilities }
+}
+
+public typealias FileRequirement = ConformanceRequirement<FileFeatures>
+
+extension ConformanceRequirement where Features == FileFeatures {
+    static let resumable = Self("resumable uploads") { $0.capabilities.resumableUploads }
+    static let ranges = Self("ranges") { $0.capabilities.ranges }
+    static let customMetadata = Self("custom metadata") { $0.capabilities.customMetadata }
+    static let copyAndMove = Self("copying and moving") { $0.capabilities.copyAndMove }
+    static let expiringURLs = Self("addresses that expire") { $0.capabilities.expiringURLs }
+    static let permanentURLs = Self("addresses without an end") { $0.capabilities.permanentURLs }
+    static let unbounded = Self("uploads without a known length") { $0.capabilities.unboundedUploads }
+    static let sizeBound = Self("a bound on sizes below 64 MB") {
+        $0.capabilities.maximumFileSize.map { $0 < 64 << 20 } ?? false
+    }
+    static let fetching = Self("a way to fetch addresses") { $0.fetchesURLs }
+    static let keptUploads = Self("uploads that outlast their client") { $0.keepsUploads }
+    static let forbiddenFile = Self("a forbidden file") { $0.hasForbiddenFile }
+}

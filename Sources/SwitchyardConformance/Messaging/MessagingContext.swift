@@ -1,0 +1,109 @@
+import Switchyard
+import Synchronization
+
+/// What a messaging check works with: an installation with the platform's token handed in, others on demand.
+final class MessagingContext: ConformanceContext {
+    private struct State {
+        var clients: [any MessagingClient] = []
+        var listeners: [@Sendable () -> Void] = []
+    }
+
+    let harness: any MessagingHarness
+    let namespace = ConformanceNamespace()
+    let features: MessagingFeatures
+    private let state = Mutex(State())
+
+    init(_ harness: any MessagingHarness) async throws {
+        self.harness = harness
+        features = harness.features
+    }
+
+    /// An installation to which the platform has given its token, if there is one, and which may show messages.
+    func client() async throws -> any MessagingClient {
+        let client = try await bareClient()
+        if let token = harness.platformToken() { try await client.setPlatformToken(token) }
+        return client
+    }
+
+    /// An installation to which nothing has been given yet.
+    func bareClient() async throws -> any MessagingClient {
+        let client = try await harness.makeMessagingClient()
+        state.withLock { $0.clients.append(client) }
+        return client
+    }
+
+    func topic(_ name: String = "news") throws -> MessagingTopic {
+        try MessagingTopic(validating: "\(namespace)-\(name)")
+    }
+
+    /// A message whose name nobody else has.
+    func message(_ name: String, data: [String: String] = [:], wasOpened: Bool = false) -> RemoteMessage {
+        RemoteMessage(
+            id: "\(namespace)-\(name)", title: "Title \(name)", body: "Grüße 😀 \(name)", data: data,
+            wasOpened: wasOpened)
+    }
+
+    func watch<Stream: AsyncSequence & Sendable>(_ stream: Stream) -> StreamProbe<Stream.Element>
+    where Stream.Element: Sendable {
+        let probe = StreamProbe<Stream.Element>(stream)
+        state.withLock { $0.listeners.append { probe.cancel() } }
+        return probe
+    }
+
+    /// Listens to the client's messages, and returns once they are sure to be heard: a stream of events begins with the
+    /// iteration, so what comes before is nobody's.
+    func listen(to client: any MessagingClient) async throws -> StreamProbe<RemoteMessage> {
+        try await listen(to: client, through: client.messageStream())
+    }
+
+    func listen<Stream: AsyncSequence & Sendable>(
+        to client: any MessagingClient, through stream: Stream
+    ) async throws -> StreamProbe<RemoteMessage> where Stream.Element == RemoteMessage {
+        let probe = watch(stream)
+        for attempt in 0..<500 {
+            _ = try await client.receive(harness.payload(message("knock\(attempt)", data: [Self.knock: "1"])))
+            if (try? await probe.first("a knock", within: .milliseconds(20))) != nil { return probe }
+        }
+        throw ConformanceFailure(expectation: "the stream of messages begins", found: "nothing was heard")
+    }
+
+    /// What was heard since.
+    func messages(_ probe: StreamProbe<RemoteMessage>) -> [RemoteMessage] {
+        probe.elements.filter { $0.data[Self.knock] == nil }
+    }
+
+    private static let knock = "switchyard-knock"
+
+    @discardableResult
+    func expectFailure<Value>(
+        _ codes: MessagingError.Code..., in what: String, file: String = #fileID, line: Int = #line,
+        _ body: () async throws -> Value
+    ) async throws -> MessagingError {
+        try await SwitchyardConformance.expectFailure(
+            codes, as: MessagingError.self, what, file: file, line: line, body)
+    }
+
+    func tearDown() async throws {
+        let (clients, listeners) = state.withLock { ($0.clients, $0.listeners) }
+        for cancel in listeners { cancel() }
+        for client in clients {
+            try? await client.deleteToken()
+            await client.shutDown()
+        }
+        try await harness.cleanUp(namespace)
+    }
+}
+
+public typealias MessagingCheck = ConformanceCheck<any MessagingHarness, MessagingFeatures>
+
+extension ConformanceCheck where Harness == any MessagingHarness, Features == MessagingFeatures {
+    init(
+        _ name: String, needs requirements: MessagingRequirement..., deadline: Duration = .seconds(40),
+        _ body: @escaping @Sendable (MessagingContext) async throws -> Void
+    ) {
+        self.init(.messaging, name, requirements: requirements, deadline: deadline) { harness in
+            try await ConformanceLife.run(
+                deadline: deadline, begin: { try await MessagingContext(harness) }, body: body)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import Switchyard
+
+/// The store's own rows in records. Keys stand in columns of their own and are not repeated.
+extension RecordWriter {
+    mutating func write(_ document: CachedDocument) {
+        write(byte: document.state.rawValue)
+        write(document.hasCommittedMutations)
+        write(document.version)
+        write(document.readTime)
+        write(document.createTime) { $0.write($1) }
+        write(document.data) { $0.write($1) }
+    }
+
+    /// Without its target and its number.
+    mutating func write(_ record: TargetRecord) {
+        write(record.sequenceNumber)
+        write(record.resumeToken)
+        write(record.version)
+        write(record.lastLimboFreeVersion)
+    }
+
+    mutating func write(_ globals: StoreGlobals) {
+        write(globals.lastSnapshotVersion)
+        write(globals.highestTargetID)
+        write(globals.highestSequenceNumber)
+        write(globals.highestBatchNumber)
+        write(globals.storeID)
+    }
+
+    mutating func write(_ record: BundleRecord) {
+        write(record.version)
+        write(record.createTime)
+    }
+
+    mutating func write(_ record: NamedQueryRecord) {
+        write(record.query)
+        write(record.readTime)
+    }
+}
+
+extension RecordReader {
+    mutating func cachedDocument(at path: StoragePath) throws(StorageError) -> CachedDocument {
+        guard let state = CachedDocument.State(rawValue: try byte()) else { throw RecordReader.damage }
+        let hasCommittedMutations = try bool()
+        let version = try timestamp()
+        let readTime = try timestamp()
+        let createTime = try optional { reader throws(StorageError) in try reader.timestamp() }
+        let data = try optional { reader throws(StorageError) in try reader.documentData() }
+        return CachedDocument(
+            path: path, state: state, data: data, createTime: createTime, version: version, readTime: readTime,
+            hasCommittedMutations: hasCommittedMutations)
+    }
+
+    mutating func targetRecord(id: Int, target: WatchTarget) throws(StorageError) -> TargetRecord {
+        let sequenceNumber = try integer()
+        let resumeToken = try byteArray()
+        let version = try timestamp()
+        return TargetRecord(
+            target: target, id: id, sequenceNumber: sequenceNumber, resumeToken: resumeToken, version: version,
+            lastLimboFreeVersion: try timestamp())
+    }
+
+    mutating func globals() throws(StorageError) -> StoreGlobals {
+        var globals = StoreGlobals()
+        globals.lastSnapshotVersion = try timestamp()
+        globals.highestTargetID = try int()
+        globals.highestSequenceNumber = try integer()
+        globals.highestBatchNumber = try int()
+        globals.storeID = try string()
+        return globals
+    }
+
+    mutating func bundleRecord(id: String) throws(StorageError) -> BundleRecord {
+        let version = try int()
+        return BundleRecord(id: id, version: version, createTime: try timestamp())
+    }
+
+    mutating func namedQueryRecord(name: String) throws(StorageError) -> NamedQueryRecord {
+        let query = try query()
+        return NamedQueryRecord(name: name, query: query, readTime: try timestamp())
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import Switchyard
+
+/// The values of documents in records. The numbers of the tags are on disk: none is ever given another meaning.
+private enum ValueTag: UInt8 {
+    case null, no, yes, integer, double, timestamp, estimate, string, bytes, reference, foreignReference, geoPoint,
+        array
+    case vector, map
+}
+
+extension RecordWriter {
+    mutating func write(_ time: Timestamp) {
+        write(time.seconds)
+        // The mark of an estimate shares a number with the fraction of the second.
+        write(unsigned: UInt64(time.nanoseconds) << 1 | (time.isEstimate ? 1 : 0))
+    }
+
+    mutating func write(_ path: StoragePath) { write(path.rawValue) }
+    mutating func write(_ field: FieldPath) { write(field.components) { $0.write($1) } }
+
+    mutating func write(_ data: DocumentData) {
+        write(count: data.entries.count)
+        for entry in data.entries {
+            write(entry.name)
+            write(entry.value)
+        }
+    }
+
+    mutating func write(_ value: DocumentValue) {
+        switch value {
+        case .null: write(tag: .null)
+        case .bool(let flag): write(tag: flag ? .yes : .no)
+        case .integer(let number):
+            write(tag: .integer)
+            write(number)
+        case .double(let number):
+            write(tag: .double)
+            write(number)
+        case .timestamp(let time):
+            write(tag: time.isEstimate ? .estimate : .timestamp)
+            write(time.seconds)
+            write(unsigned: UInt64(time.nanoseconds))
+        case .string(let text):
+            write(tag: .string)
+            write(text)
+        case .bytes(let data):
+            write(tag: .bytes)
+            write(data)
+        case .reference(let reference):
+            write(tag: reference.origin == nil ? .reference : .foreignReference)
+            write(reference.path)
+            if let origin = reference.origin { write(origin) }
+        case .geoPoint(let point):
+            write(tag: .geoPoint)
+            write(point.latitude)
+            write(point.longitude)
+        case .array(let elements):
+            write(tag: .array)
+            write(elements) { $0.write($1) }
+        case .vector(let numbers):
+            write(tag: .vector)
+            write(numbers) { $0.write($1) }
+        case .map(let data):
+            write(tag: .map)
+            write(data)
+        }
+    }
+
+    private mutating func write(tag: ValueTag) { write(byte: tag.rawValue) }
+}
+
+extension RecordReader {
+    mutating func timestamp() throws(StorageError) -> Timestamp {
+        let seconds = try integer()
+        let fraction = try unsigned()
+        return try time(seconds, fraction >> 1, isEstimate: fraction & 1 == 1)
+    }
+
+    private func time(
+        _ seconds: Int64, _ nanoseconds: UInt64, isEstimate: Bool
+    ) throws(StorageError) -> Timestamp {
+        guard nanoseconds < 1_000_000_000 else { throw RecordReader.damage }
+        return Timestamp(clampingSeconds: seconds, nanoseconds: Int32(nanoseconds), isEstimate: isEstimate)
+    }
+
+    mutating func path() throws(StorageError) -> StoragePath { StoragePath(unchecked: try string()) }
+
+    mutating func field() throws(StorageError) -> FieldPath {
+        let components = try array { reader throws(StorageError) in try reader.string() }
+        guard !components.isEmpty else { throw RecordReader.damage }
+        return FieldPath(unchecked: components)
+    }
+
+    mutating func documentData() throws(StorageError) -> DocumentData {
+        try nested { reader throws(StorageError) in
+            DocumentData(
+                unsorted: try reader.array { reader throws(StorageError) in
+                    let name = try reader.string()
+                    return DocumentData.Entry(name: name, value: try reader.value())
+                })
+        }
+    }
+
+    mutating func value() throws(StorageError) -> DocumentValue {
+        guard let tag = ValueTag(rawValue: try byte()) else { throw RecordReader.damage }
+        switch tag {
+        case .null: return .null
+        case .no: return .bool(false)
+        case .yes: return .bool(true)
+        case .integer: return .integer(try integer())
+        case .double: return .double(try double())
+        case .timestamp, .estimate:
+            let seconds = try integer()
+            return .timestamp(try time(seconds, try unsigned(), isEstimate: tag == .estimate))
+        case .string: return .string(try string())
+        case .bytes: return .bytes(try data())
+        case .reference: return .reference(DocumentReference(try path()))
+        case .foreignReference:
+            let path = try path()
+            return .reference(DocumentReference(path, origin: try string()))
+        case .geoPoint:
+            let latitude = try double()
+            let longitude = try double()
+            do throws(StorageError) {
+                return .geoPoint(try GeoPoint(latitude: latitude, longitude: longitude))
+            } catch {
+                throw RecordReader.damage
+            }
+        case .array:
+            return try nested { reader throws(StorageError) in
+                .array(try reader.array { reader throws(StorageError) in try reader.value() })
+            }
+        case .vector: return .vector(try array { reader throws(StorageError) in try reader.double() })
+        case .map: return .map(try documentData())
+        }
+    }
+}

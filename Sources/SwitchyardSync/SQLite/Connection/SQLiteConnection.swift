@@ -1,0 +1,57 @@
+import CSQLite
+import Switchyard
+
+/// One open database, with its prepared statements. Used from one place at a time.
+final class SQLiteConnection {
+    private let handle: csqlite_connection
+    /// By the address of their text, which is a literal: finding one costs no more than hashing a number.
+    private var statements: [UInt: SQLiteStatement] = [:]
+
+    /// - Throws: `.localStore`, also when there is no SQLite on this machine: then the text says what to install.
+    init(path: String) throws(StorageError) {
+        if let problem = csqlite_load() {
+            throw StorageError(.localStore, "Data cannot be kept on this device: \(String(cString: problem)).")
+        }
+        var handle: csqlite_connection?
+        let code = csqlite_open(path, &handle)
+        guard code == CSQLITE_OK, let handle else { throw SQLiteFailure(code).error }
+        self.handle = handle
+    }
+
+    deinit {
+        statements.removeAll()
+        csqlite_close(handle)
+    }
+
+    /// Statements without parameters and answers.
+    func run(_ sql: String) throws(StorageError) {
+        let code = csqlite_run(handle, sql)
+        guard code == CSQLITE_OK else { throw SQLiteFailure(code).error }
+    }
+
+    var isInTransaction: Bool { csqlite_is_in_transaction(handle) }
+
+    /// How many rows the last statement changed.
+    var changes: Int { Int(csqlite_changes(handle)) }
+
+    /// The statement for `sql`, prepared once and ready to be bound. One in the middle of its rows is left alone, and the
+    /// caller gets another.
+    func statement(_ sql: StaticString) throws(StorageError) -> SQLiteStatement {
+        let key = UInt(bitPattern: sql.utf8Start)
+        if let known = statements[key] {
+            if !known.isInUse { return known }
+            return try SQLiteStatement(handle, sql.description)
+        }
+        let statement = try SQLiteStatement(handle, sql.description)
+        statements[key] = statement
+        return statement
+    }
+
+    /// A number that a pragma or a single-row query answers.
+    func number(_ sql: String) throws(StorageError) -> Int64? {
+        let statement = try SQLiteStatement(handle, sql)
+        var result: Int64?
+        try statement.rows { row in result = row.integer(0) }
+        return result
+    }
+}

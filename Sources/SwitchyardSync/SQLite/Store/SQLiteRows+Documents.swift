@@ -1,0 +1,118 @@
+import Switchyard
+
+extension SQLiteRows {
+    func document(at path: StoragePath) throws(StorageError) -> CachedDocument? {
+        try connection.statement("SELECT record FROM documents WHERE collection = ? AND name = ?")
+            .bind(path.collection.rawValue).bind(path.id)
+            .first { row throws(StorageError) in
+                try row.record(0) { reader throws(StorageError) in try reader.cachedDocument(at: path) }
+            }
+    }
+
+    func documents(at paths: some Collection<StoragePath>) throws(StorageError) -> [CachedDocument] {
+        var result: [CachedDocument] = []
+        result.reserveCapacity(paths.count)
+        // In the order of the keys, so that neighbours come from the same page.
+        for path in paths.count > 16 ? paths.sorted() : Array(paths) {
+            if let document = try document(at: path) { result.append(document) }
+        }
+        return result
+    }
+
+    func forEachDocument(
+        in source: Query.Source, readAfter version: Timestamp?, _ body: (CachedDocument) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        for collection in try collections(in: source) {
+            let statement: SQLiteStatement
+            if let version {
+                statement = try connection.statement(
+                    """
+                    SELECT name, record FROM documents INDEXED BY documents_by_read_time
+                    WHERE collection = ? AND read_time > ?
+                    """
+                ).bind(collection.rawValue).bind(version.storedTime)
+            } else {
+                statement = try connection.statement("SELECT name, record FROM documents WHERE collection = ?")
+                    .bind(collection.rawValue)
+            }
+            try statement.rows { row throws(StorageError) in
+                let path = row.utf8(0) { collection.path(toDocument: $0) }
+                try body(try row.record(1) { reader throws(StorageError) in try reader.cachedDocument(at: path) })
+            }
+        }
+    }
+
+    func putDocument(_ document: CachedDocument) throws(StorageError) {
+        let collection = document.path.collection
+        let name = document.path.id
+        try note(collection)
+        var record = RecordWriter(capacity: 256)
+        record.write(document)
+        let bytes = document.storedBytes
+        let old = try storedBytes(collection, name)
+        try connection.statement(
+            """
+            INSERT INTO documents (collection, name, read_time, bytes, record) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET read_time = excluded.read_time, bytes = excluded.bytes, record = excluded.record
+            """
+        ).bind(collection.rawValue).bind(name).bind(document.readTime.storedTime).bind(bytes).bind(record.bytes).run()
+        noteBytes(bytes - (old ?? 0))
+    }
+
+    func removeDocument(at path: StoragePath) throws(StorageError) {
+        try connection.statement("DELETE FROM uses WHERE path = ?").bind(path.rawValue).run()
+        let collection = path.collection
+        guard let old = try storedBytes(collection, path.id) else { return }
+        try connection.statement("DELETE FROM documents WHERE collection = ? AND name = ?")
+            .bind(collection.rawValue).bind(path.id).run()
+        noteBytes(-old)
+    }
+
+    private func storedBytes(_ collection: CollectionPath, _ name: String) throws(StorageError) -> Int64? {
+        try connection.statement("SELECT bytes FROM documents WHERE collection = ? AND name = ?")
+            .bind(collection.rawValue).bind(name).first { $0.integer(0) }
+    }
+
+    // MARK: Sequence numbers
+
+    func setSequenceNumber(_ number: Int64, of path: StoragePath) throws(StorageError) {
+        try connection.statement(
+            """
+            INSERT INTO uses (path, number) VALUES (?, ?)
+            ON CONFLICT DO UPDATE SET number = excluded.number WHERE number <> excluded.number
+            """
+        ).bind(path.rawValue).bind(number).run()
+    }
+
+    func orphans(upTo bound: Int64) throws(StorageError) -> [(path: StoragePath, sequenceNumber: Int64)] {
+        var result: [(path: StoragePath, sequenceNumber: Int64)] = []
+        try connection.statement(
+            "SELECT path, number FROM uses WHERE number <= ? AND path NOT IN (SELECT path FROM confirmed)"
+        ).bind(bound).rows { row in
+            result.append((path: StoragePath(unchecked: row.text(0)), sequenceNumber: row.integer(1)))
+        }
+        return result.sorted { ($0.sequenceNumber, $0.path) < ($1.sequenceNumber, $1.path) }
+    }
+}
+
+extension Timestamp {
+    /// As a number that sorts alike. Beyond the years 1678 to 2262, where no server's clock is, all are the same.
+    fileprivate var storedTime: Int64 {
+        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, carry) = scaled.addingReportingOverflow(Int64(nanoseconds))
+        return overflow || carry ? (seconds < 0 ? .min : .max) : sum
+    }
+}
+
+extension CollectionPath {
+    fileprivate func path(toDocument name: UnsafeBufferPointer<UInt8>) -> StoragePath {
+        let prefix = rawValue.utf8
+        return StoragePath(
+            unchecked: String(unsafeUninitializedCapacity: prefix.count + 1 + name.count) { buffer in
+                _ = buffer.update(fromContentsOf: prefix)
+                buffer[prefix.count] = UInt8(ascii: "/")
+                _ = UnsafeMutableBufferPointer(rebasing: buffer[(prefix.count + 1)...]).update(fromContentsOf: name)
+                return prefix.count + 1 + name.count
+            })
+    }
+}

@@ -1,0 +1,158 @@
+import Switchyard
+
+extension SQLiteRows {
+    // MARK: Batches
+
+    func batches(of owner: QueueOwner, after number: Int, limit: Int) throws(StorageError) -> [QueuedBatch] {
+        try batches(
+            connection.statement(
+                "SELECT number, record FROM batches WHERE owner = ? AND number > ? ORDER BY number LIMIT ?"
+            )
+            .bind(owner.key).bind(number).bind(limit))
+    }
+
+    private func batches(_ statement: SQLiteStatement) throws(StorageError) -> [QueuedBatch] {
+        var result: [QueuedBatch] = []
+        try statement.rows { row throws(StorageError) in
+            result.append(
+                try row.record(1) { reader throws(StorageError) in
+                    try reader.queuedBatch(number: Int(row.integer(0)))
+                })
+        }
+        return result
+    }
+
+    func batches(of owner: QueueOwner, touching paths: Set<StoragePath>) throws(StorageError) -> [QueuedBatch] {
+        var numbers: Set<Int> = []
+        for path in paths {
+            try connection.statement("SELECT number FROM batch_paths WHERE path = ? AND owner = ?")
+                .bind(path.rawValue).bind(owner.key)
+                .rows { numbers.insert(Int($0.integer(0))) }
+        }
+        var result: [QueuedBatch] = []
+        for number in numbers.sorted() {
+            guard let batch = try batch(number, of: owner) else { throw RecordReader.damage }
+            result.append(batch)
+        }
+        return result
+    }
+
+    func batch(_ number: Int, of owner: QueueOwner) throws(StorageError) -> QueuedBatch? {
+        try batches(
+            connection.statement("SELECT number, record FROM batches WHERE owner = ? AND number = ?")
+                .bind(owner.key).bind(number)
+        ).first
+    }
+
+    func highestBatchNumber(of owner: QueueOwner) throws(StorageError) -> Int? {
+        try connection.statement("SELECT number FROM batches WHERE owner = ? ORDER BY number DESC LIMIT 1")
+            .bind(owner.key).first { Int($0.integer(0)) }
+    }
+
+    func hasBatch(touching path: StoragePath) throws(StorageError) -> Bool {
+        try connection.statement("SELECT 1 FROM batch_paths WHERE path = ? LIMIT 1")
+            .bind(path.rawValue).first { _ in true } ?? false
+    }
+
+    func putBatch(_ batch: QueuedBatch, of owner: QueueOwner) throws(StorageError) {
+        var record = RecordWriter(capacity: 256)
+        record.write(batch)
+        try connection.statement(
+            """
+            INSERT INTO batches (owner, number, record) VALUES (?, ?, ?)
+            ON CONFLICT DO UPDATE SET record = excluded.record
+            """
+        ).bind(owner.key).bind(batch.number).bind(record.bytes).run()
+        for path in batch.paths {
+            try connection.statement("INSERT OR IGNORE INTO batch_paths (path, owner, number) VALUES (?, ?, ?)")
+                .bind(path.rawValue).bind(owner.key).bind(batch.number).run()
+        }
+    }
+
+    func removeBatch(_ number: Int, of owner: QueueOwner) throws(StorageError) {
+        guard let batch = try batch(number, of: owner) else { return }
+        for path in batch.paths {
+            try connection.statement("DELETE FROM batch_paths WHERE path = ? AND owner = ? AND number = ?")
+                .bind(path.rawValue).bind(owner.key).bind(number).run()
+        }
+        try connection.statement("DELETE FROM batches WHERE owner = ? AND number = ?")
+            .bind(owner.key).bind(number).run()
+    }
+
+    // MARK: Overlays
+
+    func overlay(of owner: QueueOwner, at path: StoragePath) throws(StorageError) -> Overlay? {
+        try connection.statement("SELECT batch, record FROM overlays WHERE owner = ? AND collection = ? AND name = ?")
+            .bind(owner.key).bind(path.collection.rawValue).bind(path.id)
+            .first { row throws(StorageError) in try row.overlay() }
+    }
+
+    func overlays(
+        of owner: QueueOwner, in source: Query.Source, afterBatch number: Int?
+    ) throws(StorageError) -> [Overlay] {
+        var result: [Overlay] = []
+        for collection in try collections(in: source) {
+            try connection.statement(
+                "SELECT batch, record FROM overlays WHERE owner = ? AND collection = ? AND batch > ?"
+            ).bind(owner.key).bind(collection.rawValue).bind(number ?? .min)
+                .rows { row throws(StorageError) in result.append(try row.overlay()) }
+        }
+        return result
+    }
+
+    func putOverlay(_ overlay: Overlay, of owner: QueueOwner) throws(StorageError) {
+        let collection = overlay.path.collection
+        try note(collection)
+        var record = RecordWriter(capacity: 256)
+        record.write(overlay.write)
+        try connection.statement(
+            """
+            INSERT INTO overlays (owner, collection, name, batch, record) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET batch = excluded.batch, record = excluded.record
+            """
+        ).bind(owner.key).bind(collection.rawValue).bind(overlay.path.id).bind(overlay.batchNumber).bind(record.bytes)
+            .run()
+    }
+
+    func removeOverlay(of owner: QueueOwner, at path: StoragePath) throws(StorageError) {
+        try connection.statement("DELETE FROM overlays WHERE owner = ? AND collection = ? AND name = ?")
+            .bind(owner.key).bind(path.collection.rawValue).bind(path.id).run()
+    }
+
+    // MARK: Refused batches
+
+    func refusedBatches(of owner: QueueOwner) throws(StorageError) -> [RefusedBatch] {
+        var result: [RefusedBatch] = []
+        try connection.statement("SELECT record FROM refused WHERE owner = ? ORDER BY place").bind(owner.key)
+            .rows { row throws(StorageError) in
+                result.append(try row.record(0) { reader throws(StorageError) in try reader.refusedBatch() })
+            }
+        return result
+    }
+
+    func putRefused(_ batch: RefusedBatch, of owner: QueueOwner) throws(StorageError) {
+        var record = RecordWriter(capacity: 256)
+        record.write(batch)
+        // One that is refused again is the newest, and gets a new place.
+        try connection.statement("INSERT OR REPLACE INTO refused (owner, id, record) VALUES (?, ?, ?)")
+            .bind(owner.key).bind(batch.id).bind(record.bytes).run()
+    }
+
+    func removeRefused(_ id: String, of owner: QueueOwner) throws(StorageError) {
+        try connection.statement("DELETE FROM refused WHERE owner = ? AND id = ?").bind(owner.key).bind(id).run()
+    }
+}
+
+extension SQLiteRow {
+    fileprivate func overlay() throws(StorageError) -> Overlay {
+        let number = Int(integer(0))
+        return try record(1) { reader throws(StorageError) in
+            Overlay(write: try reader.documentWrite(), batchNumber: number)
+        }
+    }
+}
+
+extension QueueOwner {
+    /// Nobody is a user too, and no user's name may be taken for it.
+    fileprivate var key: String { userID.map { "u" + $0 } ?? "" }
+}

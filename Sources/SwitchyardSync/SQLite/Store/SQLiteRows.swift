@@ -1,0 +1,125 @@
+import Switchyard
+
+/// The rows of a ``SQLiteStore``: each requirement is a statement or two.
+final class SQLiteRows: StoreRows {
+    let connection: SQLiteConnection
+    /// Collections that are filed already; spares a look-up with every document. Those of an open transaction count only
+    /// once it is through.
+    private var knownCollections: Set<CollectionPath> = []
+    private var newCollections: Set<CollectionPath> = []
+    private(set) var documentBytes: Int64
+    private var storedBytes: Int64
+
+    init(_ connection: SQLiteConnection) throws(StorageError) {
+        self.connection = connection
+        storedBytes = try connection.number("SELECT value FROM numbers WHERE name = 'bytes'") ?? 0
+        documentBytes = storedBytes
+    }
+
+    // MARK: Transactions
+
+    func begin() throws(StorageError) { try connection.statement("BEGIN").run() }
+
+    func commit() throws(StorageError) {
+        if documentBytes != storedBytes {
+            try connection.statement("INSERT OR REPLACE INTO numbers (name, value) VALUES ('bytes', ?)")
+                .bind(documentBytes).run()
+        }
+        try connection.statement("COMMIT").run()
+        storedBytes = documentBytes
+        knownCollections.formUnion(newCollections)
+        newCollections.removeAll()
+    }
+
+    func rollBack() {
+        // Some failures have undone everything already, and then there is nothing to do.
+        if connection.isInTransaction { try? connection.statement("ROLLBACK").run() }
+        documentBytes = storedBytes
+        newCollections.removeAll()
+    }
+
+    func clear() throws(StorageError) {
+        do throws(StorageError) {
+            try begin()
+            for table in SQLiteSchema.tables { try connection.run("DELETE FROM \(table)") }
+            documentBytes = 0
+            knownCollections.removeAll()
+            try commit()
+        } catch {
+            rollBack()
+            throw error
+        }
+        // The rows are gone; what is left of them in free pages and in the log goes too.
+        try connection.run("VACUUM")
+        _ = try connection.number("PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+
+    // MARK: Numbers
+
+    var globals: StoreGlobals {
+        get throws(StorageError) {
+            try connection.statement("SELECT record FROM globals WHERE id = 0").first { row throws(StorageError) in
+                try row.record(0) { reader throws(StorageError) in try reader.globals() }
+            } ?? StoreGlobals()
+        }
+    }
+
+    func setGlobals(_ globals: StoreGlobals) throws(StorageError) {
+        var record = RecordWriter()
+        record.write(globals)
+        try connection.statement("INSERT OR REPLACE INTO globals (id, record) VALUES (0, ?)").bind(record.bytes).run()
+    }
+
+    func noteBytes(_ difference: Int64) { documentBytes += difference }
+
+    // MARK: Collections
+
+    /// Files the collection, so that queries of its group find it.
+    func note(_ collection: CollectionPath) throws(StorageError) {
+        guard !knownCollections.contains(collection), newCollections.insert(collection).inserted else { return }
+        try connection.statement("INSERT OR IGNORE INTO collections (id, path) VALUES (?, ?)")
+            .bind(collection.id).bind(collection.rawValue).run()
+    }
+
+    func collections(in source: Query.Source) throws(StorageError) -> [CollectionPath] {
+        switch source {
+        case .collection(let path): return [path]
+        case .group(let id, let ancestor):
+            var result: [CollectionPath] = []
+            try connection.statement("SELECT path FROM collections WHERE id = ?").bind(id).rows { row in
+                let path = CollectionPath(unchecked: row.text(0))
+                if path.isInGroup(id, under: ancestor) { result.append(path) }
+            }
+            return result
+        }
+    }
+
+    // MARK: Bundles
+
+    func bundle(_ id: String) throws(StorageError) -> BundleRecord? {
+        try connection.statement("SELECT record FROM bundles WHERE id = ?").bind(id).first { row throws(StorageError) in
+            try row.record(0) { reader throws(StorageError) in try reader.bundleRecord(id: id) }
+        }
+    }
+
+    func putBundle(_ bundle: BundleRecord) throws(StorageError) {
+        var record = RecordWriter()
+        record.write(bundle)
+        try connection.statement("INSERT OR REPLACE INTO bundles (id, record) VALUES (?, ?)")
+            .bind(bundle.id).bind(record.bytes).run()
+    }
+
+    func namedQuery(_ name: String) throws(StorageError) -> NamedQueryRecord? {
+        try connection.statement("SELECT record FROM named_queries WHERE name = ?").bind(name)
+            .first { row throws(StorageError) in
+                try row.record(0) { reader throws(StorageError) in try reader.namedQueryRecord(name: name) }
+            }
+    }
+
+    func putNamedQuery(_ query: NamedQueryRecord) throws(StorageError) {
+        var record = RecordWriter()
+        record.write(query)
+        try connection.statement("INSERT OR REPLACE INTO named_queries (name, record) VALUES (?, ?)")
+            .bind(query.name).bind(record.bytes).run()
+    }
+}

@@ -1,0 +1,80 @@
+import Switchyard
+
+/// The tables, as the steps that lead to them: step `n` makes version `n` out of version `n - 1`.
+///
+/// A step that was ever released is not changed any more; a change of the tables is a new step.
+struct SQLiteSchema {
+    let steps: [String]
+
+    var version: Int64 { Int64(steps.count) }
+
+    static let current = SQLiteSchema(steps: [first])
+
+    /// Keys are text and the tables are ordered by them, so that a collection's documents lie side by side. What is only
+    /// looked for by the collector, every few minutes, has no index.
+    private static let first = """
+        CREATE TABLE numbers (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE TABLE globals (id INTEGER PRIMARY KEY, record BLOB NOT NULL);
+        CREATE TABLE targets (id INTEGER PRIMARY KEY, target BLOB NOT NULL UNIQUE, record BLOB NOT NULL);
+        CREATE TABLE confirmed (target INTEGER NOT NULL, path TEXT NOT NULL, PRIMARY KEY (target, path)) WITHOUT ROWID;
+        CREATE TABLE collections (id TEXT NOT NULL, path TEXT NOT NULL, PRIMARY KEY (id, path)) WITHOUT ROWID;
+        CREATE TABLE documents (
+            collection TEXT NOT NULL, name TEXT NOT NULL, read_time INTEGER NOT NULL, bytes INTEGER NOT NULL,
+            record BLOB NOT NULL, PRIMARY KEY (collection, name)) WITHOUT ROWID;
+        CREATE INDEX documents_by_read_time ON documents (collection, read_time);
+        CREATE TABLE uses (path TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE TABLE batches (
+            owner TEXT NOT NULL, number INTEGER NOT NULL, record BLOB NOT NULL, PRIMARY KEY (owner, number)
+        ) WITHOUT ROWID;
+        CREATE TABLE batch_paths (
+            path TEXT NOT NULL, owner TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (path, owner, number)
+        ) WITHOUT ROWID;
+        CREATE TABLE overlays (
+            owner TEXT NOT NULL, collection TEXT NOT NULL, name TEXT NOT NULL, batch INTEGER NOT NULL,
+            record BLOB NOT NULL, PRIMARY KEY (owner, collection, name)) WITHOUT ROWID;
+        CREATE TABLE refused (
+            place INTEGER PRIMARY KEY AUTOINCREMENT, owner TEXT NOT NULL, id TEXT NOT NULL, record BLOB NOT NULL,
+            UNIQUE (owner, id));
+        CREATE TABLE bundles (id TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID;
+        CREATE TABLE named_queries (name TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID;
+        """
+
+    /// Every table with contents, for forgetting them.
+    static let tables = [
+        "numbers", "globals", "targets", "confirmed", "collections", "documents", "uses", "batches", "batch_paths",
+        "overlays", "refused", "bundles", "named_queries",
+    ]
+
+    /// Marks a file as one of ours (`SWYD`), so that somebody else's is never taken for a damaged store.
+    static let applicationID: Int64 = 0x5357_5944
+
+    enum Verdict {
+        case ready
+        /// Made by a later version of this software.
+        case newer
+        /// No store of ours.
+        case foreign
+    }
+
+    /// Brings the database up to date, each step whole or not at all.
+    func prepare(_ connection: SQLiteConnection) throws(StorageError) -> Verdict {
+        let found = try connection.number("PRAGMA user_version") ?? 0
+        let application = try connection.number("PRAGMA application_id") ?? 0
+        let isEmpty = try connection.number("SELECT count(*) FROM sqlite_schema") == 0
+        guard isEmpty || application == SQLiteSchema.applicationID else { return .foreign }
+        guard found <= version else { return .newer }
+        for step in Int(found)..<steps.count {
+            do throws(StorageError) {
+                try connection.run("BEGIN IMMEDIATE")
+                try connection.run(steps[step])
+                try connection.run(
+                    "PRAGMA application_id = \(SQLiteSchema.applicationID); PRAGMA user_version = \(step + 1)")
+                try connection.run("COMMIT")
+            } catch {
+                if connection.isInTransaction { try? connection.run("ROLLBACK") }
+                throw error
+            }
+        }
+        return .ready
+    }
+}

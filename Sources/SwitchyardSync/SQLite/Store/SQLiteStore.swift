@@ -1,0 +1,122 @@
+package import Foundation
+package import Switchyard
+
+/// A store in a file: each transaction is on the disk, whole, when it returns.
+///
+/// Belongs to one process and one object at a time. What cannot be used — a damaged file, or one that a later version of
+/// this software made — is renamed and kept, and told in ``setAside``; the store then begins empty.
+package final class SQLiteStore: SyncStore {
+    /// A database that was found and could not be used.
+    package struct SetAside: Sendable, Equatable {
+        package enum Reason: String, Sendable {
+            case damaged, newer
+            /// A database of something else.
+            case foreign
+        }
+        package let reason: Reason
+        /// Where it is now, with files of the same name and an added ending beside it.
+        package let location: URL
+    }
+
+    /// What opening had to put out of the way, if anything.
+    package private(set) var setAside: SetAside?
+
+    private let files: SQLiteStoreFiles
+    private let schema: SQLiteSchema
+    private let lock: Int32
+    private var rows: SQLiteRows?
+
+    /// Opens the store in `folder`, or makes one there.
+    ///
+    /// - Throws: `.localStore` when another process has it open, when the folder cannot be written to, and when this
+    ///   machine has no SQLite.
+    package convenience init(folder: URL) throws(StorageError) {
+        try self.init(folder: folder, schema: .current)
+    }
+
+    init(folder: URL, schema: SQLiteSchema) throws(StorageError) {
+        files = SQLiteStoreFiles(folder: folder)
+        self.schema = schema
+        lock = try files.lock()
+        do throws(StorageError) {
+            rows = try open()
+        } catch {
+            files.unlock(lock)
+            throw error
+        }
+    }
+
+    deinit { close() }
+
+    private func open() throws(StorageError) -> SQLiteRows {
+        if files.isMarkedDamaged { return try startOver(.damaged) }
+        do throws(StorageError) {
+            let connection = try SQLiteStore.connect(files.database)
+            switch try schema.prepare(connection) {
+            case .ready: return try SQLiteRows(connection)
+            case .newer: return try startOver(.newer, closing: connection)
+            case .foreign: return try startOver(.foreign, closing: connection)
+            }
+        } catch {
+            guard error.isDamage else { throw error }
+            return try startOver(.damaged)
+        }
+    }
+
+    private func startOver(
+        _ reason: SetAside.Reason, closing connection: consuming SQLiteConnection? = nil
+    ) throws(StorageError) -> SQLiteRows {
+        connection = nil  // moving a file that is open would leave its log behind
+        setAside = SetAside(reason: reason, location: try files.setAside(as: reason))
+        let fresh = try SQLiteStore.connect(files.database)
+        _ = try schema.prepare(fresh)
+        return try SQLiteRows(fresh)
+    }
+
+    private static func connect(_ file: URL) throws(StorageError) -> SQLiteConnection {
+        let connection = try SQLiteConnection(path: file.path)
+        // Exclusive: no shared memory beside the file, and a second opener is refused even without our own lock.
+        _ = try connection.number("PRAGMA locking_mode = EXCLUSIVE") as Int64?
+        _ = try connection.number("PRAGMA journal_mode = WAL") as Int64?
+        try connection.run(
+            """
+            PRAGMA synchronous = FULL; PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY;
+            PRAGMA journal_size_limit = 16777216; PRAGMA trusted_schema = OFF
+            """)
+        return connection
+    }
+
+    package func transaction<Result>(
+        _ operation: StoreOperation, _ body: (any StoreRows) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        guard let rows else { throw StorageError(.shutDown, "The data kept on this device is closed already.") }
+        do throws(StorageError) {
+            try rows.begin()
+            let result = try body(rows)
+            try rows.commit()
+            return result
+        } catch {
+            rows.rollBack()
+            if error.isDamage { files.markDamaged() }
+            throw error
+        }
+    }
+
+    package func clear() throws(StorageError) {
+        guard let rows else { throw StorageError(.shutDown, "The data kept on this device is closed already.") }
+        try rows.clear()
+    }
+
+    package func close() {
+        guard rows != nil else { return }
+        rows = nil
+        files.unlock(lock)
+    }
+}
+
+extension StorageError {
+    /// Whether the stored contents are at fault.
+    var isDamage: Bool {
+        (underlying as? SQLiteFailure)?.isDamage ?? (underlying is RecordReader.Damage)
+    }
+}

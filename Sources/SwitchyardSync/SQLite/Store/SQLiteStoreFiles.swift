@@ -1,0 +1,64 @@
+import Foundation
+import Switchyard
+
+/// The files of a store in their folder, and the lock that makes it one process's own.
+struct SQLiteStoreFiles {
+    let folder: URL
+
+    private var lockFile: URL { folder.appendingPathComponent("store.lock") }
+    var database: URL { folder.appendingPathComponent("store.sqlite") }
+    /// Says that the contents were found to be damaged while in use, so that the next opening does not trust them.
+    private var damageMark: URL { folder.appendingPathComponent("store.damaged") }
+    private static let suffixes = ["", "-wal", "-shm", "-journal"]
+
+    /// Makes the folder and takes the lock.
+    ///
+    /// - Returns: The descriptor that holds the lock. The system releases it with the process, however that ends.
+    func lock() throws(StorageError) -> Int32 {
+        do {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        } catch {
+            throw StorageError(.localStore, "The folder for data on this device cannot be made.", underlying: error)
+        }
+        let descriptor = open(lockFile.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw StorageError(.localStore, "The folder for data on this device cannot be written to.")
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            throw StorageError(.localStore, "The data kept on this device is locked: another process uses it.")
+        }
+        return descriptor
+    }
+
+    func unlock(_ descriptor: Int32) { close(descriptor) }
+
+    var isMarkedDamaged: Bool { FileManager.default.fileExists(atPath: damageMark.path) }
+
+    func markDamaged() { _ = FileManager.default.createFile(atPath: damageMark.path, contents: nil) }
+
+    /// Renames the database and what belongs to it, so that nothing of it is lost.
+    ///
+    /// - Returns: Where the database is now.
+    func setAside(as reason: SQLiteStore.SetAside.Reason) throws(StorageError) -> URL {
+        let manager = FileManager.default
+        var number = 1
+        func target(_ suffix: String) -> URL {
+            folder.appendingPathComponent("store.\(reason.rawValue)-\(number).sqlite\(suffix)")
+        }
+        while SQLiteStoreFiles.suffixes.contains(where: { manager.fileExists(atPath: target($0).path) }) { number += 1 }
+        do {
+            // The database goes last: if this is interrupted, the next opening finds it and starts over.
+            for suffix in SQLiteStoreFiles.suffixes.reversed() {
+                let source = database.path + suffix
+                if manager.fileExists(atPath: source) {
+                    try manager.moveItem(atPath: source, toPath: target(suffix).path)
+                }
+            }
+            if isMarkedDamaged { try manager.removeItem(at: damageMark) }
+        } catch {
+            throw StorageError(.localStore, "Data that cannot be used could not be set aside.", underlying: error)
+        }
+        return target("")
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import Switchyard
+import Testing
+
+@testable import SwitchyardSync
+
+@Suite struct RecordTests {
+    private func read<Value>(
+        _ bytes: [UInt8], _ body: (inout RecordReader) throws(StorageError) -> Value
+    ) throws -> (value: Value, isWhole: Bool) {
+        try bytes.withUnsafeBytes { buffer in
+            var reader = try RecordReader(buffer)
+            let value = try body(&reader)
+            return (value, reader.isAtEnd)
+        }
+    }
+
+    private func survives<Value: Equatable>(
+        _ value: Value, _ write: (inout RecordWriter) -> Void,
+        _ body: (inout RecordReader) throws(StorageError) -> Value
+    ) throws {
+        var writer = RecordWriter()
+        write(&writer)
+        let (back, isWhole) = try read(writer.bytes, body)
+        #expect(back == value)
+        #expect(isWhole)
+        // Cut anywhere, it is no record any more, and nothing worse.
+        for length in 0..<writer.bytes.count {
+            #expect(throws: StorageError.self) { try read(Array(writer.bytes.prefix(length)), body) }
+        }
+    }
+
+    @Test(arguments: 0..<40) func `Rows of every shape are read as they were written`(seed: Int) throws {
+        var random = RandomRows(seed: UInt64(seed))
+        let value = random.value()
+        try survives(value, { $0.write(value) }, { reader throws(StorageError) in try reader.value() })
+        let document = random.document()
+        try survives(document, { $0.write(document) }) { reader throws(StorageError) in
+            try reader.cachedDocument(at: document.path)
+        }
+        let batch = random.batch(number: 7)
+        try survives(batch, { $0.write(batch) }) { reader throws(StorageError) in try reader.queuedBatch(number: 7) }
+        let query = random.query()
+        try survives(query, { $0.write(query) }, { reader throws(StorageError) in try reader.query() })
+        let target = random.target(id: 2)
+        try survives(target.target, { $0.write(target.target) }) { reader throws(StorageError) in
+            try reader.watchTarget()
+        }
+        try survives(target, { $0.write(target) }) { reader throws(StorageError) in
+            try reader.targetRecord(id: 2, target: target.target)
+        }
+        let globals = random.globals()
+        try survives(globals, { $0.write(globals) }, { reader throws(StorageError) in try reader.globals() })
+    }
+
+    @Test func `Numbers are exact at their limits`() throws {
+        for number: Int64 in [.min, .min + 1, -129, -128, -65, -64, -1, 0, 1, 63, 64, 127, 128, 1 << 53, .max] {
+            try survives(number, { $0.write(number) }, { reader throws(StorageError) in try reader.integer() })
+        }
+        for number: UInt64 in [0, 127, 128, 1 << 62, 1 << 63, .max] {
+            try survives(
+                number, { $0.write(unsigned: number) }, { reader throws(StorageError) in try reader.unsigned() })
+        }
+    }
+
+    @Test func `An estimate stays one`() throws {
+        let time = Timestamp(clampingSeconds: -62_135_596_800, nanoseconds: 999_999_999, isEstimate: true)
+        try survives(time, { $0.write(time) }, { reader throws(StorageError) in try reader.timestamp() })
+        let value = DocumentValue.timestamp(time)
+        try survives(value, { $0.write(value) }, { reader throws(StorageError) in try reader.value() })
+    }
+
+    @Test(arguments: 0..<20) func `Damaged bytes give an error or a value, never more`(seed: Int) throws {
+        var random = RandomRows(seed: UInt64(seed) &+ 1000)
+        var writer = RecordWriter()
+        writer.write(random.batch(number: 1))
+        for _ in 0..<300 {
+            var bytes = writer.bytes
+            for _ in 0..<random.number(1...4) {
+                bytes[random.number(0...(bytes.count - 1))] = UInt8(random.number(0...255))
+            }
+            _ = try? read(bytes) { reader throws(StorageError) in try reader.queuedBatch(number: 1) }
+        }
+    }
+
+    @Test func `Endless nesting is refused before it exhausts the stack`() {
+        let bytes = [RecordWriter.version] + Array(repeating: [UInt8(12), 1], count: 100_000).joined()
+        #expect(throws: StorageError.self) { try read(bytes) { reader throws(StorageError) in try reader.value() } }
+    }
+
+    @Test func `A record of an unknown form is refused`() {
+        #expect(throws: StorageError.self) { try read([2, 0]) { reader throws(StorageError) in try reader.value() } }
+        #expect(throws: StorageError.self) { try read([]) { reader throws(StorageError) in try reader.value() } }
+    }
+}

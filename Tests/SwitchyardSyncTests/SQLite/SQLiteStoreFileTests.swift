@@ -1,0 +1,175 @@
+import Foundation
+import Switchyard
+import Testing
+
+@testable import SwitchyardSync
+
+@Suite struct SQLiteStoreFileTests {
+    private func fill(_ store: SQLiteStore, documents: Int = 1) throws {
+        try store.transaction(.applyRemoteEvent) { rows throws(StorageError) in
+            for number in 0..<documents {
+                try rows.putDocument(
+                    .found(
+                        StoragePath(unchecked: "c/d\(number)"), ["text": .string(String(repeating: "x", count: 500))],
+                        version: Timestamp(microseconds: 1)))
+            }
+        }
+    }
+
+    private func document(in store: SQLiteStore) throws -> CachedDocument? {
+        try store.transaction(.readDocuments) { rows throws(StorageError) in try rows.document(at: "c/d0") }
+    }
+
+    @Test func `A store belongs to one opener at a time`() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore(folder: folder.url)
+        let error = #expect(throws: StorageError.self) { try SQLiteStore(folder: folder.url) }
+        #expect(error?.code == .localStore)
+        #expect(error?.message.contains("locked") == true)
+        try fill(store)
+        store.close()
+        let again = try SQLiteStore(folder: folder.url)
+        #expect(try document(in: again)?.data?.count == 1)
+    }
+
+    @Test func `A closed store refuses everything`() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore(folder: folder.url)
+        store.close()
+        store.close()
+        #expect(throws: StorageError.self) { try fill(store) }
+        #expect(throws: StorageError.self) { try store.clear() }
+    }
+
+    @Test func `A file that is no database is set aside and kept`() throws {
+        let folder = try TemporaryFolder()
+        let rubbish = Data(repeating: 0x41, count: 10_000)
+        try rubbish.write(to: folder.file("store.sqlite"))
+        let store = try SQLiteStore(folder: folder.url)
+        let setAside = try #require(store.setAside)
+        #expect(setAside.reason == .damaged)
+        #expect(try Data(contentsOf: setAside.location) == rubbish)
+        try fill(store)
+        #expect(try document(in: store) != nil)
+        store.close()
+        #expect(try SQLiteStore(folder: folder.url).setAside == nil)
+    }
+
+    @Test func `Somebody else's database is set aside and kept`() throws {
+        let folder = try TemporaryFolder()
+        let other = try SQLiteConnection(path: folder.file("store.sqlite").path)
+        try other.run("CREATE TABLE theirs (a); INSERT INTO theirs VALUES (7)")
+        withExtendedLifetime(other) {}
+        let store = try SQLiteStore(folder: folder.url)
+        #expect(store.setAside?.reason == .foreign)
+    }
+
+    @Test func `Damage that shows up later is reported, and the next opening sets the file aside`() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore(folder: folder.url)
+        try fill(store, documents: 2000)
+        store.close()
+        // Everything behind the first pages becomes nonsense.
+        let file = folder.file("store.sqlite")
+        var bytes = try Data(contentsOf: file)
+        #expect(bytes.count > 400_000)
+        for offset in stride(from: 40_960, to: bytes.count, by: 4096) {
+            bytes.replaceSubrange(offset..<(offset + 512), with: Data(repeating: 0xEE, count: 512))
+        }
+        try bytes.write(to: file)
+        let damaged = try SQLiteStore(folder: folder.url)
+        #expect(damaged.setAside == nil)
+        let error = #expect(throws: StorageError.self) {
+            try damaged.transaction(.runQuery) { rows throws(StorageError) in
+                try rows.forEachDocument(in: .collection("c"), readAfter: nil) { _ in }
+            }
+        }
+        #expect(error?.code == .localStore)
+        damaged.close()
+        let fresh = try SQLiteStore(folder: folder.url)
+        #expect(fresh.setAside?.reason == .damaged)
+        #expect(try Data(contentsOf: #require(fresh.setAside?.location)).count == bytes.count)
+        #expect(try document(in: fresh) == nil)
+        fresh.close()
+        #expect(try SQLiteStore(folder: folder.url).setAside == nil)
+    }
+
+    private static let nextStep = """
+        ALTER TABLE documents ADD COLUMN note TEXT NOT NULL DEFAULT 'old';
+        CREATE TABLE extra (a INTEGER PRIMARY KEY);
+        """
+
+    @Test func `An older store is brought up to date with its data`() throws {
+        let folder = try TemporaryFolder()
+        let old = try SQLiteStore(folder: folder.url)
+        try fill(old)
+        old.close()
+        let next = SQLiteSchema(steps: SQLiteSchema.current.steps + [SQLiteStoreFileTests.nextStep])
+        let migrated = try SQLiteStore(folder: folder.url, schema: next)
+        #expect(migrated.setAside == nil)
+        #expect(try document(in: migrated) != nil)
+        try fill(migrated)
+        migrated.close()
+        let connection = try SQLiteConnection(path: folder.file("store.sqlite").path)
+        #expect(try connection.number("PRAGMA user_version") == 2)
+        #expect(try connection.number("SELECT count(*) FROM documents WHERE note = 'old'") == 1)
+    }
+
+    @Test func `A step that fails leaves the store as it was`() throws {
+        let folder = try TemporaryFolder()
+        let old = try SQLiteStore(folder: folder.url)
+        try fill(old)
+        old.close()
+        let broken = SQLiteSchema(steps: SQLiteSchema.current.steps + ["CREATE TABLE extra (a); DROP TABLE missing"])
+        #expect(throws: StorageError.self) { try SQLiteStore(folder: folder.url, schema: broken) }
+        let again = try SQLiteStore(folder: folder.url)
+        #expect(again.setAside == nil)
+        #expect(try document(in: again) != nil)
+    }
+
+    @Test func `A store from a later version is set aside, and one by one they are kept`() throws {
+        let folder = try TemporaryFolder()
+        let next = SQLiteSchema(steps: SQLiteSchema.current.steps + [SQLiteStoreFileTests.nextStep])
+        for round in 1...2 {
+            let newer = try SQLiteStore(folder: folder.url, schema: next)
+            try fill(newer)
+            newer.close()
+            let store = try SQLiteStore(folder: folder.url)
+            let setAside = try #require(store.setAside)
+            #expect(setAside.reason == .newer)
+            #expect(setAside.location.lastPathComponent == "store.newer-\(round).sqlite")
+            #expect(try document(in: store) == nil)
+            try store.clear()
+            store.close()
+            let kept = try SQLiteConnection(path: setAside.location.path)
+            #expect(try kept.number("SELECT count(*) FROM documents") == 1)
+            try FileManager.default.removeItem(at: folder.file("store.sqlite"))
+        }
+        #expect(folder.names.count { $0.hasSuffix(".sqlite") } == 2)
+    }
+
+    @Test func `Forgetting everything leaves nothing in the file`() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore(folder: folder.url)
+        try fill(store, documents: 2000)
+        try store.clear()
+        #expect(try document(in: store) == nil)
+        store.close()
+        let bytes = try Data(contentsOf: folder.file("store.sqlite"))
+        #expect(bytes.count < 200_000)
+        #expect(bytes.range(of: Data("xxxxxxxx".utf8)) == nil)
+    }
+
+    @Test func `A nested walk over the same rows is no problem`() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore(folder: folder.url)
+        try fill(store, documents: 20)
+        var pairs = 0
+        try store.transaction(.runQuery) { rows throws(StorageError) in
+            try rows.forEachDocument(in: .collection("c"), readAfter: nil) { _ throws(StorageError) in
+                try rows.forEachDocument(in: .collection("c"), readAfter: nil) { _ in pairs += 1 }
+            }
+        }
+        #expect(pairs == 400)
+    }
+}
