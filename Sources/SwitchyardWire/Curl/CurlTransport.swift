@@ -19,6 +19,9 @@
         /// Exchanges that exist at this moment, including those whose answer is still being read: for leak checks.
         package var liveExchangeCount: Int { loop.live.value.load(ordering: .relaxed) }
 
+        /// How often the loop has looked for work: for tests that it sleeps when there is none.
+        package var loopTurnCount: Int { loop.turns.value.load(ordering: .relaxed) }
+
         package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
             try await followingRedirects(request, body: nil) { attempt throws(TransportError) in
                 try await self.run(attempt, delivery: .whole)
