@@ -1,5 +1,126 @@
 public import Switchyard
+import Synchronization
 
 extension InfrastructureProvider {
+    /// Everything in memory, by ``MockModule``.
     public static let mock: InfrastructureProvider = "mock"
+}
+
+/// The mock as a provider: all four clients on one ``MockBackend``, sharing one ``MockNetwork``.
+///
+/// Nothing leaves the process and nothing has to be set up. Queries run without an index, in time linear in the collection.
+/// With a folder in the configuration, documents, accounts, files and the queue of writes are kept across runs; a damaged
+/// file makes the client's making fail once, with the name under which it was set aside.
+///
+/// Tests hold on to what they want to look into:
+///
+/// ```swift
+/// let backend = MockBackend()
+/// let network = MockNetwork()
+/// let factory = InfrastructureFactory(MockModule(backend: backend, network: network))
+/// ```
+/// The clients' own controls are reached by `unwrapped(as: MockStorageClient.self)` and its like.
+public struct MockModule: InfrastructureModule {
+    public static let provider: InfrastructureProvider = .mock
+    public let configuration: MockConfiguration
+    private let shared: Shared
+
+    public init(_ configuration: MockConfiguration = MockConfiguration()) {
+        self.configuration = configuration
+        shared = Shared()
+    }
+
+    /// A module on a project that somebody else holds too.
+    public init(backend: MockBackend, network: MockNetwork = MockNetwork()) {
+        configuration = MockConfiguration()
+        shared = Shared(
+            Parts(backend: backend, network: network, sessions: MockSessionStore(), uploads: MockUploadStore()))
+    }
+
+    public func validate() throws(InfrastructureError) {
+        guard (0...600_000).contains(configuration.latencyMilliseconds) else {
+            throw InfrastructureError(
+                .invalidConfiguration,
+                "The mock's latencyMilliseconds must be 0 to 600000, not \(configuration.latencyMilliseconds).")
+        }
+    }
+
+    public func makeAuthClient(_ context: ModuleContext) async throws(InfrastructureError) -> any AuthClient {
+        let parts = try parts(context)
+        return MockAuthClient(parts.backend, network: parts.network, store: parts.sessions)
+    }
+
+    public func makeStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any StorageClient {
+        let parts = try parts(context)
+        return try MockStorageClient(parts.backend, network: parts.network, keptAs: "device")
+    }
+
+    public func makeFileStorageClient(
+        _ context: ModuleContext
+    ) async throws(InfrastructureError) -> any FileStorageClient {
+        let parts = try parts(context)
+        return MockFileStorageClient(parts.backend, network: parts.network, store: parts.uploads)
+    }
+
+    public func makeMessagingClient(_ context: ModuleContext) async throws(InfrastructureError) -> any MessagingClient {
+        let parts = try parts(context)
+        return MockMessagingClient(
+            parts.backend, network: parts.network, capabilities: .all, file: parts.backend.folder?.file("installation"))
+    }
+
+    private func parts(_ context: ModuleContext) throws(InfrastructureError) -> Parts {
+        try shared.parts { () throws(InfrastructureError) in
+            try validate()
+            let folder = configuration.folder ?? (configuration.usesStateFolder ? context.stateFolder : nil)
+            let observer = context.observer
+            let backend =
+                if let folder {
+                    try MockBackend(
+                        folder: folder, now: context.now,
+                        report: { text in
+                            observer.observe(
+                                InfrastructureEvent(service: .storage, provider: .mock, kind: .notice(text)))
+                        })
+                } else { MockBackend(now: context.now) }
+            if configuration.hasSampleData { try MockSample.fill(backend) }
+            let uploads: MockUploadStore
+            do throws(MockFile.Failure) {
+                uploads =
+                    if let file = backend.folder?.file("uploads") { try MockUploadStore(file: file) } else {
+                        MockUploadStore()
+                    }
+            } catch {
+                throw InfrastructureError(.localStore, error.description)
+            }
+            return Parts(
+                backend: backend,
+                network: MockNetwork(
+                    clock: context.clock, latency: .milliseconds(configuration.latencyMilliseconds)),
+                sessions: MockSessionStore(file: backend.folder?.file("session")), uploads: uploads)
+        }
+    }
+
+    /// What the clients of one module have in common.
+    private struct Parts: Sendable {
+        let backend: MockBackend
+        let network: MockNetwork
+        let sessions: MockSessionStore
+        let uploads: MockUploadStore
+    }
+
+    /// Made with the first client, since only then the folder and the clocks are known.
+    private final class Shared: Sendable {
+        private let known: Mutex<Parts?>
+
+        init(_ parts: Parts? = nil) { known = Mutex(parts) }
+
+        func parts(_ make: () throws(InfrastructureError) -> Parts) throws(InfrastructureError) -> Parts {
+            try known.withLock { (known) throws(InfrastructureError) in
+                if let known { return known }
+                let parts = try make()
+                known = parts
+                return parts
+            }
+        }
+    }
 }

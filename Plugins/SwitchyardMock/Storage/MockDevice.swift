@@ -14,6 +14,8 @@ final class MockDevice: @unchecked Sendable {
     /// Whether the test's own switch lets the device out.
     var isReachable = true
     var isShutDown = false
+    /// The name of the file in which the queue is kept, if it is.
+    var keptAs: String?
     /// Whether somebody is sending the queue.
     var isSending = false
     /// What was read, listened to or written here; a document without data is known to be missing.

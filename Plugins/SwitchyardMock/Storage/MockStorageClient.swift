@@ -45,6 +45,19 @@ public final class MockStorageClient: StorageClient {
         relay.client.withLock { $0.value = self }
     }
 
+    /// A device whose queue of writes is kept in the backend's folder under `name`; without a folder, as any other.
+    ///
+    /// What waits there is sent on.
+    /// - Throws: `.localStore` if the kept queue is damaged; its file has been set aside.
+    public convenience init(
+        _ backend: MockBackend, network: MockNetwork = MockNetwork(), capabilities: StorageCapabilities = .all,
+        keptAs name: String
+    ) throws(InfrastructureError) {
+        self.init(backend, network: network, capabilities: capabilities)
+        try backend.restore(device, as: name)
+        sendQueue()
+    }
+
     deinit {
         reachability.run()
         database.detach(device)
@@ -147,6 +160,7 @@ public final class MockStorageClient: StorageClient {
 
     // MARK: Writing
 
+    @discardableResult
     public func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt {
         try checkBatch(batch)
         if !capabilities.versionPreconditions, batch.writes.contains(where: \.hasVersion) {

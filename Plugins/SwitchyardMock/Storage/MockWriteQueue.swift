@@ -21,8 +21,10 @@ final class MockWriteQueue {
         }
     }
 
-    private(set) var items: [Item] = []
-    private(set) var refused: [RefusedWrite] = []
+    private(set) var items: [Item] = [] { didSet { isSaved = false } }
+    private(set) var refused: [RefusedWrite] = [] { didSet { isSaved = false } }
+    /// Whether what is kept on disk is the present state.
+    var isSaved = true
     private var writes: [StoragePath: [(write: DocumentWrite, item: Item)]] = [:]
     private var pendingListeners: [Int: SnapshotStream<[PendingWrite], StorageError>.Continuation] = [:]
     private var refusedListeners: [Int: SnapshotStream<[RefusedWrite], StorageError>.Continuation] = [:]

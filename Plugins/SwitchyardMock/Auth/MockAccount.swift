@@ -1,0 +1,99 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+
+/// An account as the server keeps it.
+struct MockAccount: Sendable, Codable {
+    struct Factor: Sendable, Codable {
+        let factor: SecondFactor
+        let key: [UInt8]
+    }
+
+    let id: String
+    var email: String?
+    var isEmailVerified = false
+    var phoneNumber: String?
+    var displayName: String?
+    var photoURL: URL?
+    var isAnonymous = false
+    var isDisabled = false
+    /// Who vouches for the account, and the name they know it by.
+    var identities: [String: String] = [:]
+    var factors: [Factor] = []
+    var createdAt: Date
+    var lastSignInAt: Date
+    private var passwordSalt: [UInt8]?
+    private var passwordDigest: [UInt8]?
+
+    init(id: String, at date: Date) {
+        self.id = id
+        createdAt = date
+        lastSignInAt = date
+    }
+
+    var user: AuthUser {
+        AuthUser(
+            id: id, email: email, isEmailVerified: isEmailVerified, phoneNumber: phoneNumber, displayName: displayName,
+            photoURL: photoURL, isAnonymous: isAnonymous,
+            identities: identities.keys.sorted().map { IdentityProvider(rawValue: $0) },
+            secondFactors: factors.map(\.factor), createdAt: createdAt, lastSignInAt: lastSignInAt)
+    }
+
+    /// Even a mock's folder holds no password that somebody may use elsewhere.
+    mutating func setPassword(_ password: Secret) {
+        let salt = Array(RandomID.make().utf8)
+        passwordSalt = salt
+        passwordDigest = HMACSHA256.code(for: Array(password.reveal().utf8), key: salt)
+        identities[IdentityProvider.password.rawValue] = email ?? id
+    }
+
+    mutating func removePassword() {
+        passwordSalt = nil
+        passwordDigest = nil
+    }
+
+    func accepts(_ password: Secret) -> Bool {
+        guard let passwordSalt, let passwordDigest else { return false }
+        return HMACSHA256.areEqual(
+            HMACSHA256.code(for: Array(password.reveal().utf8), key: passwordSalt), passwordDigest)
+    }
+
+    func accepts(oneTimeCode code: Secret, of factor: SecondFactor.ID, at now: Timestamp) -> Bool {
+        guard let factor = factors.first(where: { $0.factor.id == factor }) else { return false }
+        return OneTimeCode.accepts(code, key: factor.key, at: now)
+    }
+}
+
+/// A device that is signed in, as the server knows it.
+struct MockSession: Sendable, Codable {
+    let refreshToken: String
+    let userID: String
+    /// When the person last proved who they are.
+    var provedAt: Timestamp
+    let expiresAt: Timestamp?
+
+    private enum CodingKeys: String, CodingKey { case refreshToken, userID, provedAt, expiresAt }
+
+    init(refreshToken: String, userID: String, provedAt: Timestamp, expiresAt: Timestamp?) {
+        self.refreshToken = refreshToken
+        self.userID = userID
+        self.provedAt = provedAt
+        self.expiresAt = expiresAt
+    }
+
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        refreshToken = try values.decode(String.self, forKey: .refreshToken)
+        userID = try values.decode(String.self, forKey: .userID)
+        provedAt = Timestamp(microseconds: try values.decode(Int64.self, forKey: .provedAt))
+        expiresAt = try values.decodeIfPresent(Int64.self, forKey: .expiresAt).map { Timestamp(microseconds: $0) }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(refreshToken, forKey: .refreshToken)
+        try values.encode(userID, forKey: .userID)
+        try values.encode(provedAt.microseconds, forKey: .provedAt)
+        try values.encodeIfPresent(expiresAt?.microseconds, forKey: .expiresAt)
+    }
+}

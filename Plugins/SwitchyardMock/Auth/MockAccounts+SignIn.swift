@@ -1,0 +1,310 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+
+/// What a sign-in gives a device.
+struct SignedIn: Sendable {
+    let user: AuthUser
+    let refreshToken: String
+    let access: AccessToken
+}
+
+/// The server's side of signing in.
+extension MockAccounts {
+    func signUp(_ email: String, _ password: Secret) throws(AuthError) -> SignedIn {
+        let email = try MockAccounts.checked(email)
+        try MockAccounts.check(password)
+        let now = now()
+        return try change { (state) throws(AuthError) in
+            guard state.account(withEmail: email) == nil else { throw .emailInUse }
+            var account = MockAccount(id: RandomID.make(length: 28), at: now.date)
+            account.email = email
+            account.setPassword(password)
+            state.accounts[account.id] = account
+            return open(&state, account.id, now)
+        }
+    }
+
+    /// Opens a session for the one whose proof this is.
+    ///
+    /// - Parameter present: Who is signed in: an anonymous one who signs in anonymously stays who they are.
+    func signIn(_ credential: AuthCredential, present: AuthUser?) throws(AuthError) -> SignedIn {
+        let now = now()
+        return try change { (state) throws(AuthError) in
+            if case .anonymous = credential.kind, let present, present.isAnonymous, state.accounts[present.id] != nil {
+                return open(&state, present.id, now)
+            }
+            let id = try owner(of: credential, &state, now, creates: true)
+            try admit(id, state)
+            try askForSecondFactor(id, &state, now)
+            return open(&state, id, now)
+        }
+    }
+
+    func answer(_ challenge: SecondFactorChallenge, _ answer: SecondFactorAnswer) throws(AuthError) -> SignedIn {
+        let now = now()
+        return try change { (state) throws(AuthError) in
+            guard let half = state.halfSignIns[challenge.session.reveal()], now < half.expiresAt else {
+                throw AuthError(.codeExpired, "The sign-in took too long; begin again.")
+            }
+            guard let account = state.accounts[half.userID],
+                account.accepts(oneTimeCode: answer.code, of: answer.factor, at: now)
+            else { throw .wrongProof }
+            try admit(half.userID, state)
+            state.halfSignIns[challenge.session.reveal()] = nil
+            return open(&state, half.userID, now)
+        }
+    }
+
+    /// Proves anew whose session it is.
+    func reauthenticate(_ refreshToken: String, _ credential: AuthCredential) throws(AuthError) {
+        let now = now()
+        try change { (state) throws(AuthError) in
+            let session = try state.session(refreshToken, now)
+            let id = try owner(of: credential, &state, now, creates: false)
+            guard id == session.userID else { throw .wrongProof }
+            try askForSecondFactor(id, &state, now)
+            state.sessions[refreshToken]?.provedAt = now
+        }
+    }
+
+    func refresh(_ refreshToken: String) throws(AuthError) -> AccessToken {
+        let now = now()
+        return try change { (state) throws(AuthError) in
+            let session = try state.session(refreshToken, now)
+            return accessToken(session.userID, now, state.key)
+        }
+    }
+
+    // MARK: Mail and messages
+
+    func sendPhoneCode(to number: String) throws(AuthError) -> PhoneVerification {
+        let digits = number.utf8.dropFirst()
+        guard number.utf8.first == UInt8(ascii: "+"), (6...15).contains(digits.count),
+            digits.allSatisfy({ (48...57).contains($0) })
+        else { throw AuthError(.invalidArgument, "A telephone number is a plus sign and 6 to 15 digits.") }
+        let code = String(String(UInt32.random(in: 1_000_000...1_999_999)).dropFirst())
+        let id = RandomID.make()
+        deliver(.phoneCode, to: number, code: code, id: id, link: nil)
+        return PhoneVerification(phoneNumber: number, id: id)
+    }
+
+    func sendEmailLink(to email: String, redirectURL: URL) throws(AuthError) {
+        let email = try MockAccounts.checked(email)
+        let code = RandomID.make(length: 32)
+        let link = try URLQuery.url(redirectURL.absoluteString, ["mode": "signIn", "code": code])
+        deliver(.signInLink, to: email, code: code, id: code, link: link)
+    }
+
+    func sendPasswordReset(to email: String) throws(AuthError) {
+        let email = try MockAccounts.checked(email)
+        // Nobody learns here whether there is an account.
+        guard read({ $0.account(withEmail: email) }) != nil else { return }
+        let code = RandomID.make(length: 32)
+        deliver(.passwordReset, to: email, code: code, id: code, link: nil)
+    }
+
+    func resetPassword(_ code: Secret, _ password: Secret) throws(AuthError) {
+        let now = now()
+        try change { (state) throws(AuthError) in
+            try MockAccounts.check(password)
+            let email = try state.take(code.reveal(), code.reveal(), .passwordReset, now)
+            guard let id = state.account(withEmail: email) else { throw .wrongProof }
+            state.accounts[id]?.setPassword(password)
+            state.accounts[id]?.isEmailVerified = true
+            state.sessions = state.sessions.filter { $0.value.userID != id }
+        }
+    }
+
+    func deliver(_ kind: MockMail.Kind, to recipient: String, code: String, id: String, link: URL?) {
+        let now = now()
+        let end = now.microseconds + lifetime.code.microseconds
+        change { $0.codes[id] = Code(kind: kind.rawValue, recipient: recipient, code: code, expiresAt: end) }
+        send(MockMail(kind: kind, recipient: recipient, code: Secret(code), link: link, sentAt: now))
+    }
+
+    // MARK: Proofs
+
+    /// Whose proof it is.
+    ///
+    /// - Parameter creates: Whether somebody who is not known yet gets an account.
+    func owner(
+        of credential: AuthCredential, _ state: inout State, _ now: Timestamp, creates: Bool
+    ) throws(AuthError) -> String {
+        switch credential.kind {
+        case .anonymous:
+            guard creates else { throw .wrongProof }
+            return state.create(now) { $0.isAnonymous = true }
+        case .password(let email, let password):
+            guard let id = state.account(withEmail: email.lowercased()),
+                state.accounts[id]?.accepts(password) == true
+            else { throw .wrongProof }
+            return id
+        case .customToken(let token):
+            guard let id = SignedToken(token, "custom", key: state.key)?.claims["sub"] else { throw .wrongProof }
+            if state.accounts[id] == nil, creates { state.accounts[id] = MockAccount(id: id, at: now.date) }
+            return id
+        default:
+            let identity = try identity(of: credential, &state, now)
+            if let id = state.owner(of: identity) { return id }
+            guard creates else { throw .wrongProof }
+            guard identity.email.flatMap({ state.account(withEmail: $0) }) == nil else { throw .emailInUse }
+            return state.create(now) { $0.take(identity) }
+        }
+    }
+
+    /// What somebody else vouches for.
+    func identity(
+        of credential: AuthCredential, _ state: inout State, _ now: Timestamp
+    ) throws(AuthError) -> VouchedIdentity {
+        switch credential.kind {
+        case .identityToken(let provider, let token, _, let rawNonce):
+            guard let claims = SignedToken(token, "identity", key: state.key)?.claims,
+                claims["iss"] == provider.rawValue, let subject = claims["sub"],
+                claims["nonce"] == nil || claims["nonce"] == rawNonce.map(MockAccounts.digest)
+            else { throw .wrongProof }
+            return VouchedIdentity(provider: provider, subject: subject, email: claims["email"]?.lowercased())
+        case .browser(let signIn, let callback):
+            let query = URLQuery(callback)
+            guard query["state"] == signIn.state else { throw .wrongProof }
+            if query["error"] != nil { throw AuthError(.cancelled, "The sign-in was called off in the browser.") }
+            guard let code = query["code"], let grant = state.grants[code],
+                grant.challenge == MockAccounts.digest(signIn.verifier)
+            else { throw .wrongProof }
+            state.grants[code] = nil
+            return VouchedIdentity(
+                provider: grant.provider, subject: grant.subject, email: grant.email?.lowercased())
+        case .phoneCode(let verification, let code):
+            let number = try state.take(verification.id, code.reveal(), .phoneCode, now)
+            guard number == verification.phoneNumber else { throw .wrongProof }
+            return VouchedIdentity(provider: .phone, subject: number, email: nil)
+        case .emailLink(let email, let link):
+            let code = URLQuery(link)["code"] ?? ""
+            let recipient = try state.take(code, code, .signInLink, now)
+            guard recipient == email.lowercased() else { throw .wrongProof }
+            return VouchedIdentity(provider: .emailLink, subject: recipient, email: recipient)
+        case .anonymous, .password, .customToken:
+            throw AuthError(.invalidArgument, "This proof cannot be linked to an account.")
+        }
+    }
+
+    func admit(_ id: String, _ state: State) throws(AuthError) {
+        if state.accounts[id]?.isDisabled == true { throw .disabled }
+    }
+
+    private func askForSecondFactor(_ id: String, _ state: inout State, _ now: Timestamp) throws(AuthError) {
+        guard let factors = state.accounts[id]?.factors, !factors.isEmpty else { return }
+        let session = RandomID.make(length: 32)
+        let end = Timestamp(microseconds: now.microseconds + lifetime.code.microseconds)
+        state.halfSignIns[session] = HalfSignIn(userID: id, expiresAt: end)
+        throw AuthError(
+            .secondFactorRequired, "The account has a second factor; answer its challenge.",
+            challenge: SecondFactorChallenge(factors: factors.map(\.factor), session: Secret(session)))
+    }
+
+    private func open(_ state: inout State, _ id: String, _ now: Timestamp) -> SignedIn {
+        state.accounts[id]?.lastSignInAt = now.date
+        let end = lifetime.session.map { Timestamp(microseconds: now.microseconds + $0.microseconds) }
+        let session = MockSession(
+            refreshToken: RandomID.make(length: 40), userID: id, provedAt: now, expiresAt: end)
+        state.sessions[session.refreshToken] = session
+        let user = state.accounts[id]?.user ?? AuthUser(id: id)
+        return SignedIn(user: user, refreshToken: session.refreshToken, access: accessToken(id, now, state.key))
+    }
+
+    private func accessToken(_ userID: String, _ now: Timestamp, _ key: [UInt8]) -> AccessToken {
+        let end = Timestamp(microseconds: now.microseconds + lifetime.accessToken.microseconds)
+        let claims = ["sub": userID, "exp": String(end.microseconds), "jti": RandomID.make()]
+        return AccessToken(value: SignedToken("access", claims).secret(key: key), expiresAt: end, userID: userID)
+    }
+
+    static func checked(_ email: String) throws(AuthError) -> String {
+        let parts = email.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty, parts[1].utf8.contains(UInt8(ascii: ".")),
+            parts[1].split(separator: ".", omittingEmptySubsequences: false).allSatisfy({ !$0.isEmpty }),
+            email.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F })
+        else { throw AuthError(.invalidArgument, "This is no e-mail address.") }
+        return email.lowercased()
+    }
+
+    static func check(_ password: Secret) throws(AuthError) {
+        guard password.reveal().count >= 6 else {
+            throw AuthError(.weakPassword, "A password has at least 6 characters.")
+        }
+    }
+}
+
+/// A person as somebody else vouches for them.
+struct VouchedIdentity: Sendable {
+    let provider: IdentityProvider
+    let subject: String
+    let email: String?
+}
+
+extension MockAccount {
+    mutating func take(_ identity: VouchedIdentity) {
+        identities[identity.provider.rawValue] = identity.subject
+        isAnonymous = false
+        if identity.provider == .phone { phoneNumber = identity.subject }
+        if let address = identity.email, email == nil || email == address {
+            email = address
+            isEmailVerified = true
+        }
+    }
+}
+
+extension MockAccounts.State {
+    func account(withEmail email: String) -> String? { accounts.first { $0.value.email == email }?.key }
+
+    func owner(of identity: VouchedIdentity) -> String? {
+        if identity.provider == .emailLink { return account(withEmail: identity.subject) }
+        return accounts.first { $0.value.identities[identity.provider.rawValue] == identity.subject }?.key
+    }
+
+    mutating func create(_ now: Timestamp, _ fill: (inout MockAccount) -> Void) -> String {
+        var account = MockAccount(id: RandomID.make(length: 28), at: now.date)
+        fill(&account)
+        accounts[account.id] = account
+        return account.id
+    }
+
+    /// The session, if it is still one.
+    func session(_ refreshToken: String, _ now: Timestamp) throws(AuthError) -> MockSession {
+        guard let session = sessions[refreshToken], let account = accounts[session.userID] else {
+            throw AuthError(.sessionExpired, "The server has ended the session; sign in again.")
+        }
+        if account.isDisabled { throw .disabled }
+        if let end = session.expiresAt, end <= now {
+            throw AuthError(.sessionExpired, "The session has run out; sign in again.")
+        }
+        return session
+    }
+
+    /// Uses up a code.
+    ///
+    /// - Returns: To whom it was sent.
+    mutating func take(
+        _ id: String, _ code: String, _ kind: MockMail.Kind, _ now: Timestamp
+    ) throws(AuthError) -> String {
+        guard let known = codes[id], known.kind == kind.rawValue else { throw .wrongProof }
+        guard !known.isUsed, now.microseconds < known.expiresAt, known.failures < 5 else {
+            throw AuthError(.codeExpired, "The code is too old or was used before; ask for a new one.")
+        }
+        guard known.code == code else {
+            codes[id]?.failures += 1
+            throw .wrongProof
+        }
+        codes[id]?.isUsed = true
+        return known.recipient
+    }
+}
+
+extension AuthError {
+    static let wrongProof = AuthError(.invalidCredential, "The password, code, link or token is not right.")
+    static let emailInUse = AuthError(.emailInUse, "There is an account with this address already.")
+    static let disabled = AuthError(.userDisabled, "The account was disabled.")
+}
+
+extension Duration {
+    var microseconds: Int64 { components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000 }
+}

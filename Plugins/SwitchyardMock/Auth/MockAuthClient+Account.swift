@@ -1,0 +1,114 @@
+public import Switchyard
+
+/// What a signed-in person does with their account.
+extension MockAuthClient {
+    @discardableResult
+    public func link(_ credential: AuthCredential) async throws(AuthError) -> AuthUser {
+        try require(\.linking, "linking")
+        try check(credential)
+        return try await change(.link, credential.name) { (server, token) throws(AuthError) in
+            try server.link(token, credential)
+        }
+    }
+
+    @discardableResult
+    public func unlink(_ provider: IdentityProvider) async throws(AuthError) -> AuthUser {
+        try require(\.linking, "linking")
+        return try await change(.unlink, provider.rawValue) { (server, token) throws(AuthError) in
+            try server.unlink(token, provider)
+        }
+    }
+
+    public func reauthenticate(with credential: AuthCredential) async throws(AuthError) {
+        try check(credential)
+        try await onSession(.reauthenticate, credential.name) { (server, token) throws(AuthError) in
+            try server.reauthenticate(token, credential)
+        }
+    }
+
+    public func beginSecondFactor(_ kind: SecondFactor.Kind) async throws(AuthError) -> SecondFactorEnrollment {
+        try require(\.secondFactors, "second factors")
+        let session = try sessions.current()
+        if let scripted = try await controls.enter(.beginSecondFactor, kind.rawValue, needsNetwork: true) {
+            return scripted
+        }
+        let enrollment = try answer(session) { (server, token) throws(AuthError) in
+            try server.beginSecondFactor(token, kind)
+        }
+        try controls.leave()
+        return enrollment
+    }
+
+    @discardableResult
+    public func confirmSecondFactor(
+        _ enrollment: SecondFactorEnrollment, code: Secret, displayName: String?
+    ) async throws(AuthError) -> AuthUser {
+        try require(\.secondFactors, "second factors")
+        return try await change(.confirmSecondFactor) { (server, token) throws(AuthError) in
+            try server.confirmSecondFactor(token, enrollment, code, displayName)
+        }
+    }
+
+    @discardableResult
+    public func removeSecondFactor(_ id: SecondFactor.ID) async throws(AuthError) -> AuthUser {
+        try require(\.secondFactors, "second factors")
+        return try await change(.removeSecondFactor) { (server, token) throws(AuthError) in
+            try server.removeSecondFactor(token, id)
+        }
+    }
+
+    @discardableResult
+    public func updateAccount(_ changes: AccountChanges) async throws(AuthError) -> AuthUser {
+        try await change(.updateAccount) { (server, token) throws(AuthError) in try server.update(token, changes) }
+    }
+
+    @discardableResult
+    public func reloadUser() async throws(AuthError) -> AuthUser {
+        try await change(.reloadUser) { (server, token) throws(AuthError) in try server.user(token) }
+    }
+
+    public func deleteAccount() async throws(AuthError) {
+        try require(\.accountDeletion, "deleting accounts")
+        let session = try await onSession(.deleteAccount) { (server, token) throws(AuthError) in
+            try server.delete(token)
+        }
+        sessions.end(session, .signedOut(SignOut(.accountDeleted, wipesLocalData: true)))
+    }
+
+    /// A change of the account, and of the user as this device knows them.
+    private func change(
+        _ operation: MockOperation<AuthUser, AuthError>, _ subject: String = "",
+        _ body: (MockAccounts, String) throws(AuthError) -> AuthUser
+    ) async throws(AuthError) -> AuthUser {
+        let session = try sessions.current()
+        if let user = try await controls.enter(operation, subject, needsNetwork: true) { return user }
+        let user = try answer(session, body)
+        try controls.leave()
+        try sessions.update(user, for: session)
+        return user
+    }
+
+    @discardableResult
+    private func onSession(
+        _ operation: MockOperation<Bool, AuthError>, _ subject: String = "",
+        _ body: (MockAccounts, String) throws(AuthError) -> Void
+    ) async throws(AuthError) -> MockSessionBox.Session {
+        let session = try sessions.current()
+        if try await controls.enter(operation, subject, needsNetwork: true) == nil { try answer(session, body) }
+        try controls.leave()
+        return session
+    }
+
+    /// What the server says; if that is the end of the session, this device notes it.
+    private func answer<Answer>(
+        _ session: MockSessionBox.Session, _ body: (MockAccounts, String) throws(AuthError) -> Answer
+    ) throws(AuthError) -> Answer {
+        guard sessions.session === session else { throw .sessionChanged }
+        do throws(AuthError) {
+            return try body(server, session.refreshToken)
+        } catch {
+            sessions.end(session, after: error)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import Switchyard
+import SwitchyardBytes
+
+/// Claims with a signature: what the mock's servers hand out as access, custom and identity tokens.
+struct SignedToken: Sendable {
+    let kind: String
+    /// Text by name. Never a password.
+    let claims: [String: String]
+
+    init(_ kind: String, _ claims: [String: String]) {
+        self.kind = kind
+        self.claims = claims
+    }
+
+    func secret(key: [UInt8]) -> Secret {
+        var object = JSONObject([(key: "kind", value: JSON.string(kind))])
+        for (name, value) in claims.sorted(by: { $0.key < $1.key }) { object[name] = .string(value) }
+        let body = Base64.encode(JSON.object(object).bytes(), alphabet: .url)
+        let signature = Base64.encode(HMACSHA256.code(for: Array(body.utf8), key: key), alphabet: .url)
+        return Secret("mock.\(body).\(signature)")
+    }
+
+    /// `nil` for anything that was not signed with `key` for this kind of use.
+    init?(_ secret: Secret, _ kind: String, key: [UInt8]) {
+        let parts = secret.reveal().split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0] == "mock",
+            let signature = Base64.decode(parts[2].utf8, alphabet: .url),
+            HMACSHA256.areEqual(signature, HMACSHA256.code(for: Array(parts[1].utf8), key: key)),
+            let body = Base64.decode(parts[1].utf8, alphabet: .url),
+            let object = (try? JSON(parsing: body))?.object, object["kind"]?.string == kind
+        else { return nil }
+        self.kind = kind
+        claims = Dictionary(
+            object.compactMap { member in member.value.string.map { (member.key, $0) } },
+            uniquingKeysWith: { _, last in last })
+    }
+}

@@ -1,0 +1,15 @@
+public import Switchyard
+
+/// The operations of ``MockMessagingClient`` that a script can answer or make fail.
+extension MockOperation where Failure == MessagingError, Answer == MessagingToken {
+    public static var token: Self { Self("token") }
+}
+extension MockOperation where Failure == MessagingError, Answer == MessagingPermission {
+    public static var requestPermission: Self { Self("request permission") }
+}
+extension MockOperation where Failure == MessagingError, Answer == Bool {
+    public static var deleteToken: Self { Self("delete token") }
+    public static var setPlatformToken: Self { Self("set platform token") }
+    public static var subscribe: Self { Self("subscribe") }
+    public static var unsubscribe: Self { Self("unsubscribe") }
+}

@@ -1,0 +1,144 @@
+import Foundation
+public import Switchyard
+import SwitchyardBytes
+import Synchronization
+
+/// The server that sends messages to installations, and remembers what it sent.
+///
+/// ```swift
+/// try await messaging.subscribe(to: "news")
+/// backend.messages.send(title: "Hello", to: "news")
+/// ```
+public final class MockMessages: Sendable {
+    /// An installation as the server knows it.
+    struct Installation: Sendable {
+        var topics: Set<MessagingTopic> = []
+        /// Messages for an installation that is not reachable.
+        var waiting: [RemoteMessage] = []
+        var receiver: (@Sendable (RemoteMessage) -> Bool)?
+    }
+
+    private struct State {
+        var installations: [String: Installation] = [:]
+        var sent: [RemoteMessage] = []
+    }
+    private let state = Mutex(State())
+    private let now: @Sendable () -> Timestamp
+
+    init(now: @escaping @Sendable () -> Timestamp) { self.now = now }
+
+    /// Every message that was sent, oldest first.
+    public var sent: [RemoteMessage] { state.withLock { $0.sent } }
+
+    /// Who is subscribed to `topic`.
+    public func subscribers(of topic: MessagingTopic) -> [MessagingToken] {
+        state.withLock { state in
+            state.installations.filter { $0.value.topics.contains(topic) }.keys.sorted()
+                .map { MessagingToken(Secret($0)) }
+        }
+    }
+
+    /// Sends to everybody who is subscribed.
+    @discardableResult
+    public func send(
+        title: String? = nil, body: String? = nil, data: [String: String] = [:], to topic: MessagingTopic
+    ) -> RemoteMessage {
+        let message = RemoteMessage(
+            id: RandomID.make(), title: title, body: body, data: data, topic: topic, sentAt: now())
+        deliver(message) { $0.value.topics.contains(topic) }
+        return message
+    }
+
+    /// Sends to one installation.
+    ///
+    /// - Throws: `.unregistered` if the token is not one, or no longer.
+    @discardableResult
+    public func send(
+        title: String? = nil, body: String? = nil, data: [String: String] = [:], to token: MessagingToken
+    ) throws(MessagingError) -> RemoteMessage {
+        let name = token.value.reveal()
+        guard state.withLock({ $0.installations[name] != nil }) else {
+            throw MessagingError(.unregistered, "No installation has this token.")
+        }
+        let message = RemoteMessage(id: RandomID.make(), title: title, body: body, data: data, sentAt: now())
+        deliver(message) { $0.key == name }
+        return message
+    }
+
+    /// The same message as a platform's push service would hand it to the app.
+    public func payload(of message: RemoteMessage, wasOpened: Bool = false) -> RemotePayload {
+        var object = JSONObject([(key: "id", value: JSON.string(message.id))])
+        object["title"] = message.title.map { .string($0) }
+        object["body"] = message.body.map { .string($0) }
+        object["topic"] = message.topic.map { .string($0.rawValue) }
+        object["sentAt"] = message.sentAt.map { .integer($0.microseconds) }
+        object["data"] = .object(
+            JSONObject(message.data.sorted { $0.key < $1.key }.map { (key: $0.key, value: JSON.string($0.value)) }))
+        let envelope = JSON.object(JSONObject([(key: "switchyardMock", value: JSON.object(object))]))
+        return RemotePayload(json: Data(envelope.bytes()), wasOpened: wasOpened)
+    }
+
+    static func message(_ payload: RemotePayload) throws(MessagingError) -> RemoteMessage? {
+        let json: JSON
+        do throws(JSONError) {
+            json = try JSON(parsing: payload.json)
+        } catch {
+            throw MessagingError(.invalidArgument, "The payload is no JSON.", underlying: error)
+        }
+        guard let object = json["switchyardMock"]?.object, let id = object["id"]?.string else { return nil }
+        let data = object["data"]?.object?.compactMap { member in member.value.string.map { (member.key, $0) } } ?? []
+        let topic: MessagingTopic? =
+            if let text = object["topic"]?.string { try MessagingTopic(validating: text) } else { nil }
+        return RemoteMessage(
+            id: id, title: object["title"]?.string, body: object["body"]?.string,
+            data: Dictionary(data, uniquingKeysWith: { _, last in last }), topic: topic,
+            sentAt: object["sentAt"]?.int64.map { Timestamp(microseconds: $0) }, wasOpened: payload.wasOpened)
+    }
+
+    // MARK: For clients
+
+    /// - Parameter receiver: Takes a message, or says that it cannot now: then it waits.
+    func register(_ token: String, _ receiver: @escaping @Sendable (RemoteMessage) -> Bool) {
+        state.withLock { $0.installations[token, default: Installation()].receiver = receiver }
+        flush(token)
+    }
+
+    func unregister(_ token: String) { state.withLock { _ = $0.installations.removeValue(forKey: token) } }
+    func disconnect(_ token: String) { state.withLock { $0.installations[token]?.receiver = nil } }
+
+    func setSubscribed(_ isSubscribed: Bool, _ token: String, _ topic: MessagingTopic) throws(MessagingError) {
+        try state.withLock { (state) throws(MessagingError) in
+            guard state.installations[token] != nil else {
+                throw MessagingError(.unregistered, "The registration is gone on the server.")
+            }
+            if isSubscribed {
+                state.installations[token]?.topics.insert(topic)
+            } else {
+                state.installations[token]?.topics.remove(topic)
+            }
+        }
+    }
+
+    /// Hands over what waits for an installation.
+    func flush(_ token: String) {
+        let (messages, receiver) = state.withLock { state in
+            defer { state.installations[token]?.waiting = [] }
+            return (state.installations[token]?.waiting ?? [], state.installations[token]?.receiver)
+        }
+        for message in messages { hand(message, token, receiver) }
+    }
+
+    private func deliver(
+        _ message: RemoteMessage, where isWanted: (Dictionary<String, Installation>.Element) -> Bool
+    ) {
+        let receivers = state.withLock { state in
+            state.sent.append(message)
+            return state.installations.filter(isWanted).map { ($0.key, $0.value.receiver) }
+        }
+        for (token, receiver) in receivers { hand(message, token, receiver) }
+    }
+
+    private func hand(_ message: RemoteMessage, _ token: String, _ receiver: (@Sendable (RemoteMessage) -> Bool)?) {
+        if receiver?(message) != true { state.withLock { $0.installations[token]?.waiting.append(message) } }
+    }
+}

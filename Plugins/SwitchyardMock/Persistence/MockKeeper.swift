@@ -1,0 +1,271 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+import Synchronization
+
+/// Brings a backend's contents to its folder and back. Each file is written whole; several changes that wait for the same
+/// file are written once.
+final class MockKeeper: Sendable {
+    private struct Saved {
+        var documents = 0
+        var accounts = 0
+        var files = 0
+        var parts: Set<String> = []
+    }
+
+    private let folder: MockFolder
+    private let database: MockDatabase
+    private let accounts: MockAccounts
+    private let files: MockFiles
+    private let report: @Sendable (String) -> Void
+    /// Held while a file is written, so that an older state never replaces a newer one.
+    private let saved = Mutex(Saved())
+
+    init(
+        _ folder: MockFolder, _ database: MockDatabase, _ accounts: MockAccounts, _ files: MockFiles,
+        _ report: @escaping @Sendable (String) -> Void
+    ) {
+        self.folder = folder
+        self.database = database
+        self.accounts = accounts
+        self.files = files
+        self.report = report
+    }
+
+    func load() throws(MockFile.Failure) {
+        try loadDocuments()
+        try loadAccounts()
+        try loadFiles()
+    }
+
+    // MARK: Documents
+
+    private func loadDocuments() throws(MockFile.Failure) {
+        let file = folder.file("documents")
+        guard let body = try file.read() else { return }
+        guard let json = try? JSON(parsing: body), let elements = json["documents"]?.array,
+            let last = json["last"]?.int64, let ledger = json["ledger"]?.array
+        else { throw file.setAside() }
+        let documents = elements.compactMap(DocumentCoding.document)
+        guard documents.count == elements.count else { throw file.setAside() }
+        database.read { state in
+            for document in documents { state.documents.store(document) }
+            state.lastCommit = Timestamp(microseconds: last)
+            for entry in ledger {
+                guard let id = entry["id"]?.string, let time = entry["at"].flatMap(DocumentCoding.time) else {
+                    continue
+                }
+                state.ledger[id] = WriteReceipt.Acknowledgement(commitTime: time, updateTimes: [])
+                state.ledgerOrder.append(id)
+            }
+        }
+    }
+
+    func saveDocuments() {
+        keep { (saved) throws(MockFile.Failure) in
+            let (version, table, last, ledger) = database.read { state in
+                (
+                    state.version, state.documents, state.lastCommit,
+                    state.ledgerOrder.suffix(200).map { ($0, state.ledger[$0]?.commitTime ?? .distantPast) }
+                )
+            }
+            guard version != saved.documents else { return }
+            let json: JSON = [
+                "last": .integer(last.microseconds), "documents": .array(table.all.map(DocumentCoding.json)),
+                "ledger": .array(ledger.map { ["id": .string($0.0), "at": DocumentCoding.json($0.1)] }),
+            ]
+            try folder.file("documents").write(json.bytes())
+            saved.documents = version
+        }
+    }
+
+    // MARK: The queue of a device
+
+    func restore(_ device: MockDevice, as name: String) throws(MockFile.Failure) {
+        let file = folder.file(name)
+        if let body = try file.read() {
+            guard let json = try? JSON(parsing: body), let queue = WriteCoding.queue(json) else {
+                throw file.setAside()
+            }
+            database.read { _ in device.queue.restore(queue.items, queue.refused) }
+        }
+        database.read { _ in device.keptAs = name }
+    }
+
+    func save(_ device: MockDevice) {
+        keep { (_) throws(MockFile.Failure) in
+            let kept = database.read { _ in
+                defer { device.queue.isSaved = true }
+                return device.queue.isSaved ? nil : device.keptAs.map { ($0, WriteCoding.json(device.queue)) }
+            }
+            if let (name, json) = kept { try folder.file(name).write(json.bytes()) }
+        }
+    }
+
+    // MARK: Accounts
+
+    private struct KeptAccounts: Codable {
+        let accounts: [String: MockAccount]
+        let sessions: [String: MockSession]
+        let codes: [String: MockAccounts.Code]
+        let key: [UInt8]
+    }
+
+    private func loadAccounts() throws(MockFile.Failure) {
+        guard let kept = try folder.file("accounts").decode(KeptAccounts.self) else { return }
+        accounts.change { state in
+            state.accounts = kept.accounts
+            state.sessions = kept.sessions
+            state.codes = kept.codes
+            state.key = kept.key
+        }
+    }
+
+    func saveAccounts() {
+        keep { (saved) throws(MockFile.Failure) in
+            let (version, kept) = accounts.read { state in
+                (
+                    state.version,
+                    KeptAccounts(
+                        accounts: state.accounts, sessions: state.sessions, codes: state.codes, key: state.key)
+                )
+            }
+            guard version != saved.accounts else { return }
+            try folder.file("accounts").encode(kept)
+            saved.accounts = version
+        }
+    }
+
+    // MARK: Files
+
+    private struct KeptFiles: Codable {
+        struct File: Codable {
+            let path: String
+            let contentType: String
+            let createdAt: Int64
+            let updatedAt: Int64
+            let version: String
+            let md5: String
+            let cacheControl: String?
+            let custom: [String: String]
+        }
+        struct Upload: Codable {
+            let id: String
+            let path: String
+            let contentType: String?
+            let cacheControl: String?
+            let custom: [String: String]
+            let replacesExisting: Bool
+            /// The lengths of the parts that have arrived.
+            let parts: [Int]
+        }
+        struct Address: Codable {
+            let token: String
+            let path: String
+            let expiresAt: Int64?
+        }
+        let files: [File]
+        let uploads: [Upload]
+        let addresses: [Address]
+    }
+
+    private func loadFiles() throws(MockFile.Failure) {
+        let file = folder.file("files")
+        guard let kept = try file.decode(KeptFiles.self) else { return }
+        var state = MockFiles.State()
+        for one in kept.files {
+            let path = FilePath(unchecked: one.path)
+            guard let data = folder.readContents(one.version) else { throw file.setAside() }
+            state.files[path] = MockFiles.Stored(
+                metadata: FileMetadata(
+                    path: path, size: Int64(data.count), contentType: one.contentType,
+                    createdAt: Timestamp(microseconds: one.createdAt),
+                    updatedAt: Timestamp(microseconds: one.updatedAt),
+                    version: one.version, md5: one.md5, cacheControl: one.cacheControl, custom: one.custom),
+                contents: data)
+        }
+        for one in kept.uploads {
+            var upload = MockFiles.Upload(
+                path: FilePath(unchecked: one.path),
+                options: UploadOptions(
+                    contentType: one.contentType, cacheControl: one.cacheControl, custom: one.custom,
+                    replacesExisting: one.replacesExisting))
+            for part in one.parts.indices {
+                guard let data = folder.readContents("\(one.id)-\(part)"), data.count == one.parts[part] else {
+                    throw file.setAside()
+                }
+                upload.contents.append(data)
+            }
+            upload.parts = one.parts
+            state.uploads[one.id] = upload
+        }
+        for one in kept.addresses {
+            state.addresses[one.token] = MockFiles.Address(
+                path: FilePath(unchecked: one.path), expiresAt: one.expiresAt.map { Timestamp(microseconds: $0) })
+        }
+        files.change { [state] in $0 = state }
+    }
+
+    func saveFiles() {
+        keep { (saved) throws(MockFile.Failure) in
+            let state = files.read { $0 }
+            guard state.version != saved.files else { return }
+            var names: Set<String> = []
+            for stored in state.files.values {
+                let name = stored.metadata.version ?? ""
+                names.insert(name)
+                if !saved.parts.contains(name) { try folder.writeContents(stored.contents, name) }
+            }
+            for (id, upload) in state.uploads {
+                var start = upload.contents.startIndex
+                for (part, length) in upload.parts.enumerated() {
+                    let name = "\(id)-\(part)"
+                    names.insert(name)
+                    if !saved.parts.contains(name) {
+                        try folder.writeContents(upload.contents[start..<start + length], name)
+                    }
+                    start += length
+                }
+            }
+            try folder.file("files").encode(kept(state))
+            // Only now, when nothing points to them any more.
+            if !saved.parts.subtracting(names).isEmpty || saved.files == 0 { folder.keepContents(names) }
+            saved.parts = names
+            saved.files = state.version
+        }
+    }
+
+    private func kept(_ state: MockFiles.State) -> KeptFiles {
+        KeptFiles(
+            files: state.files.values.map { stored in
+                let metadata = stored.metadata
+                return KeptFiles.File(
+                    path: metadata.path.rawValue, contentType: metadata.contentType,
+                    createdAt: metadata.createdAt?.microseconds ?? 0, updatedAt: metadata.updatedAt?.microseconds ?? 0,
+                    version: metadata.version ?? "", md5: metadata.md5 ?? "", cacheControl: metadata.cacheControl,
+                    custom: metadata.custom)
+            },
+            uploads: state.uploads.map { id, upload in
+                KeptFiles.Upload(
+                    id: id, path: upload.path.rawValue, contentType: upload.options.contentType,
+                    cacheControl: upload.options.cacheControl, custom: upload.options.custom,
+                    replacesExisting: upload.options.replacesExisting, parts: upload.parts)
+            },
+            addresses: state.addresses.map {
+                KeptFiles.Address(
+                    token: $0.key, path: $0.value.path.rawValue, expiresAt: $0.value.expiresAt?.microseconds)
+            })
+    }
+
+    private func keep(_ body: (inout Saved) throws(MockFile.Failure) -> Void) {
+        let failure = saved.withLock { saved -> MockFile.Failure? in
+            do throws(MockFile.Failure) {
+                try body(&saved)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let failure { report(failure.description) }
+    }
+}

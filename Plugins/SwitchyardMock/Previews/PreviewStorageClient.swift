@@ -1,0 +1,9 @@
+public import Switchyard
+
+/// A storage client with ``MockSample`` in it, for previews: live, changeable, and forgotten with the value.
+public struct PreviewStorageClient: StorageLayer {
+    public let base: any StorageClient
+
+    /// - Parameter backend: Shared with the other preview clients of a screen, so that they show the same people.
+    public init(_ backend: MockBackend = .sample()) { base = MockStorageClient(backend) }
+}

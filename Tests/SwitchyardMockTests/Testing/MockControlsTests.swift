@@ -1,0 +1,94 @@
+import Switchyard
+import SwitchyardMock
+import SwitchyardTestSupport
+import Testing
+
+@Suite struct MockControlsTests {
+    let storage = MockStorageClient()
+
+    @Test func `The nth call fails, and only that one`() async throws {
+        storage.controls.fail(.commit, onCall: 2, with: StorageError(.unauthorized, "Refused."))
+        try await storage.setDocument("a/1", ["n": 1])
+        do throws(StorageError) {
+            try await storage.setDocument("a/2", ["n": 2])
+            Issue.record("The second call succeeded.")
+        } catch {
+            #expect(error.code == .unauthorized)
+        }
+        try await storage.setDocument("a/3", ["n": 3])
+        #expect(try await storage.count(Query(in: "a")) == 2)
+    }
+
+    @Test func `A scripted answer comes instead of the backend's`() async throws {
+        storage.controls.answer(.snapshot, times: 2, with: .existing("a/1", ["n": 7]))
+        #expect(try await storage.snapshot("a/1")["n"] == 7)
+        #expect(try await storage.snapshot("a/9")["n"] == 7)
+        #expect(try await !storage.snapshot("a/1").exists)
+    }
+
+    @Test func `A stream can be made to fail`() async throws {
+        storage.controls.fail(.queryStream, with: StorageError(.unauthorized, "Refused."))
+        let seen = Gathered(storage.snapshots(of: Query(in: "a")))
+        try await eventually("the failure") { (seen.error as? StorageError)?.code == .unauthorized }
+    }
+
+    @Test func `Recorded calls read like sentences and hold no contents`() async throws {
+        storage.controls.isRecording = true
+        try await storage.commit(
+            WriteBatch([.set("users/alice", ["password": "hidden"]), .delete("users/bob")]))
+        _ = try await storage.snapshot("users/alice")
+        let query = try Query(in: "users").where("age", .greaterThan, 17).ordered(by: "age", .descending)
+        _ = try await storage.results(of: query.limited(to: 3))
+        #expect(
+            storage.controls.calls.map(\.description) == [
+                "commit set users/alice, delete users/bob", "snapshot users/alice",
+                "results users age > … by age descending first 3",
+            ])
+    }
+
+    @Test func `Latency passes on the injected clock`() async throws {
+        let clock = ManualClock()
+        let slow = MockStorageClient(network: MockNetwork(clock: clock, latency: .seconds(5)))
+        let read = Task { try await slow.snapshot("a/1") }
+        try await eventually("the call is on its way") { clock.sleeperCount == 1 }
+        clock.advance(by: .seconds(5))
+        #expect(try await !read.value.exists)
+    }
+
+    @Test func `A call that is cancelled on its way says so`() async throws {
+        let slow = MockStorageClient(network: MockNetwork(clock: ManualClock(), latency: .seconds(5)))
+        let read = Task { () -> StorageError.Code? in
+            do throws(StorageError) {
+                _ = try await slow.snapshot("a/1")
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        read.cancel()
+        #expect(await read.value == .cancelled)
+    }
+
+    @Test func `Preview clients show the sample, and people share a backend`() async throws {
+        let backend = MockBackend.sample()
+        let storage = PreviewStorageClient(backend)
+        let auth = PreviewAuthClient(backend)
+        #expect(await auth.currentUser?.id == MockSample.userID)
+        let contacts = DocumentContactsClient(on: CoreClients(auth: auth, storage: storage))
+        #expect(try await contacts.contacts().count == 2)
+        #expect(try await PreviewFileStorageClient(backend).list("avatars").files.count == 1)
+        #expect(storage.unwrapped(as: MockStorageClient.self) != nil)
+    }
+
+    @Test func `The module's clients belong to one project and one device`() async throws {
+        let module = MockModule(MockConfiguration(hasSampleData: true))
+        let context = ModuleContext()
+        let storage = try await module.makeStorageClient(context)
+        let auth = try await module.makeAuthClient(context)
+        try await auth.signIn(email: MockSample.email, password: MockSample.password)
+        #expect(try await storage.snapshot("users/alice").exists)
+        let network = try #require(storage.unwrapped(as: MockStorageClient.self)).controls.network
+        network.isOnline = false
+        await #expect(throws: AuthError.self) { try await auth.accessToken(refreshing: true) }
+    }
+}
