@@ -46,7 +46,7 @@ let package = Package(
         .target(
             name: "SwitchyardSupabase",
             dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync"],
-            path: "Plugins/SwitchyardSupabase"),
+            path: "Plugins/SwitchyardSupabase", resources: [.embedInCode("SQL/documents.sql")]),
 
         // What stands beside the clients.
         .target(name: "SwitchyardConformance", dependencies: ["Switchyard"]),
