@@ -165,7 +165,8 @@
         private func deliverHead() {
             switch delivery {
             case .whole:
-                if let length = makeHead().headers["Content-Length"].flatMap({ Int($0) }), length > 0 {
+                let declared = head.headers.first { $0.name.isSameHeaderName(as: "Content-Length") }
+                if let length = declared.flatMap({ Int($0.value) }), length > 0 {
                     body.reserveCapacity(min(length, request.maximumBodySize, 1 << 20))
                 }
             case .piped:

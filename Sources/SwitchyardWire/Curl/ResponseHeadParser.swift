@@ -40,12 +40,13 @@ struct ResponseHeadParser {
 
     private mutating func begin(_ line: UnsafeRawBufferPointer) -> Progress {
         headers.removeAll(keepingCapacity: true)
-        let words = line.dropFirst(5).split(separator: 0x20, maxSplits: 2)
-        guard words.count >= 2, words[1].count == 3, words[1].allSatisfy({ (0x30...0x39).contains($0) }) else {
-            return .malformed
-        }
-        status = words[1].reduce(0) { $0 * 10 + Int($1 - 0x30) }
-        httpVersion = String(decoding: words[0], as: UTF8.self)
+        guard let space = line.firstIndex(of: 0x20), space > 5, line.count >= space + 4,
+            line.count == space + 4 || line[space + 4] == 0x20
+        else { return .malformed }
+        let code = line[(space + 1)..<(space + 4)]
+        guard code.allSatisfy({ (0x30...0x39).contains($0) }) else { return .malformed }
+        status = code.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+        httpVersion = String(decoding: UnsafeRawBufferPointer(rebasing: line[5..<space]), as: UTF8.self)
         return .going
     }
 
@@ -59,7 +60,8 @@ struct ResponseHeadParser {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0 else { return .malformed }
         headers.append(
             HTTPHeaders.Field(
-                name: String(decoding: line[..<colon], as: UTF8.self), value: Self.trimmed(line[(colon + 1)...])))
+                name: String(decoding: UnsafeRawBufferPointer(rebasing: line[..<colon]), as: UTF8.self),
+                value: Self.trimmed(line[(colon + 1)...])))
         return .going
     }
 

@@ -16,49 +16,51 @@ package struct URLParts: Sendable, Hashable {
     /// - Throws: `.invalidRequest` for anything but visible ASCII, a missing host, a bad port, or user information,
     ///   which would put a password where logs can see it.
     package init(validating address: String) throws(TransportError) {
-        guard address.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+        // Bytes, not characters: this runs once per request.
+        let bytes = Array(address.utf8)
+        guard bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw TransportError(.invalidRequest, "the address holds a character that is not visible ASCII")
         }
-        var rest = Substring(address)
-        if let hash = rest.firstIndex(of: "#") { rest = rest[..<hash] }
-        guard let colon = rest.firstIndex(of: ":"), rest[colon...].hasPrefix("://"), colon != rest.startIndex,
-            rest[..<colon].utf8.allSatisfy(\.isSchemeCharacter)
+        var rest = bytes[..<(bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex)]
+        guard let colon = rest.firstIndex(of: UInt8(ascii: ":")), rest[colon...].starts(with: "://".utf8), colon > 0,
+            rest[..<colon].allSatisfy(\.isSchemeCharacter)
         else { throw TransportError(.invalidRequest, "the address is not absolute") }
-        scheme = rest[..<colon].lowercased()
-        rest = rest[rest.index(colon, offsetBy: 3)...]
+        scheme = Self.lowercased(rest[..<colon])
+        rest = rest[(colon + 3)...]
 
-        let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+        let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
         let authority = rest[..<end]
-        guard !authority.contains("@") else {
+        guard !authority.contains(UInt8(ascii: "@")) else {
             throw TransportError(.invalidRequest, "the address holds user information")
         }
-        let portStart =
-            authority.hasPrefix("[") ? authority.firstIndex(of: "]") ?? authority.endIndex : authority.startIndex
-        if let separator = authority[portStart...].lastIndex(of: ":") {
-            host = authority[..<separator].lowercased()
-            let digits = authority[authority.index(after: separator)...]
-            if digits.isEmpty {
-                port = nil
-            } else {
-                guard digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), let number = Int(digits),
-                    (1...65_535).contains(number)
-                else { throw TransportError(.invalidRequest, "the address has a bad port") }
-                port = number
-            }
-        } else {
-            host = authority.lowercased()
-            port = nil
-        }
-        guard Self.isHost(host) else { throw TransportError(.invalidRequest, "the address has no valid host") }
+        let isBracketed = authority.first == UInt8(ascii: "[")
+        let hostEnd =
+            isBracketed ? authority.firstIndex(of: UInt8(ascii: "]")) ?? authority.startIndex : authority.startIndex
+        let separator = authority[hostEnd...].firstIndex(of: UInt8(ascii: ":"))
+        port = try separator.map { index throws(TransportError) in try Self.port(authority[(index + 1)...]) } ?? nil
+        let name = authority[..<(separator ?? authority.endIndex)]
+        guard Self.isHost(name) else { throw TransportError(.invalidRequest, "the address has no valid host") }
+        host = Self.lowercased(name)
 
-        rest = rest[end...]
-        if let mark = rest.firstIndex(of: "?") {
-            path = String(rest[..<mark])
-            query = String(rest[rest.index(after: mark)...])
-        } else {
-            path = String(rest)
-            query = nil
+        let mark = rest[end...].firstIndex(of: UInt8(ascii: "?"))
+        path = String(decoding: rest[end..<(mark ?? rest.endIndex)], as: UTF8.self)
+        query = mark.map { String(decoding: rest[($0 + 1)...], as: UTF8.self) }
+    }
+
+    /// `nil` for no digits at all, which RFC 3986 allows.
+    private static func port(_ digits: ArraySlice<UInt8>) throws(TransportError) -> Int? {
+        if digits.isEmpty { return nil }
+        guard digits.count <= 5, digits.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
+            throw TransportError(.invalidRequest, "the address has a bad port")
         }
+        let number = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+        guard (1...65_535).contains(number) else { throw TransportError(.invalidRequest, "the address has a bad port") }
+        return number
+    }
+
+    private static func lowercased(_ bytes: ArraySlice<UInt8>) -> String {
+        guard bytes.contains(where: { $0 >= 0x41 && $0 <= 0x5A }) else { return String(decoding: bytes, as: UTF8.self) }
+        return String(decoding: bytes.map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 
     /// The port in use, the scheme's own where none is named.
@@ -83,16 +85,16 @@ package struct URLParts: Sendable, Hashable {
         return text
     }
 
-    private static func isHost(_ host: String) -> Bool {
-        if host.hasPrefix("[") {
-            return host.hasSuffix("]")
-                && host.utf8.dropFirst().dropLast().allSatisfy { byte in
+    private static func isHost(_ host: ArraySlice<UInt8>) -> Bool {
+        if host.first == UInt8(ascii: "[") {
+            return host.count > 2 && host.last == UInt8(ascii: "]")
+                && host.dropFirst().dropLast().allSatisfy { byte in
                     byte == UInt8(ascii: ":") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "%")
                         || byte.isASCIIDigitOrLetter
                 }
         }
         return !host.isEmpty
-            && host.utf8.allSatisfy { byte in
+            && host.allSatisfy { byte in
                 byte.isASCIIDigitOrLetter || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
                     || byte == UInt8(ascii: "_")
             }

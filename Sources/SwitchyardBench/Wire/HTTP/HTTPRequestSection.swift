@@ -39,6 +39,9 @@
             for (result, count) in zip(results, rates) {
                 await bench.report("sequential, \(result.name)", count / result.seconds, "req/s")
             }
+            for (result, count) in zip(results, rates) {
+                await bench.report("sequential, \(result.name), CPU per request", result.cpuSeconds / count * 1e6, "µs")
+            }
             await bench.report(
                 "sequential, share of blocking libcurl", results[0].seconds / results[1].seconds, "×", .atLeast(0.6))
         }
@@ -63,6 +66,8 @@
             await bench.report("\(title), switchyard", rate, "req/s")
             await bench.report("\(title), URLSession", other, "req/s")
             await bench.report("\(title), times URLSession", rate / other, "×", .atLeast(8))
+            await bench.report(
+                "\(title), URLSession, CPU per request", results[1].cpuSeconds / Double(few) * 1e6, "µs")
             await bench.report(
                 "\(title), client CPU per request", results[0].cpuSeconds / Double(count) * 1e6, "µs", .atMost(20))
         }
