@@ -52,7 +52,8 @@ package struct RefusedBatch: Sendable, Equatable {
 
 /// All of a user's pending writes on one document, as the one write that has the same effect.
 package struct Overlay: Sendable, Equatable {
-    /// A set, a deletion, or a patch with the union of the masks; transforms are carried out already.
+    /// A set, a deletion, or a patch with the union of the masks. Transforms are carried out already; a server time that
+    /// is only estimated stays marked as such (``Timestamp/isEstimate``), also when it is stored.
     package let write: DocumentWrite
     /// The newest batch that took part.
     package let batchNumber: Int

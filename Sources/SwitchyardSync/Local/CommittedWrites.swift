@@ -1,0 +1,72 @@
+import Switchyard
+
+extension QueuedBatch {
+    /// What the cache has of a document once the server took this batch, whose writes may touch it more than once.
+    func committed(
+        over cached: CachedDocument?, at path: StoragePath, version: Timestamp, result: CommitResult
+    ) -> CachedDocument {
+        var document = cached
+        for (index, write) in writes.enumerated() where write.path == path {
+            let given = index < result.transformResults.count ? result.transformResults[index] : nil
+            document = write.committed(
+                over: document, version: version, commitTime: result.commitTime, transformResults: given)
+        }
+        return document ?? .missing(path, version: version)
+    }
+
+    /// The version that the server gave a document with this batch.
+    func version(of path: StoragePath, in result: CommitResult) -> Timestamp {
+        guard let index = writes.lastIndex(where: { $0.path == path }), index < result.updateTimes.count else {
+            return result.commitTime
+        }
+        return result.updateTimes[index] ?? result.commitTime
+    }
+}
+
+extension DocumentWrite {
+    fileprivate func committed(
+        over cached: CachedDocument?, version: Timestamp, commitTime: Timestamp, transformResults: [DocumentValue]?
+    ) -> CachedDocument? {
+        let state: CachedDocument.State
+        var data: DocumentData?
+        switch operation {
+        case .verify: return cached
+        case .delete: state = .missing
+        case .set, .patch:
+            if case .patch = operation, !holds(for: cached) {
+                // The server had the document, this device did not.
+                state = .unknown
+                break
+            }
+            let before = cached?.state == .found ? cached?.data : nil
+            data = applied(to: before, serverTime: commitTime).data
+            if let transformResults, transformResults.count == transforms.count {
+                for (transform, value) in zip(transforms, transformResults) where transform.operation.hasResult {
+                    data?[transform.field] = value
+                }
+            }
+            state = .found
+        }
+        return CachedDocument(
+            path: path, state: state, data: data, createTime: cached?.createTime, version: version,
+            readTime: commitTime, hasCommittedMutations: true)
+    }
+
+    private func holds(for cached: CachedDocument?) -> Bool {
+        switch precondition {
+        case .none: true
+        case .exists(let exists): exists == (cached?.state == .found)
+        case .updateTime(let time): cached?.state == .found && cached?.version == time
+        }
+    }
+}
+
+extension FieldTransform.Operation {
+    /// Servers do not tell what an array transform left; it follows from what was there.
+    fileprivate var hasResult: Bool {
+        switch self {
+        case .arrayUnion, .arrayRemove: false
+        case .serverTime, .increment, .maximum, .minimum: true
+        }
+    }
+}

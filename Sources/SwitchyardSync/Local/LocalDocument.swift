@@ -1,0 +1,138 @@
+import Switchyard
+
+/// A document while local writes are laid over what the cache has.
+struct LocalDocument {
+    enum State {
+        /// Nothing is known.
+        case absent
+        case found
+        case missing
+        case unknown
+    }
+
+    let path: StoragePath
+    private(set) var state: State
+    private(set) var data: DocumentData?
+    private let createTime: Timestamp?
+    private(set) var version: Timestamp
+    private(set) var localState: SnapshotMetadata.LocalState
+
+    init(_ path: StoragePath, _ cached: CachedDocument?) {
+        self.path = path
+        data = cached?.data
+        createTime = cached?.createTime
+        version = cached?.version ?? .never
+        localState = cached?.snapshot.metadata.localState ?? .none
+        switch cached?.state {
+        case nil: state = .absent
+        case .found: state = .found
+        case .missing: state = .missing
+        case .unknown: state = .unknown
+        }
+    }
+
+    /// What views get: only a found document has data.
+    var snapshot: DocumentSnapshot {
+        DocumentSnapshot(
+            path: path, data: state == .found ? data : nil, createTime: state == .found ? createTime : nil,
+            updateTime: version == .never ? nil : version,
+            metadata: SnapshotMetadata(isFromCache: false, localState: localState))
+    }
+
+    /// Carries out a pending write, if its precondition holds here, and notes which fields it touched.
+    mutating func apply(_ write: DocumentWrite, at time: Timestamp, touching mask: inout FieldMask) {
+        guard holds(write.precondition) else { return }
+        switch write.operation {
+        case .verify: return
+        case .delete:
+            state = .missing
+            data = nil
+            mask = .whole
+        case .set:
+            data = write.applied(to: nil, serverTime: time.asEstimate).data
+            state = .found
+            mask = .whole
+        case .patch(_, let fields):
+            data = write.applied(to: state == .found ? data : nil, serverTime: time.asEstimate).data
+            state = .found
+            mask.formUnion(fields)
+            mask.formUnion(write.transforms.map(\.field))
+        }
+        localState = .pending
+        version = .never
+    }
+
+    /// Lays the sum of all pending writes over the document.
+    mutating func apply(_ overlay: Overlay) {
+        var mask = FieldMask.none
+        apply(overlay.write, at: .never, touching: &mask)
+    }
+
+    /// A document of which a write showed nothing is missing rather than unheard of.
+    mutating func settle() {
+        if state == .absent { state = .missing }
+    }
+
+    private func holds(_ precondition: DocumentWrite.Precondition) -> Bool {
+        switch precondition {
+        case .none: true
+        case .exists(let exists): exists == (state == .found)
+        case .updateTime(let time): state == .found && version == time
+        }
+    }
+
+    /// The one write that has the effect of all that were applied; `nil` when none had any.
+    func overlay(of mask: FieldMask) -> DocumentWrite? {
+        guard localState == .pending else { return nil }
+        guard case .fields(let fields) = mask else {
+            return DocumentWrite(path: path, operation: state == .found ? .set(data ?? DocumentData()) : .delete)
+        }
+        guard !fields.isEmpty else { return nil }
+        var patch = DocumentData()
+        var names = Set<FieldPath>()
+        for field in fields.sorted(by: { $0.ordering(to: $1) == .before }) {
+            var field = field
+            // Removing a nested field can leave its parent behind as an empty map, which only a mask of the parent says.
+            if data?[field] == nil, field.components.count > 1 {
+                field = FieldPath(unchecked: Array(field.components.dropLast()))
+            }
+            guard names.insert(field).inserted else { continue }
+            if let value = data?[field] { patch[field] = value }
+        }
+        let sorted = names.sorted { $0.ordering(to: $1) == .before }
+        return DocumentWrite(path: path, operation: .patch(patch, mask: sorted))
+    }
+}
+
+/// Which fields of a document pending writes have touched.
+enum FieldMask {
+    case fields(Set<FieldPath>)
+    /// The document as a whole was set or deleted.
+    case whole
+
+    static let none = FieldMask.fields([])
+
+    mutating func formUnion(_ added: [FieldPath]) {
+        if case .fields(let fields) = self { self = .fields(fields.union(added)) }
+    }
+}
+
+extension Overlay {
+    var mask: FieldMask {
+        if case .patch(_, let mask) = write.operation { .fields(Set(mask)) } else { .whole }
+    }
+
+    var isPatch: Bool { if case .patch = write.operation { true } else { false } }
+}
+
+extension QueuedBatch {
+    /// Applies what this batch does to one document, as far as it can be told here.
+    func apply(to document: inout LocalDocument, touching mask: inout FieldMask) {
+        for write in baseWrites where write.path == document.path {
+            document.apply(write, at: queuedAt, touching: &mask)
+        }
+        for write in writes where write.path == document.path {
+            document.apply(write, at: queuedAt, touching: &mask)
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Switchyard
+
+extension LocalStore {
+    struct QueryResult {
+        /// The local matches; with a limit perhaps more than it allows.
+        var documents: Documents
+        /// The documents that the server has confirmed for the target.
+        var confirmed: Set<StoragePath>
+    }
+
+    /// Runs a query on the cache and the pending writes.
+    ///
+    /// - Parameter usesConfirmed: Whether what the server confirmed may be the start; false when it may lack something.
+    func run(_ query: LiveQuery, usesConfirmed: Bool = true) throws(StorageError) -> QueryResult {
+        let target = query.target
+        let record = active.values.first { $0.target == target }
+        return try perform(.runQuery) { transaction throws(StorageError) in
+            var confirmed = Set<StoragePath>()
+            if usesConfirmed, let record { confirmed = try transaction.rows.confirmedKeys(of: record.id) }
+            switch query {
+            case .document(let path):
+                let documents = try transaction.localDocuments(at: [path]).filter { $0.value.exists }
+                return QueryResult(documents: documents, confirmed: confirmed)
+            case .query(let query):
+                let evaluator = QueryEvaluator(query)
+                let limboFree = usesConfirmed ? record?.lastLimboFreeVersion ?? .never : .never
+                if limboFree != .never, !query.isWholeCollection,
+                    let documents = try transaction.matches(evaluator, from: confirmed, since: limboFree)
+                {
+                    return QueryResult(documents: documents, confirmed: confirmed)
+                }
+                let documents = try transaction.matches(evaluator, readAfter: nil)
+                return QueryResult(documents: documents, confirmed: confirmed)
+            }
+        }
+    }
+}
+
+extension LocalTransaction {
+    /// The matches among the confirmed documents and those read since; `nil` when a limit makes that unsafe.
+    fileprivate func matches(
+        _ evaluator: QueryEvaluator, from confirmed: Set<StoragePath>, since version: Timestamp
+    ) throws(StorageError) -> LocalStore.Documents? {
+        var documents = try localDocuments(at: confirmed).filter { evaluator.matches($0.value) }
+        if let limit = evaluator.query.limit {
+            // A document that left the result makes room for one that may be older than the result.
+            guard documents.count == confirmed.count else { return nil }
+            let sorted = documents.values.sorted { evaluator.ordering($0, $1) == .before }
+            let edge = if case .first = limit { sorted.last } else { sorted.first }
+            if let edge, edge.metadata.hasPendingWrites || edge.updateTime ?? .never > version { return nil }
+        }
+        for (path, document) in try matches(evaluator, readAfter: version) { documents[path] = document }
+        return documents
+    }
+
+    /// The matches among all cached documents, or those read after a version, and all that are written to.
+    fileprivate func matches(
+        _ evaluator: QueryEvaluator, readAfter version: Timestamp?
+    ) throws(StorageError) -> LocalStore.Documents {
+        let source = evaluator.query.source
+        var overlays: [StoragePath: Overlay] = [:]
+        for overlay in try rows.overlays(of: owner, in: source, afterBatch: nil) { overlays[overlay.path] = overlay }
+        var result: LocalStore.Documents = [:]
+        try rows.forEachDocument(in: source, readAfter: version) { cached throws(StorageError) in
+            guard overlays[cached.path] == nil, cached.state == .found, let data = cached.data,
+                evaluator.matches(cached.path, data)
+            else { return }
+            result[cached.path] = cached.snapshot
+        }
+        guard !overlays.isEmpty else { return result }
+        var cached: [StoragePath: CachedDocument] = [:]
+        for document in try rows.documents(at: overlays.keys) { cached[document.path] = document }
+        for (path, overlay) in overlays {
+            var document = LocalDocument(path, cached[path])
+            document.apply(overlay)
+            let snapshot = document.snapshot
+            if evaluator.matches(snapshot) { result[path] = snapshot }
+        }
+        return result
+    }
+}

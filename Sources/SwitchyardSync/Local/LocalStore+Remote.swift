@@ -1,0 +1,141 @@
+import Switchyard
+
+extension LocalStore {
+    /// The stored token of a target may be this much older than the newest one.
+    private static let tokenLag: Int64 = 5 * 60
+
+    /// Takes in what the server told.
+    ///
+    /// - Returns: Every document that may look different now.
+    func apply(_ event: RemoteEvent) throws(StorageError) -> Documents {
+        try perform(.applyRemoteEvent) { transaction throws(StorageError) in
+            for (id, change) in event.targetChanges {
+                guard var record = transaction.active[id] else { continue }
+                try transaction.confirm(change.added, change.removed, of: id)
+                let old = record
+                record.sequenceNumber = transaction.sequenceNumber
+                let isMismatch = event.mismatches[id] != nil
+                if isMismatch {
+                    record.resumeToken = []
+                    record.version = .never
+                    record.lastLimboFreeVersion = .never
+                } else if !change.resumeToken.isEmpty {
+                    record.resumeToken = change.resumeToken
+                    record.version = event.version
+                }
+                transaction.active[id] = record
+                let hasChanged = !(change.added.isEmpty && change.modified.isEmpty && change.removed.isEmpty)
+                if old.resumeToken.isEmpty || isMismatch || hasChanged
+                    || record.version.seconds - old.version.seconds >= LocalStore.tokenLag
+                {
+                    try transaction.rows.putTarget(record)
+                }
+            }
+            for path in event.resolvedLimbo { try transaction.noteUse(of: path) }
+            let changes = try transaction.accept(event.documents)
+            if event.version != .never { transaction.globals.lastSnapshotVersion = event.version }
+            return changes
+        }
+    }
+
+    /// Takes in what a one-time read brought.
+    ///
+    /// - Returns: All documents read, as they look with pending writes over them.
+    func applyFetched(_ documents: [StoragePath: CachedDocument]) throws(StorageError) -> Documents {
+        try perform(.applyRemoteEvent) { transaction throws(StorageError) in
+            for path in documents.keys { try transaction.noteUse(of: path) }
+            _ = try transaction.accept(documents)
+            return try transaction.localDocuments(at: documents.keys)
+        }
+    }
+
+    /// Takes in a bundle, unless it or a newer one of its name was there before.
+    func apply(_ bundle: DocumentBundle) throws(StorageError) -> Documents? {
+        try perform(.applyBundle) { transaction throws(StorageError) in
+            let rows = transaction.rows
+            if let known = try rows.bundle(bundle.id), known.createTime >= bundle.createTime { return nil }
+            let umbrella = try transaction.allocate(.bundle(bundle.id))
+            var documents: [StoragePath: CachedDocument] = [:]
+            for document in bundle.documents {
+                documents[document.snapshot.path] = CachedDocument(
+                    document.snapshot, missingSince: document.readTime, readTime: document.readTime)
+            }
+            let changes = try transaction.accept(documents)
+            try transaction.replaceConfirmed(
+                with: Set(documents.values.filter { $0.state == .found }.map(\.path)), of: umbrella.id)
+
+            for named in bundle.namedQueries {
+                var record = try transaction.allocate(LiveQuery.query(named.query).target)
+                try rows.putNamedQuery(
+                    NamedQueryRecord(name: named.name, query: named.query, readTime: named.readTime))
+                guard record.version < named.readTime else { continue }
+                record.resumeToken = []
+                record.version = named.readTime
+                transaction.active[record.id] = record
+                try rows.putTarget(record)
+                let results = bundle.documents.filter { $0.queries.contains { $0.utf8Equals(named.name) } }
+                try transaction.replaceConfirmed(with: Set(results.map(\.snapshot.path)), of: record.id)
+            }
+            try rows.putBundle(
+                BundleRecord(id: bundle.id, version: bundle.version, createTime: bundle.createTime))
+            return changes
+        }
+    }
+
+    func namedQuery(_ name: String) throws(StorageError) -> NamedQueryRecord? {
+        try perform(.readTarget) { transaction throws(StorageError) in try transaction.rows.namedQuery(name) }
+    }
+}
+
+extension LocalTransaction {
+    /// Stores those of the server's documents that are news here.
+    fileprivate func accept(
+        _ documents: [StoragePath: CachedDocument]
+    ) throws(StorageError) -> LocalStore.Documents {
+        var known: [StoragePath: CachedDocument] = [:]
+        for document in try rows.documents(at: documents.keys) { known[document.path] = document }
+        var changed: [StoragePath] = []
+        var existenceChanged = Set<StoragePath>()
+        for (path, document) in documents {
+            let old = known[path]
+            if (document.state == .found) != (old?.state == .found) { existenceChanged.insert(path) }
+            if document.state == .missing && document.version == .never {
+                // Nobody knows since when it is gone, so nothing can be kept about it.
+                try rows.removeDocument(at: path)
+            } else if old.map({ document.isNews(after: $0) }) ?? true {
+                try put(document)
+            } else {
+                continue
+            }
+            changed.append(path)
+        }
+        return try localDocuments(at: changed, existenceChanged: existenceChanged)
+    }
+
+    fileprivate func replaceConfirmed(with paths: Set<StoragePath>, of target: Int) throws(StorageError) {
+        let old = try rows.confirmedKeys(of: target)
+        try confirm(paths.subtracting(old), old.subtracting(paths), of: target)
+    }
+}
+
+extension CachedDocument {
+    /// A document as a read or a bundle shows it.
+    init(_ snapshot: DocumentSnapshot, missingSince: Timestamp, readTime: Timestamp) {
+        self.init(
+            path: snapshot.path, state: snapshot.exists ? .found : .missing, data: snapshot.data,
+            createTime: snapshot.createTime, version: snapshot.exists ? snapshot.updateTime ?? readTime : missingSince,
+            readTime: readTime)
+    }
+
+    /// A version already known is news only where the stream had not shown an acknowledged write yet.
+    fileprivate func isNews(after old: CachedDocument) -> Bool {
+        version > old.version || (version == old.version && (old.hasCommittedMutations || old.state == .unknown))
+    }
+}
+
+extension WatchTarget {
+    /// The target that holds on to the documents of a bundle. Its collection is a reserved name, so nobody can listen to it.
+    fileprivate static func bundle(_ id: String) -> WatchTarget {
+        LiveQuery.query(Query(in: CollectionPath(unchecked: "__bundle__/docs/\(id)"))).target
+    }
+}

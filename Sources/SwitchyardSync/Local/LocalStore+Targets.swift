@@ -1,0 +1,41 @@
+import Switchyard
+
+extension LocalStore {
+    /// The record of a target: the one in use, the stored one, or a new one with the next even ID.
+    func allocate(_ target: WatchTarget) throws(StorageError) -> TargetRecord {
+        if let record = active.values.first(where: { $0.target == target }) { return record }
+        return try perform(.allocateTarget) { transaction throws(StorageError) in try transaction.allocate(target) }
+    }
+
+    /// A target that nobody listens to any more: gone with eager collection, else kept with its newest token.
+    func release(_ id: Int) throws(StorageError) {
+        guard active[id] != nil else { return }
+        try perform(.releaseTarget) { transaction throws(StorageError) in
+            for path in transaction.pins.removeAll(by: id) { try transaction.noteUse(of: path) }
+            guard var record = transaction.active.removeValue(forKey: id) else { return }
+            if policy == .eager {
+                for path in try transaction.rows.confirmedKeys(of: id) { try transaction.noteUse(of: path) }
+                try transaction.rows.removeTarget(id)
+            } else {
+                record.sequenceNumber = transaction.sequenceNumber
+                try transaction.rows.putTarget(record)
+            }
+        }
+    }
+}
+
+extension LocalTransaction {
+    func allocate(_ target: WatchTarget) throws(StorageError) -> TargetRecord {
+        if let record = active.values.first(where: { $0.target == target }) { return record }
+        let record: TargetRecord
+        if let stored = try rows.target(target) {
+            record = stored
+        } else {
+            globals.highestTargetID += 2
+            record = TargetRecord(target: target, id: globals.highestTargetID, sequenceNumber: sequenceNumber)
+            try rows.putTarget(record)
+        }
+        active[record.id] = record
+        return record
+    }
+}

@@ -1,0 +1,144 @@
+import Switchyard
+
+extension LocalStore {
+    /// Puts a batch into the queue and shows its effect.
+    func write(_ writes: [DocumentWrite], at time: Timestamp) throws(StorageError) -> (QueuedBatch, Documents) {
+        try perform(.writeLocally) { transaction throws(StorageError) in
+            let rows = transaction.rows
+            let paths = Set(writes.map(\.path))
+            var cached: [StoragePath: CachedDocument] = [:]
+            for document in try rows.documents(at: paths) { cached[document.path] = document }
+
+            var documents: [StoragePath: (document: LocalDocument, mask: FieldMask)] = [:]
+            for path in paths {
+                var document = LocalDocument(path, cached[path])
+                let overlay = try rows.overlay(of: transaction.owner, at: path)
+                if let overlay { document.apply(overlay) }
+                documents[path] = (document, overlay?.mask ?? .none)
+            }
+
+            transaction.globals.highestBatchNumber += 1
+            let number = transaction.globals.highestBatchNumber
+            let batch = QueuedBatch(
+                number: number, id: "\(transaction.globals.storeID)-\(number)", writes: writes,
+                baseWrites: writes.compactMap { $0.baseWrite(over: documents[$0.path]!.document) }, queuedAt: time)
+            try rows.putBatch(batch, of: transaction.owner)
+
+            var changes: Documents = [:]
+            for path in paths {
+                var (document, mask) = documents[path]!
+                batch.apply(to: &document, touching: &mask)
+                // What only writes of this device have made is there as a whole or not at all.
+                if cached[path] == nil { mask = .whole }
+                if let write = document.overlay(of: mask) {
+                    try rows.putOverlay(Overlay(write: write, batchNumber: number), of: transaction.owner)
+                }
+                document.settle()
+                changes[path] = document.snapshot
+            }
+            return (batch, changes)
+        }
+    }
+
+    /// The server took a batch: its effect moves from the queue into the cache.
+    func acknowledge(_ batch: QueuedBatch, _ result: CommitResult) throws(StorageError) -> Documents {
+        try perform(.acknowledgeBatch) { transaction throws(StorageError) in
+            let rows = transaction.rows
+            for path in batch.paths {
+                let cached = try rows.document(at: path)
+                let version = batch.version(of: path, in: result)
+                guard cached?.version ?? .never < version else { continue }
+                try transaction.put(batch.committed(over: cached, at: path, version: version, result: result))
+            }
+            let transformed = Set(batch.writes.filter { !$0.transforms.isEmpty }.map(\.path))
+            try transaction.remove(batch, recomputing: transformed)
+            return try transaction.localDocuments(at: batch.paths)
+        }
+    }
+
+    /// A batch leaves the queue without effect.
+    ///
+    /// - Parameter refused: Where it goes instead, when somebody is to decide about it.
+    func reject(_ batch: QueuedBatch, keeping refused: RefusedBatch?) throws(StorageError) -> Documents {
+        try perform(.rejectBatch) { transaction throws(StorageError) in
+            try transaction.remove(batch, recomputing: batch.paths)
+            if let refused { try transaction.rows.putRefused(refused, of: transaction.owner) }
+            return try transaction.localDocuments(at: batch.paths)
+        }
+    }
+
+    /// That an attempt to send a batch failed.
+    func noteAttempt(on number: Int, error: StorageError.Code) throws(StorageError) {
+        try perform(.noteAttempt) { transaction throws(StorageError) in
+            guard var batch = try transaction.rows.batch(number, of: transaction.owner) else { return }
+            batch.attempts += 1
+            batch.lastError = error
+            try transaction.rows.putBatch(batch, of: transaction.owner)
+        }
+    }
+
+    func batches(after number: Int = 0, limit: Int = .max) throws(StorageError) -> [QueuedBatch] {
+        try perform(.readQueue) { transaction throws(StorageError) in
+            try transaction.rows.batches(of: transaction.owner, after: number, limit: limit)
+        }
+    }
+
+    func batch(_ number: Int) throws(StorageError) -> QueuedBatch? {
+        try perform(.readQueue) { transaction throws(StorageError) in
+            try transaction.rows.batch(number, of: transaction.owner)
+        }
+    }
+
+    func highestBatchNumber() throws(StorageError) -> Int? {
+        try perform(.readQueue) { transaction throws(StorageError) in
+            try transaction.rows.highestBatchNumber(of: transaction.owner)
+        }
+    }
+
+    func refusedBatches() throws(StorageError) -> [RefusedBatch] {
+        try perform(.readQueue) { transaction throws(StorageError) in
+            try transaction.rows.refusedBatches(of: transaction.owner)
+        }
+    }
+
+    /// - Returns: Whether there was such a batch.
+    func removeRefused(_ id: String) throws(StorageError) -> Bool {
+        try perform(.resolveRefused) { transaction throws(StorageError) in
+            let isThere = try transaction.rows.refusedBatches(of: transaction.owner).contains { $0.id == id }
+            if isThere { try transaction.rows.removeRefused(id, of: transaction.owner) }
+            return isThere
+        }
+    }
+}
+
+extension LocalTransaction {
+    fileprivate func remove(_ batch: QueuedBatch, recomputing recomputed: Set<StoragePath>) throws(StorageError) {
+        try rows.removeBatch(batch.number, of: owner)
+        for path in batch.paths {
+            try noteUse(of: path)
+            if try rows.overlay(of: owner, at: path)?.batchNumber == batch.number {
+                try rows.removeOverlay(of: owner, at: path)
+            }
+        }
+        let cached = try rows.documents(at: recomputed)
+        try recomputeOverlays(
+            at: recomputed, over: Dictionary(cached.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first }))
+    }
+}
+
+extension DocumentWrite {
+    /// What an increment starts from: the local view keeps to it even when the server's value, which may have the
+    /// increment in it already, arrives before the acknowledgement.
+    fileprivate func baseWrite(over document: LocalDocument) -> DocumentWrite? {
+        var data = DocumentData()
+        var mask: [FieldPath] = []
+        for transform in transforms {
+            guard case .increment = transform.operation else { continue }
+            let old = document.data?[transform.field]
+            data[transform.field] = old?.doubleValue == nil ? .integer(0) : old
+            mask.append(transform.field)
+        }
+        guard !mask.isEmpty else { return nil }
+        return DocumentWrite(path: path, operation: .patch(data, mask: mask), precondition: .exists(true))
+    }
+}

@@ -1,0 +1,159 @@
+import Switchyard
+
+/// What is known here: the cache, the queue and the targets, and every rule about them.
+///
+/// Each operation is one transaction of the store below; when that fails, nothing here has changed either.
+final class LocalStore {
+    typealias Documents = [StoragePath: DocumentSnapshot]
+
+    let store: any SyncStore
+    let policy: CachePolicy
+    private(set) var owner: QueueOwner
+    private(set) var globals = StoreGlobals()
+    /// The targets in use, with the newest tokens; the stored ones may be older.
+    private(set) var active: [Int: TargetRecord] = [:]
+    /// Documents that open views show.
+    private var pins = ReferenceSet()
+
+    init(store: any SyncStore, policy: CachePolicy, owner: QueueOwner) {
+        self.store = store
+        self.policy = policy
+        self.owner = owner
+    }
+
+    /// Reads the numbers that go on counting.
+    ///
+    /// - Parameter storeID: The name that a new store gets.
+    func open(storeID: String) throws(StorageError) {
+        globals = try store.transaction(.open) { rows throws(StorageError) in
+            var globals = try rows.globals
+            if globals.storeID.isEmpty {
+                globals.storeID = storeID
+                try rows.setGlobals(globals)
+            }
+            return globals
+        }
+    }
+
+    func perform<Result>(
+        _ operation: StoreOperation, _ body: (LocalTransaction) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        let (result, transaction) = try store.transaction(operation) {
+            rows throws(StorageError) -> (Result, LocalTransaction) in
+            let transaction = LocalTransaction(
+                rows: rows, owner: owner, globals: globals, active: active, pins: pins, policy: policy)
+            let result = try body(transaction)
+            try transaction.finish()
+            return (result, transaction)
+        }
+        globals = transaction.globals
+        active = transaction.active
+        pins = transaction.pins
+        return result
+    }
+
+    /// Switches to another user's queue.
+    ///
+    /// - Returns: Every document that looks different now.
+    func changeOwner(to new: QueueOwner) throws(StorageError) -> Documents {
+        let old = owner
+        owner = new
+        do throws(StorageError) {
+            return try perform(.changeUser) { transaction throws(StorageError) in
+                var paths = Set<StoragePath>()
+                for owner in [old, new] {
+                    for batch in try transaction.rows.batches(of: owner, after: 0, limit: .max) {
+                        paths.formUnion(batch.paths)
+                    }
+                }
+                return try transaction.localDocuments(at: paths)
+            }
+        } catch {
+            owner = old
+            throw error
+        }
+    }
+
+    /// The document with all pending writes over it; `nil` when nothing is known about it.
+    func document(at path: StoragePath) throws(StorageError) -> DocumentSnapshot? {
+        try perform(.readDocuments) { transaction throws(StorageError) in
+            let cached = try transaction.rows.document(at: path)
+            let overlay = try transaction.rows.overlay(of: transaction.owner, at: path)
+            guard overlay != nil || (cached != nil && cached?.state != .unknown) else { return nil }
+            return try transaction.localDocuments(at: [path])[path]
+        }
+    }
+
+    /// Notes which documents a view began and ceased to show, and that its result was the server's.
+    func noteView(
+        of target: Int, added: [StoragePath], removed: [StoragePath], isSynced: Bool
+    ) throws(StorageError) {
+        try perform(.notifyViews) { transaction throws(StorageError) in
+            for path in added { transaction.pins.add(path, by: target) }
+            for path in removed {
+                transaction.pins.remove(path, by: target)
+                try transaction.noteUse(of: path)
+            }
+            if isSynced, var record = transaction.active[target], record.lastLimboFreeVersion != record.version {
+                let isFirst = record.lastLimboFreeVersion == .never
+                record.lastLimboFreeVersion = record.version
+                transaction.active[target] = record
+                if isFirst { try transaction.rows.putTarget(record) }
+            }
+        }
+    }
+}
+
+extension LocalTransaction {
+    /// Documents as the user sees them.
+    ///
+    /// - Parameter existenceChanged: Those that the server made appear or vanish; a patch over them means something else now.
+    func localDocuments(
+        at paths: some Collection<StoragePath>, existenceChanged: Set<StoragePath> = []
+    ) throws(StorageError) -> LocalStore.Documents {
+        var cached: [StoragePath: CachedDocument] = [:]
+        for document in try rows.documents(at: paths) { cached[document.path] = document }
+        var result: LocalStore.Documents = [:]
+        result.reserveCapacity(paths.count)
+        var recomputed = Set<StoragePath>()
+        for path in paths {
+            let overlay = try rows.overlay(of: owner, at: path)
+            if existenceChanged.contains(path), overlay?.isPatch ?? true {
+                recomputed.insert(path)
+                continue
+            }
+            var document = LocalDocument(path, cached[path])
+            if let overlay { document.apply(overlay) }
+            result[path] = document.snapshot
+        }
+        for document in try recomputeOverlays(at: recomputed, over: cached) { result[document.path] = document.snapshot }
+        return result
+    }
+
+    /// Works out the overlays of documents anew from all batches that write to them.
+    @discardableResult
+    func recomputeOverlays(
+        at paths: Set<StoragePath>, over cached: [StoragePath: CachedDocument]
+    ) throws(StorageError) -> [LocalDocument] {
+        guard !paths.isEmpty else { return [] }
+        var documents: [StoragePath: (document: LocalDocument, mask: FieldMask, newest: Int)] = [:]
+        for path in paths { documents[path] = (LocalDocument(path, cached[path]), .none, 0) }
+        for batch in try rows.batches(of: owner, touching: paths) {
+            for path in batch.paths {
+                guard var entry = documents[path] else { continue }
+                documents[path] = nil
+                batch.apply(to: &entry.document, touching: &entry.mask)
+                entry.newest = batch.number
+                documents[path] = entry
+            }
+        }
+        for (path, entry) in documents {
+            if let write = entry.document.overlay(of: entry.mask) {
+                try rows.putOverlay(Overlay(write: write, batchNumber: entry.newest), of: owner)
+            } else {
+                try rows.removeOverlay(of: owner, at: path)
+            }
+        }
+        return documents.values.map(\.document)
+    }
+}

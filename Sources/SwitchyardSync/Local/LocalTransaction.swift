@@ -1,0 +1,63 @@
+import Switchyard
+
+/// One transaction of the local store: its rows, its sequence number, and what may be unreferenced at its end.
+final class LocalTransaction {
+    let rows: any StoreRows
+    let owner: QueueOwner
+    var globals: StoreGlobals
+    /// The targets in use, with their newest tokens; becomes the store's own when the transaction succeeds.
+    var active: [Int: TargetRecord]
+    var pins: ReferenceSet
+    private let isEager: Bool
+    private var orphanCandidates = Set<StoragePath>()
+    private let original: StoreGlobals
+
+    init(
+        rows: any StoreRows, owner: QueueOwner, globals: StoreGlobals, active: [Int: TargetRecord], pins: ReferenceSet,
+        policy: CachePolicy
+    ) {
+        self.rows = rows
+        self.owner = owner
+        self.globals = globals
+        original = globals
+        self.active = active
+        self.pins = pins
+        isEager = policy == .eager
+    }
+
+    /// Drawn at first use: most reads need none.
+    var sequenceNumber: Int64 {
+        if globals.highestSequenceNumber == original.highestSequenceNumber { globals.highestSequenceNumber += 1 }
+        return globals.highestSequenceNumber
+    }
+
+    /// To be called whenever a document gains or loses a reference.
+    func noteUse(of path: StoragePath) throws(StorageError) {
+        if isEager {
+            orphanCandidates.insert(path)
+        } else {
+            try rows.setSequenceNumber(sequenceNumber, of: path)
+        }
+    }
+
+    func put(_ document: CachedDocument) throws(StorageError) {
+        try rows.putDocument(document)
+        if isEager { orphanCandidates.insert(document.path) }
+    }
+
+    func confirm(_ added: Set<StoragePath>, _ removed: Set<StoragePath>, of target: Int) throws(StorageError) {
+        try rows.removeConfirmed(removed, from: target)
+        try rows.addConfirmed(added, to: target)
+        for path in removed { try noteUse(of: path) }
+        for path in added { try noteUse(of: path) }
+    }
+
+    /// Drops what nothing refers to any more, and writes the numbers that changed.
+    func finish() throws(StorageError) {
+        for path in orphanCandidates where !pins.contains(path) {
+            guard try !rows.isConfirmed(path), try !rows.hasBatch(touching: path) else { continue }
+            try rows.removeDocument(at: path)
+        }
+        if globals != original { try rows.setGlobals(globals) }
+    }
+}

@@ -1,0 +1,48 @@
+import Switchyard
+
+/// A view that somebody listens to.
+struct OpenView {
+    var view: View
+    let target: Int
+}
+
+/// One listener: what it saw last decides what it is told next.
+struct Listener {
+    let query: LiveQuery
+    let options: ListenerOptions
+    private var hasRaisedFirst = false
+    private var last: ViewSnapshot?
+
+    init(_ query: LiveQuery, _ options: ListenerOptions) {
+        self.query = query
+        self.options = options
+    }
+
+    /// - Returns: What to show of a new state, if anything.
+    mutating func take(_ snapshot: ViewSnapshot, _ online: OnlineState) -> ViewSnapshot? {
+        var snapshot = snapshot
+        if !options.includesMetadataChanges { snapshot.changes.removeAll { $0.kind == .metadata } }
+        defer { last = snapshot }
+        guard hasRaisedFirst else {
+            guard isReadyForFirst(snapshot, online) else { return nil }
+            hasRaisedFirst = true
+            return snapshot.asInitial
+        }
+        if !snapshot.changes.isEmpty { return snapshot }
+        let pendingChanged = last.map { $0.hasPendingWrites != snapshot.hasPendingWrites } ?? false
+        guard snapshot.syncStateChanged || pendingChanged, options.includesMetadataChanges else { return nil }
+        return snapshot
+    }
+
+    mutating func onlineStateChanged(_ online: OnlineState) -> ViewSnapshot? {
+        guard let last, !hasRaisedFirst, isReadyForFirst(last, online) else { return nil }
+        hasRaisedFirst = true
+        return last.asInitial
+    }
+
+    private func isReadyForFirst(_ snapshot: ViewSnapshot, _ online: OnlineState) -> Bool {
+        if !snapshot.isFromCache || options.readsCacheOnly { return true }
+        if options.waitsForSync && online != .offline { return false }
+        return !snapshot.documents.isEmpty || snapshot.hasCachedResults || online == .offline
+    }
+}

@@ -1,0 +1,80 @@
+package import Switchyard
+
+/// What happens to a ``SyncMachine``.
+package enum SyncEvent: Sendable {
+    // The user
+    case listen(Int, LiveQuery, ListenerOptions)
+    case unlisten(Int)
+    /// The token comes back in ``SyncAction/writeQueued(_:id:)`` and ``SyncAction/writeFinished(_:_:)``.
+    case write(Int, [DocumentWrite], at: Timestamp)
+    case waitForPendingWrites(Int)
+    case addInSyncListener(Int)
+    case removeInSyncListener(Int)
+    case load(DocumentBundle)
+    case cancelWrite(id: String)
+    case retryWrites
+    case resolveRefused(id: String, requeuing: [DocumentWrite]?, at: Timestamp)
+    case setNetwork(isEnabled: Bool)
+    case setUser(QueueOwner)
+    /// Documents that a one-time read brought.
+    case fetched(FetchedDocuments)
+    case collectGarbage(CacheLimits?)
+
+    // The server
+    case watchOpened
+    case watched(WatchEvent)
+    case watchClosed(StorageError?)
+    case writerOpened
+    case committed(CommitResult)
+    case writerClosed(StorageError?, at: Timestamp)
+
+    case timer(SyncTimer)
+}
+
+package enum SyncTimer: String, Sendable, Hashable, CaseIterable {
+    case onlineState, watchBackoff, watchIdle, writerBackoff, writerIdle, recovery
+}
+
+package struct ListenerOptions: Sendable, Hashable {
+    package var includesMetadataChanges = true
+    /// No first snapshot from the cache while there may be a connection.
+    package var waitsForSync = false
+    package var readsCacheOnly = false
+
+    package init(includesMetadataChanges: Bool = true, waitsForSync: Bool = false, readsCacheOnly: Bool = false) {
+        self.includesMetadataChanges = includesMetadataChanges
+        self.waitsForSync = waitsForSync
+        self.readsCacheOnly = readsCacheOnly
+    }
+}
+
+/// What a ``SyncMachine`` wants done.
+package enum SyncAction: Sendable {
+    case snapshot(Int, ViewSnapshot)
+    /// The listener is over.
+    case listenFailed(Int, StorageError)
+    case inSync(Int)
+
+    case writeQueued(Int, id: String)
+    case writeFinished(Int, Result<CommitResult, StorageError>)
+    case waitFinished(Int, Result<Void, StorageError>)
+    case queueChanged
+    case refusedChanged
+
+    case openWatch
+    case sendWatch(WatchRequest)
+    case closeWatch
+    case openWriter
+    case sendWrite(OutgoingBatch)
+    case closeWriter
+
+    /// Replaces a timer of the same name. Pauses after failures grow with `attempt`; their length is the shell's choice.
+    case schedule(SyncTimer, SyncDelay)
+    case cancel(SyncTimer)
+}
+
+package enum SyncDelay: Sendable, Hashable {
+    case seconds(Int)
+    /// After this many failures in a row; the longest one when the server is overloaded.
+    case backoff(attempt: Int, isOverloaded: Bool)
+}

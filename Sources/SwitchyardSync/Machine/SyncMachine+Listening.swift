@@ -1,0 +1,147 @@
+import Switchyard
+
+extension SyncMachine {
+    func listen(_ id: Int, _ query: LiveQuery, _ options: ListenerOptions) {
+        let hadServerListeners = hasServerListeners(query)
+        do throws(StorageError) {
+            if views[query] == nil {
+                try open(query)
+            }
+        } catch {
+            emit(.listenFailed(id, error))
+            return
+        }
+        let open = views[query]!
+        listeners[id] = Listener(query, options)
+        listenerIDs[query, default: []].append(id)
+        if !options.readsCacheOnly, !hadServerListeners { startWatching(open.target) }
+        if let snapshot = listeners[id]!.take(open.view.snapshot(), online.state) {
+            emit(.snapshot(id, snapshot))
+            emitInSync()
+        }
+    }
+
+    func unlisten(_ id: Int) {
+        guard let listener = listeners.removeValue(forKey: id) else { return }
+        let query = listener.query
+        listenerIDs[query]?.removeAll { $0 == id }
+        guard let target = views[query]?.target else { return }
+        if listenerIDs[query]?.isEmpty ?? true {
+            listenerIDs[query] = nil
+            views[query] = nil
+            queriesByTarget[target]?.removeAll { $0 == query }
+        }
+        let rest = queriesByTarget[target] ?? []
+        guard rest.isEmpty else {
+            if !rest.contains(where: hasServerListeners) { stopWatching(target) }
+            return
+        }
+        let release = { [local] () throws(StorageError) in try local.release(target) }
+        attempt(release)
+        stopWatching(target)
+        forget(target)
+    }
+
+    func hasServerListeners(_ query: LiveQuery) -> Bool {
+        (listenerIDs[query] ?? []).contains { listeners[$0]?.options.readsCacheOnly == false }
+    }
+
+    private func open(_ query: LiveQuery) throws(StorageError) {
+        let record = try local.allocate(query.target)
+        let result = try local.run(query)
+        var view = View(query, confirmed: result.confirmed)
+        // Another query on the same target may have been confirmed already.
+        let mirror = queriesByTarget[record.id]?.first.flatMap { views[$0]?.view }
+        let isCurrent = (mirror?.isSynced ?? false) && online.state != .offline
+        let outcome = view.apply(
+            view.draft(result.documents), TargetChange(resumeToken: record.resumeToken, isCurrent: isCurrent))
+        views[query] = OpenView(view: view, target: record.id)
+        queriesByTarget[record.id, default: []].append(query)
+        let shown = view.contents.documents.map(\.path)
+        if !shown.isEmpty {
+            try local.noteView(of: record.id, added: shown, removed: [], isSynced: false)
+        }
+        trackLimbo(outcome, of: record.id)
+    }
+
+    /// Ends everything about a target that nobody listens to, or that the server refused.
+    func forget(_ target: Int, because error: StorageError? = nil) {
+        for query in queriesByTarget.removeValue(forKey: target) ?? [] {
+            views[query] = nil
+            for id in listenerIDs.removeValue(forKey: query) ?? [] {
+                listeners[id] = nil
+                if let error { emit(.listenFailed(id, error)) }
+            }
+        }
+        for path in limbo.removeReferences(by: target) { endLookUp(of: path) }
+    }
+
+    /// Takes changed documents into all views, tells listeners, and notes what views show.
+    func raise(_ changes: LocalStore.Documents, _ event: RemoteEvent? = nil) {
+        var snapshots: [ViewSnapshot] = []
+        for target in queriesByTarget.keys.sorted() {
+            for query in queriesByTarget[target] ?? [] {
+                guard let snapshot = update(query, changes, event) else { continue }
+                snapshots.append(snapshot)
+            }
+        }
+        deliver(snapshots)
+        for snapshot in snapshots {
+            guard let target = views[snapshot.query]?.target else { continue }
+            let added = snapshot.changes.filter { $0.kind == .added }.map(\.document.path)
+            let removed = snapshot.changes.filter { $0.kind == .removed }.map(\.document.path)
+            guard !added.isEmpty || !removed.isEmpty || !snapshot.isFromCache else { continue }
+            attempt { [local] () throws(StorageError) in
+                try local.noteView(of: target, added: added, removed: removed, isSynced: !snapshot.isFromCache)
+            }
+        }
+    }
+
+    private func update(_ query: LiveQuery, _ changes: LocalStore.Documents, _ event: RemoteEvent?) -> ViewSnapshot? {
+        guard var open = views.removeValue(forKey: query) else { return nil }
+        var draft = open.view.draft(changes)
+        if draft.needsRefill, let whole = try? local.run(query, usesConfirmed: false) {
+            draft = open.view.draft(whole.documents, after: draft)
+        }
+        let outcome = open.view.apply(
+            draft, event?.targetChanges[open.target], awaitsRequery: event?.mismatches[open.target] != nil)
+        let target = open.target
+        views[query] = open
+        trackLimbo(outcome, of: target)
+        return outcome.snapshot
+    }
+
+    func deliver(_ snapshots: [ViewSnapshot]) {
+        var hasRaised = false
+        for snapshot in snapshots {
+            for id in listenerIDs[snapshot.query] ?? [] {
+                guard let shown = listeners[id]?.take(snapshot, online.state) else { continue }
+                emit(.snapshot(id, shown))
+                hasRaised = true
+            }
+        }
+        if hasRaised { emitInSync() }
+    }
+
+    func emitInSync() {
+        for id in inSyncListeners { emit(.inSync(id)) }
+    }
+
+    func load(_ bundle: DocumentBundle) {
+        attempt { [unowned self] () throws(StorageError) in
+            if let changes = try local.apply(bundle) { raise(changes) }
+        }
+    }
+
+    /// - Returns: The documents that were read, as they look with pending writes.
+    func take(_ fetched: FetchedDocuments) -> [StoragePath: DocumentSnapshot] {
+        var documents: [StoragePath: CachedDocument] = [:]
+        for snapshot in fetched.documents {
+            documents[snapshot.path] = CachedDocument(
+                snapshot, missingSince: fetched.readTime, readTime: fetched.readTime)
+        }
+        guard let changes = try? local.applyFetched(documents) else { return [:] }
+        raise(changes)
+        return changes
+    }
+}

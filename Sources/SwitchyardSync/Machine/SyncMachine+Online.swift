@@ -1,0 +1,112 @@
+import Switchyard
+
+extension SyncMachine {
+    func setOnline(_ state: OnlineState) {
+        apply(online.set(state))
+        onlineStateChanged()
+    }
+
+    func apply(_ change: OnlineStateTracker.TimerChange) {
+        switch change {
+        case .none: break
+        case .start: emit(.schedule(.onlineState, .seconds(10)))
+        case .cancel: emit(.cancel(.onlineState))
+        }
+    }
+
+    /// Tells views and listeners, if the state is another one than they know.
+    func onlineStateChanged() {
+        guard online.state != announcedOnlineState else { return }
+        announcedOnlineState = online.state
+        var snapshots: [ViewSnapshot] = []
+        if online.state == .offline {
+            for target in queriesByTarget.keys.sorted() {
+                for query in queriesByTarget[target] ?? [] {
+                    if let snapshot = views[query]?.view.goOffline() { snapshots.append(snapshot) }
+                }
+            }
+        }
+        var hasRaised = false
+        for id in listeners.keys.sorted() {
+            guard let snapshot = listeners[id]?.onlineStateChanged(online.state) else { continue }
+            emit(.snapshot(id, snapshot))
+            hasRaised = true
+        }
+        if hasRaised { emitInSync() }
+        deliver(snapshots)
+    }
+
+    func setNetwork(_ isEnabled: Bool) {
+        isNetworkEnabled = isEnabled
+        if isEnabled {
+            enableNetwork()
+        } else {
+            stopStreams()
+            setOnline(.offline)
+        }
+    }
+
+    func stopStreams() {
+        stopWriter()
+        stopWatch()
+    }
+
+    func enableNetwork() {
+        guard canUseNetwork else { return }
+        if listening.isEmpty { setOnline(.unknown) } else { startWatch() }
+        fillPipeline()
+    }
+
+    func setUser(_ owner: QueueOwner) {
+        let usedNetwork = canUseNetwork
+        isChangingUser = true
+        stopStreams()
+        if usedNetwork { setOnline(.unknown) }
+        attempt { [unowned self] () throws(StorageError) in
+            guard owner != local.owner else { return }
+            let changes = try local.changeOwner(to: owner)
+            let error = StorageError(.cancelled, "Another user signed in while the call was waiting.")
+            for wait in waits { emit(.waitFinished(wait.token, .failure(error))) }
+            waits = []
+            emit(.queueChanged)
+            emit(.refusedChanged)
+            raise(changes)
+        }
+        isChangingUser = false
+        enableNetwork()
+    }
+
+    // MARK: A store that fails
+
+    /// Does something that the server's view of things depends on. While the store fails, the network is left alone, and
+    /// what is undone is tried again in order.
+    func attempt(_ operation: @escaping () throws(StorageError) -> Void) {
+        guard undone.isEmpty else {
+            undone.append(operation)
+            return
+        }
+        do throws(StorageError) {
+            try operation()
+        } catch {
+            undone.append(operation)
+            stopStreams()
+            setOnline(.offline)
+            emit(.schedule(.recovery, .backoff(attempt: 1, isOverloaded: false)))
+        }
+    }
+
+    func recover() {
+        var attempts = 1
+        while let operation = undone.first {
+            do throws(StorageError) {
+                try operation()
+                undone.removeFirst()
+            } catch {
+                attempts += 1
+                emit(.schedule(.recovery, .backoff(attempt: attempts, isOverloaded: false)))
+                return
+            }
+        }
+        enableNetwork()
+    }
+}

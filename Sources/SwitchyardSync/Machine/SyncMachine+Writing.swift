@@ -1,0 +1,194 @@
+import Switchyard
+
+extension SyncMachine {
+    func write(_ token: Int, _ writes: [DocumentWrite], at time: Timestamp) {
+        do throws(StorageError) {
+            let (batch, changes) = try local.write(writes, at: time)
+            writeTokens[batch.number] = token
+            emit(.writeQueued(token, id: batch.id))
+            emit(.queueChanged)
+            raise(changes)
+            fillPipeline()
+        } catch {
+            emit(.writeFinished(token, .failure(error)))
+        }
+    }
+
+    func wait(_ token: Int) {
+        do throws(StorageError) {
+            if let number = try local.highestBatchNumber() {
+                waits.append((token, number))
+            } else {
+                emit(.waitFinished(token, .success(())))
+            }
+        } catch {
+            emit(.waitFinished(token, .failure(error)))
+        }
+    }
+
+    private func finish(_ batch: QueuedBatch, _ result: Result<CommitResult, StorageError>) {
+        if let token = writeTokens.removeValue(forKey: batch.number) { emit(.writeFinished(token, result)) }
+        guard !waits.isEmpty else { return }
+        let first = (try? local.batches(limit: 1))?.first?.number ?? .max
+        for wait in waits where wait.number < first { emit(.waitFinished(wait.token, .success(()))) }
+        waits.removeAll { $0.number < first }
+    }
+
+    // MARK: The pipeline
+
+    func fillPipeline() {
+        guard canUseNetwork else { return }
+        while pipeline.count < maximumInFlight {
+            let last = pipeline.last?.number ?? 0
+            let free = maximumInFlight - pipeline.count
+            guard let batches = try? local.batches(after: last, limit: free), !batches.isEmpty else { break }
+            for batch in batches {
+                pipeline.append(batch)
+                if writer == .open { send(batch) }
+            }
+        }
+        if pipeline.isEmpty {
+            if writer == .open { emit(.schedule(.writerIdle, .seconds(60))) }
+        } else if !writer.isStarted {
+            startWriter()
+        }
+    }
+
+    private func send(_ batch: QueuedBatch) {
+        let mayHaveBeenSent = batch.number <= sentUpTo
+        sentUpTo = max(sentUpTo, batch.number)
+        emit(.cancel(.writerIdle))
+        emit(.sendWrite(OutgoingBatch(id: batch.id, writes: batch.writes, mayHaveBeenSent: mayHaveBeenSent)))
+    }
+
+    // MARK: The stream
+
+    private func startWriter() {
+        guard canUseNetwork, !writer.isStarted, !pipeline.isEmpty else { return }
+        if writerFailures == 0 {
+            openWriter()
+        } else {
+            writer = .waiting
+            emit(.schedule(.writerBackoff, .backoff(attempt: writerFailures, isOverloaded: isWriterOverloaded)))
+        }
+    }
+
+    func openWriter() {
+        writer = .opening
+        emit(.openWriter)
+    }
+
+    func closeWriter() { stopWriter() }
+
+    func stopWriter() {
+        if writer == .open || writer == .opening { emit(.closeWriter) }
+        writer = .stopped
+        writerFailures = 0
+        isWriterOverloaded = false
+        pipeline = []
+        emit(.cancel(.writerBackoff))
+        emit(.cancel(.writerIdle))
+    }
+
+    func writerOpened() {
+        guard writer == .opening else { return }
+        writer = .open
+        for batch in pipeline { send(batch) }
+    }
+
+    func committed(_ result: CommitResult) {
+        guard writer == .open, !pipeline.isEmpty else { return }
+        writerFailures = 0
+        isWriterOverloaded = false
+        let batch = pipeline.removeFirst()
+        attempt { [unowned self] () throws(StorageError) in
+            let changes = try local.acknowledge(batch, result)
+            finish(batch, .success(result))
+            emit(.queueChanged)
+            raise(changes)
+        }
+        fillPipeline()
+    }
+
+    func writerClosed(_ error: StorageError?, at time: Timestamp) {
+        guard writer == .open || writer == .opening else { return }
+        let wasOpen = writer == .open
+        writer = .stopped
+        emit(.cancel(.writerIdle))
+        if let error {
+            writerFailures += 1
+            isWriterOverloaded = error.code == .resourceExhausted
+            if wasOpen, let batch = pipeline.first {
+                if SyncMachine.isPermanent(error) {
+                    writerFailures = 0
+                    pipeline.removeFirst()
+                    refuse(batch, error, at: time)
+                } else {
+                    attempt { [local] () throws(StorageError) in
+                        try local.noteAttempt(on: batch.number, error: error.code)
+                    }
+                    emit(.queueChanged)
+                }
+            }
+        }
+        fillPipeline()
+        startWriter()
+    }
+
+    private func refuse(_ batch: QueuedBatch, _ error: StorageError, at time: Timestamp) {
+        let refused = RefusedBatch(
+            id: batch.id, writes: batch.writes, refusedAt: time, code: error.code, message: error.message)
+        attempt { [unowned self] () throws(StorageError) in
+            let changes = try local.reject(batch, keeping: refused)
+            finish(batch, .failure(error))
+            emit(.queueChanged)
+            emit(.refusedChanged)
+            raise(changes)
+        }
+    }
+
+    static func isPermanent(_ error: StorageError) -> Bool {
+        switch error.code {
+        case .cancelled, .unknown, .internal, .unauthenticated, .aborted: false
+        default: !error.isRetryable
+        }
+    }
+
+    // MARK: The queue as the user sees it
+
+    func cancelWrite(_ id: String) {
+        attempt { [unowned self] () throws(StorageError) in
+            guard let batch = try local.batches().first(where: { $0.id == id }), !isSent(batch) else { return }
+            let changes = try local.reject(batch, keeping: nil)
+            pipeline.removeAll { $0.number == batch.number }
+            finish(batch, .failure(StorageError(.cancelled, "The write was cancelled before it was sent.")))
+            emit(.queueChanged)
+            raise(changes)
+        }
+    }
+
+    /// Whether a batch is, or once was, on its way.
+    func isSent(_ batch: QueuedBatch) -> Bool { batch.number <= sentUpTo }
+
+    func retryWrites() {
+        writerFailures = 0
+        if writer == .waiting {
+            emit(.cancel(.writerBackoff))
+            openWriter()
+        } else {
+            fillPipeline()
+        }
+    }
+
+    func resolveRefused(_ id: String, requeuing writes: [DocumentWrite]?, at time: Timestamp) {
+        attempt { [unowned self] () throws(StorageError) in
+            guard try local.removeRefused(id) else { return }
+            emit(.refusedChanged)
+            guard let writes else { return }
+            let (_, changes) = try local.write(writes, at: time)
+            emit(.queueChanged)
+            raise(changes)
+            fillPipeline()
+        }
+    }
+}

@@ -1,0 +1,155 @@
+package import Switchyard
+
+/// The engine without time, tasks and network: what happened goes in, what is to be done comes out.
+///
+/// Deterministic: the same store and the same events give the same actions. Used from one place at a time.
+package final class SyncMachine {
+    let local: LocalStore
+    let maximumLimboResolutions: Int
+    let maximumInFlight: Int
+    private var actions: [SyncAction] = []
+
+    // What is listened to
+    var listeners: [Int: Listener] = [:]
+    /// The listeners of each query, in the order of their coming.
+    var listenerIDs: [LiveQuery: [Int]] = [:]
+    var views: [LiveQuery: OpenView] = [:]
+    /// The queries on each target, in the order of their coming.
+    var queriesByTarget: [Int: [LiveQuery]] = [:]
+    var inSyncListeners: [Int] = []
+
+    // The stream of changes
+    var watch = StreamState.stopped
+    var aggregator = WatchAggregator()
+    /// What the stream is to watch, with the newest tokens: queries and look-ups of single documents.
+    var listening: [Int: WatchedTarget] = [:]
+    var online = OnlineStateTracker()
+    var watchFailures = 0
+    var isWatchOverloaded = false
+    var announcedOnlineState = OnlineState.unknown
+
+    // Look-ups of documents that the server has not confirmed
+    var limbo = LimboResolver()
+
+    // The stream of writes
+    var writer = StreamState.stopped
+    var pipeline: [QueuedBatch] = []
+    /// The newest batch that was ever sent from here; those not above it may have reached the server.
+    var sentUpTo: Int
+    var writerFailures = 0
+    var isWriterOverloaded = false
+    var writeTokens: [Int: Int] = [:]
+    var waits: [(token: Int, number: Int)] = []
+
+    // Why there is no traffic
+    var isNetworkEnabled = true
+    var isChangingUser = false
+    /// What a failing store has left undone, oldest first.
+    var undone: [() throws(StorageError) -> Void] = []
+
+    /// - Parameter storeID: The name that a new store gets; batches are called after it.
+    package init(
+        store: any SyncStore, policy: CachePolicy, owner: QueueOwner, storeID: String,
+        maximumLimboResolutions: Int = 100, maximumInFlight: Int = 10
+    ) throws(StorageError) {
+        local = LocalStore(store: store, policy: policy, owner: owner)
+        self.maximumLimboResolutions = maximumLimboResolutions
+        self.maximumInFlight = maximumInFlight
+        sentUpTo = 0
+        try local.open(storeID: storeID)
+        sentUpTo = local.globals.highestBatchNumber
+    }
+
+    /// To be called once, before any event: takes up the queue that is there.
+    package func start() -> [SyncAction] {
+        fillPipeline()
+        return takeActions()
+    }
+
+    package func handle(_ event: SyncEvent) -> [SyncAction] {
+        switch event {
+        case .listen(let id, let query, let options): listen(id, query, options)
+        case .unlisten(let id): unlisten(id)
+        case .write(let token, let writes, let time): write(token, writes, at: time)
+        case .waitForPendingWrites(let token): wait(token)
+        case .addInSyncListener(let id):
+            inSyncListeners.append(id)
+            emit(.inSync(id))
+        case .removeInSyncListener(let id): inSyncListeners.removeAll { $0 == id }
+        case .load(let bundle): load(bundle)
+        case .cancelWrite(let id): cancelWrite(id)
+        case .retryWrites: retryWrites()
+        case .resolveRefused(let id, let writes, let time): resolveRefused(id, requeuing: writes, at: time)
+        case .setNetwork(let isEnabled): setNetwork(isEnabled)
+        case .setUser(let owner): setUser(owner)
+        case .fetched(let fetched): _ = take(fetched)
+        case .collectGarbage(let limits): _ = try? local.collectGarbage(limits)
+        case .watchOpened: watchOpened()
+        case .watched(let event): watched(event)
+        case .watchClosed(let error): watchClosed(error)
+        case .writerOpened: writerOpened()
+        case .committed(let result): committed(result)
+        case .writerClosed(let error, let time): writerClosed(error, at: time)
+        case .timer(let timer): fire(timer)
+        }
+        return takeActions()
+    }
+
+    func emit(_ action: SyncAction) { actions.append(action) }
+
+    func takeActions() -> [SyncAction] {
+        defer { actions = [] }
+        return actions
+    }
+
+    private func fire(_ timer: SyncTimer) {
+        switch timer {
+        case .onlineState:
+            online.timedOut()
+            onlineStateChanged()
+        case .watchBackoff: if watch == .waiting { openWatch() }
+        case .watchIdle: if watch == .open, listening.isEmpty { closeWatch() }
+        case .writerBackoff: if writer == .waiting { openWriter() }
+        case .writerIdle: if writer == .open, pipeline.isEmpty { closeWriter() }
+        case .recovery: recover()
+        }
+    }
+
+    // MARK: Asked by the runner of the machine, and by tests
+
+    package var onlineState: OnlineState { online.state }
+    package var owner: QueueOwner { local.owner }
+    package func targetID(of query: LiveQuery) -> Int? { views[query]?.target }
+    package var batchesInFlight: Int { pipeline.count }
+    package var activeLimboTargets: [StoragePath: Int] { limbo.active }
+    package var enqueuedLimbo: [StoragePath] { limbo.waiting }
+    package var hasListeners: Bool { !listeners.isEmpty || !inSyncListeners.isEmpty }
+    /// Whether everything that was asked for has its answer: nothing queued, all views current.
+    package var isQuiet: Bool {
+        pipeline.isEmpty && views.values.allSatisfy { $0.view.isSynced } && undone.isEmpty
+            && (try? local.highestBatchNumber()) == .some(nil)
+    }
+    package func document(at path: StoragePath) throws(StorageError) -> DocumentSnapshot? {
+        try local.document(at: path)
+    }
+    package func run(_ query: Query) throws(StorageError) -> [DocumentSnapshot] {
+        let evaluator = QueryEvaluator(query)
+        return try local.run(.query(query), usesConfirmed: false).documents.values
+            .sorted { evaluator.ordering($0, $1) == .before }
+    }
+    package func namedQuery(_ name: String) throws(StorageError) -> Query? { try local.namedQuery(name)?.query }
+    package func queue() throws(StorageError) -> [QueuedBatch] { try local.batches() }
+    package func refused() throws(StorageError) -> [RefusedBatch] { try local.refusedBatches() }
+    package func clear() throws(StorageError) { try local.store.clear() }
+    package func close() { local.store.close() }
+}
+
+enum StreamState {
+    case stopped
+    /// After a failure, until its timer fires.
+    case waiting
+    case opening
+    case open
+
+    var isStarted: Bool { self != .stopped }
+}

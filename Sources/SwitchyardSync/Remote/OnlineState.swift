@@ -1,0 +1,43 @@
+/// What is known about the connection.
+package enum OnlineState: Sendable, Hashable {
+    /// An attempt is under way, or nobody needs one.
+    case unknown
+    case online
+    /// An attempt failed or took too long, or the network is switched off: listeners get what the cache has.
+    case offline
+}
+
+/// Decides when to call the connection lost: after one failure, or 10 s without an answer.
+struct OnlineStateTracker {
+    private(set) var state = OnlineState.unknown
+    private var failures = 0
+
+    enum TimerChange { case none, start, cancel }
+
+    /// The stream of changes is about to be opened.
+    mutating func streamStarts() -> TimerChange {
+        guard failures == 0 else { return .none }
+        state = .unknown
+        return .start
+    }
+
+    /// The stream broke while somebody needed it.
+    mutating func streamFailed() -> TimerChange {
+        guard state != .online else {
+            state = .unknown
+            return .none
+        }
+        failures += 1
+        state = .offline
+        return .cancel
+    }
+
+    mutating func timedOut() { state = .offline }
+
+    /// Learned for certain, or reset.
+    mutating func set(_ new: OnlineState) -> TimerChange {
+        failures = 0
+        state = new
+        return .cancel
+    }
+}

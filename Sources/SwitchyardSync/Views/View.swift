@@ -1,0 +1,154 @@
+import Switchyard
+
+/// The live result of one query as its listeners see it: local matches, cut at the limit, and what the server confirmed.
+///
+/// Cost grows with the documents that change, not with those there are.
+struct View {
+    let evaluator: LiveEvaluator
+    private(set) var contents = ViewContents()
+    /// The documents that the server has said belong to the result.
+    private(set) var confirmed: Set<StoragePath>
+    private var limbo: Set<StoragePath> = []
+    /// Whether `limbo` must be found out from all documents, because changes went by while it did not matter.
+    private var isLimboStale = true
+    private(set) var isCurrent = false
+    private(set) var isSynced = false
+    private(set) var hasCachedResults = false
+
+    init(_ query: LiveQuery, confirmed: Set<StoragePath>) {
+        evaluator = LiveEvaluator(query)
+        self.confirmed = confirmed
+    }
+
+    var query: LiveQuery { evaluator.query }
+
+    /// What `changes` make of the documents. Nothing is visible before ``apply(_:_:resolvesLimbo:awaitsRequery:)``.
+    ///
+    /// - Parameter earlier: Changes that these come on top of.
+    func draft(_ changes: LocalStore.Documents, after earlier: ViewDraft? = nil) -> ViewDraft {
+        var draft = earlier ?? ViewDraft(contents)
+        draft.needsRefill = false
+        let limit = evaluator.limit
+        let isFull = limit.map { draft.contents.documents.count == $0.count } ?? false
+        let edge: DocumentSnapshot? =
+            switch limit {
+            case .first? where isFull: draft.contents.documents.last
+            case .last? where isFull: draft.contents.documents.first
+            default: nil
+            }
+        for (path, document) in changes {
+            let old = draft.contents[path]
+            let new = evaluator.matches(document) ? document : nil
+            guard old != nil || new != nil else { continue }
+            let wasPending = old != nil && contents.pending.contains(path)
+            let isPending = new.map { isPendingHere($0) } ?? false
+            switch (old, new) {
+            case (let old?, let new?):
+                if old.data == new.data {
+                    guard wasPending != isPending else { continue }
+                } else {
+                    // Acknowledged, and other than shown: the stream is about to show it, in one step less.
+                    guard !(old.metadata.localState == .pending && new.metadata.localState == .committed) else {
+                        continue
+                    }
+                    if let edge, let limit {
+                        let position = evaluator.ordering(new, edge)
+                        let isBeyond = if case .first = limit { position == .after } else { position == .before }
+                        if isBeyond { draft.needsRefill = true }
+                    }
+                }
+            case (_?, nil): if edge != nil { draft.needsRefill = true }
+            case (nil, _): break
+            }
+            draft.put(new, at: path, isPending: isPending, evaluator)
+        }
+        if let limit {
+            while draft.contents.documents.count > limit.count {
+                let surplus =
+                    if case .first = limit { draft.contents.documents.last! } else { draft.contents.documents.first! }
+                draft.put(nil, at: surplus.path, isPending: false, evaluator)
+            }
+        }
+        return draft
+    }
+
+    struct Outcome {
+        var snapshot: ViewSnapshot?
+        var limboAdded: [StoragePath] = []
+        var limboRemoved: [StoragePath] = []
+    }
+
+    /// Makes a draft the state of the view.
+    ///
+    /// - Parameters:
+    ///   - change: What the server said about the target.
+    ///   - awaitsRequery: Whether everything confirmed was given up and has been asked for again.
+    mutating func apply(
+        _ draft: ViewDraft, _ change: TargetChange? = nil, resolvesLimbo: Bool = true, awaitsRequery: Bool = false
+    ) -> Outcome {
+        let changes = draft.changes(from: contents, evaluator)
+        var touched = Set(draft.touched.keys)
+        contents = draft.contents
+        if let change {
+            confirmed.formUnion(change.added)
+            confirmed.subtract(change.removed)
+            touched.formUnion(change.added)
+            touched.formUnion(change.removed)
+            isCurrent = change.isCurrent
+            hasCachedResults = !change.resumeToken.isEmpty
+        }
+        var outcome = Outcome()
+        if resolvesLimbo && !awaitsRequery && isCurrent {
+            (outcome.limboAdded, outcome.limboRemoved) = updateLimbo(touched)
+        } else {
+            isLimboStale = true
+        }
+        let wasSynced = isSynced
+        isSynced = isCurrent && limbo.isEmpty && !awaitsRequery
+        if !changes.isEmpty || isSynced != wasSynced {
+            outcome.snapshot = snapshot(changes, syncStateChanged: isSynced != wasSynced)
+        }
+        return outcome
+    }
+
+    /// - Returns: A snapshot if the view was current, which it is no more.
+    mutating func goOffline() -> ViewSnapshot? {
+        guard isCurrent else { return nil }
+        isCurrent = false
+        return apply(ViewDraft(contents), resolvesLimbo: false).snapshot
+    }
+
+    func snapshot(_ changes: [DocumentChange] = [], syncStateChanged: Bool = false) -> ViewSnapshot {
+        ViewSnapshot(
+            query: query, documents: DocumentList(contents.documents), changes: changes, isFromCache: !isSynced,
+            hasPendingWrites: !contents.pending.isEmpty, syncStateChanged: syncStateChanged,
+            hasCachedResults: hasCachedResults)
+    }
+
+    /// An acknowledged write counts as pending until the stream shows it, if this view showed it as pending.
+    private func isPendingHere(_ document: DocumentSnapshot) -> Bool {
+        switch document.metadata.localState {
+        case .none: false
+        case .pending: true
+        case .committed: contents.pending.contains(document.path)
+        }
+    }
+
+    private mutating func updateLimbo(_ touched: Set<StoragePath>) -> (added: [StoragePath], removed: [StoragePath]) {
+        var added: [StoragePath] = []
+        var removed: [StoragePath] = []
+        let candidates = isLimboStale ? Set(contents.documents.map(\.path)).union(limbo) : touched
+        isLimboStale = false
+        for path in candidates {
+            let isInLimbo =
+                !confirmed.contains(path)
+                && contents[path].map { $0.metadata.localState != .pending } ?? false
+            if isInLimbo {
+                if limbo.insert(path).inserted { added.append(path) }
+            } else if limbo.remove(path) != nil {
+                removed.append(path)
+            }
+        }
+        return (added.sorted(), removed.sorted())
+    }
+}

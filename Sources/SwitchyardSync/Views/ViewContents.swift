@@ -1,0 +1,64 @@
+import Switchyard
+
+/// The documents of a view in order, and which of them show pending writes.
+struct ViewContents {
+    private(set) var documents = PersistentSequence<DocumentSnapshot>()
+    private var filed: [StoragePath: DocumentSnapshot] = [:]
+    private(set) var pending: Set<StoragePath> = []
+
+    subscript(path: StoragePath) -> DocumentSnapshot? { filed[path] }
+
+    mutating func put(
+        _ document: DocumentSnapshot?, at path: StoragePath, isPending: Bool, _ evaluator: LiveEvaluator
+    ) {
+        let old = filed[path]
+        if let old, let document, evaluator.ordering(old, document) == .same {
+            documents.replace(at: position(of: old, evaluator), with: document)
+        } else {
+            if let old { documents.remove(at: position(of: old, evaluator)) }
+            if let document { documents.insert(document, at: position(of: document, evaluator)) }
+        }
+        filed[path] = document
+        if isPending { pending.insert(path) } else { pending.remove(path) }
+    }
+
+    private func position(of document: DocumentSnapshot, _ evaluator: LiveEvaluator) -> Int {
+        documents.position { evaluator.ordering($0, document) }.index
+    }
+}
+
+/// The next state of a view while it is worked out.
+struct ViewDraft {
+    private(set) var contents: ViewContents
+    /// How each document that was touched looked before, and whether it was pending.
+    private(set) var touched: [StoragePath: (old: DocumentSnapshot?, wasPending: Bool)] = [:]
+    /// Whether the limit cut away, or may have, what belongs into the result now.
+    var needsRefill = false
+
+    init(_ contents: ViewContents) { self.contents = contents }
+
+    mutating func put(
+        _ document: DocumentSnapshot?, at path: StoragePath, isPending: Bool, _ evaluator: LiveEvaluator
+    ) {
+        if touched[path] == nil { touched[path] = (contents[path], contents.pending.contains(path)) }
+        contents.put(document, at: path, isPending: isPending, evaluator)
+    }
+
+    /// The difference to `old`, of which this is a draft, in the order in which listeners apply it.
+    func changes(from old: ViewContents, _ evaluator: LiveEvaluator) -> [DocumentChange] {
+        guard !touched.isEmpty else { return [] }
+        var known: [(path: StoragePath, old: DocumentSnapshot?, new: DocumentSnapshot?)] = []
+        known.reserveCapacity(touched.count)
+        for (path, before) in touched where before.old != nil || contents[path] != nil {
+            known.append((path, before.old, contents[path]))
+        }
+        return ListDifference.changes(touched: known, from: old.documents, by: evaluator.evaluator).map { change in
+            // The version goes while a write is pending, so it says nothing about the contents.
+            guard change.kind == .modified, let before = touched[change.document.path]?.old,
+                before.data == change.document.data
+            else { return change }
+            return DocumentChange(
+                kind: .metadata, document: change.document, oldIndex: change.oldIndex, newIndex: change.newIndex)
+        }
+    }
+}

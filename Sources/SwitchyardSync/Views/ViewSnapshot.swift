@@ -1,0 +1,23 @@
+package import Switchyard
+
+/// The state of a view after a change, and the change.
+package struct ViewSnapshot: Sendable {
+    package var query: LiveQuery
+    package var documents: DocumentList
+    package var changes: [DocumentChange]
+    package var isFromCache: Bool
+    package var hasPendingWrites: Bool
+    package var syncStateChanged: Bool
+    /// Whether an earlier listen left a state to go on from, even if that has no documents.
+    package var hasCachedResults: Bool
+
+    /// The same state for somebody who has seen nothing yet: all documents are new.
+    package var asInitial: ViewSnapshot {
+        var copy = self
+        copy.changes = documents.enumerated().map {
+            DocumentChange(kind: .added, document: $1, oldIndex: nil, newIndex: $0)
+        }
+        copy.syncStateChanged = true
+        return copy
+    }
+}
