@@ -126,7 +126,9 @@ extension LocalTransaction {
             if let overlay { document.apply(overlay) }
             result[path] = document.snapshot
         }
-        for document in try recomputeOverlays(at: recomputed, over: cached) { result[document.path] = document.snapshot }
+        for document in try recomputeOverlays(at: recomputed, over: cached) {
+            result[document.path] = document.snapshot
+        }
         return result
     }
 
