@@ -36,6 +36,12 @@ public struct ConformanceSuite: Sendable {
     public static func messaging(_ harness: any MessagingHarness) -> ConformanceSuite {
         ConformanceSuite(.messaging, MessagingConformance.all, on: harness, features: harness.features)
     }
+    public static func domain(_ harness: any DomainHarness) -> ConformanceSuite {
+        ConformanceSuite(.domain, DomainConformance.all, on: harness, features: harness.features)
+    }
+    public static func switching(_ harness: any SwitchingHarness) -> ConformanceSuite {
+        ConformanceSuite(.switching, SwitchingConformance.all, on: harness, features: harness.features)
+    }
 }
 
 /// Runs every check of `suites` and says what came of it. Needs no test framework.
