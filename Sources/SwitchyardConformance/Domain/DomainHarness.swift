@@ -26,11 +26,12 @@ extension DomainHarness {
     ) async throws -> AuthUser {
         let email = "\(namespace)-\(name)@example.com"
         let password: Secret = "correct horse 7 battery"
-        do throws(AuthError) {
+        do {
             return try await device.core.auth.signUp(email: email, password: password)
-        } catch .emailInUse {
-            return try await device.core.auth.signIn(email: email, password: password)
+        } catch {
+            guard error.code == .emailInUse else { throw error }
         }
+        return try await device.core.auth.signIn(email: email, password: password)
     }
 
     public func cleanUp(_ namespace: ConformanceNamespace) async throws {}
@@ -44,13 +45,22 @@ public struct DomainDevice: Sendable {
     public let checkIns: any CheckInClient
     public let notifications: any NotificationClient
 
-    /// - Parameter module: Whose domain clients are made; by default those that stand on documents.
-    public init(_ core: CoreClients, by module: (any InfrastructureModule)? = nil) async throws(InfrastructureError) {
+    /// Those that stand on documents.
+    public init(_ core: CoreClients) {
         self.core = core
-        users = try await module?.makeUserClient(on: core) ?? DocumentUserClient(on: core)
-        contacts = try await module?.makeContactsClient(on: core) ?? DocumentContactsClient(on: core)
-        checkIns = try await module?.makeCheckInClient(on: core) ?? DocumentCheckInClient(on: core)
-        notifications = try await module?.makeNotificationClient(on: core) ?? DocumentNotificationClient(on: core)
+        users = DocumentUserClient(on: core)
+        contacts = DocumentContactsClient(on: core)
+        checkIns = DocumentCheckInClient(on: core)
+        notifications = DocumentNotificationClient(on: core)
+    }
+
+    /// Those that `module` makes.
+    public init(_ core: CoreClients, by module: any InfrastructureModule) async throws(InfrastructureError) {
+        self.core = core
+        users = try await module.makeUserClient(on: core)
+        contacts = try await module.makeContactsClient(on: core)
+        checkIns = try await module.makeCheckInClient(on: core)
+        notifications = try await module.makeNotificationClient(on: core)
     }
 }
 
