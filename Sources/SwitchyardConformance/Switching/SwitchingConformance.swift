@@ -238,7 +238,6 @@ extension SwitchingConformance {
             try await probe.newest("the user") { $0.isSignedIn }
             try await context.infrastructure.use(context.features.second, for: .auth)
             try await probe.newest("that nobody is signed in there") { !$0.isSignedIn && $0 != .unknown }
-            try expectEqual(context.infrastructure.auth.provider, context.features.second, "the auth client's provider")
             try await context.infrastructure.use(context.harness.selection)
             try await probe.newest("the user again") { $0.isSignedIn }
         },

@@ -176,6 +176,21 @@ extension StorageConformance {
             try expectEqual(first, second, "the second answer")
             try expect(!receipt.batchID.isEmpty, "the batch has a name", found: "an empty one")
         },
+        StorageCheck("everything below a document goes with it", needs: .recursiveDelete, .openSchema) { context in
+            let parent = try context.items.document("parent")
+            let notes = try context.collection("notes", below: parent)
+            let deeper = try context.collection("more", below: notes.document("n1"))
+            try await context.store.set(parent, ["text": "p"])
+            try await context.store.set(notes.document("n1"), ["text": "n"])
+            try await context.store.set(deeper.document("m1"), ["text": "m"])
+            try await context.store.set(context.items.document("parent2"), ["text": "stays"])
+            let count = try await context.client.deleteRecursively(parent)
+            try expectEqual(count, 3, "the number of documents deleted")
+            try await context.store.expectMissing(parent)
+            try await context.store.expectMissing(notes.document("n1"))
+            try await context.store.expectMissing(deeper.document("m1"))
+            try await context.store.expect(context.items.document("parent2"), holds: ["text": "stays"])
+        },
         StorageCheck("the collections below a document are listed by name", needs: .listCollections, .openSchema) {
             context in
             let parent = try context.items.document("parent")

@@ -23,6 +23,9 @@ extension StorageConformance {
         refusal(of: .listCollections, "lists of collections are refused where they are not declared") { context in
             _ = try await context.client.collections(under: try context.items.document("a"))
         },
+        refusal(of: .recursiveDelete, "deleting recursively is refused where it is not declared") { context in
+            _ = try await context.client.deleteRecursively(context.items.document("a"))
+        },
         refusal(of: .alternatives, "alternatives are refused where they are not declared") { context in
             let filter = Filter.any([.field("number", .equal, 1), .field("text", .equal, "x")])
             _ = try await context.client.results(of: try Query(in: context.items).where(filter))
