@@ -36,16 +36,19 @@ public struct DocumentContactsClient: ContactsClient {
     public func add(_ contact: ContactModel) async throws(ContactsError) {
         let id = try await signedIn.id()
         try await ContactsError.mapping {
-            try await storage.createDocument(
-                ContactModel.collection(of: id).document(contact.id), Self.newFields(contact))
+            let path = try ContactModel.collection(of: id).document(contact.id)
+            try await requireNew(path)
+            try await storage.createDocument(path, Self.newFields(contact))
         }
     }
 
     public func addMutually(_ contact: ContactModel, me: ContactModel) async throws(ContactsError) {
         let id = try await signedIn.id()
         try await ContactsError.mapping {
+            let path = try ContactModel.collection(of: id).document(contact.id)
+            try await requireNew(path)
             var batch = WriteBatch()
-            try batch.create(ContactModel.collection(of: id).document(contact.id), Self.newFields(contact))
+            try batch.create(path, Self.newFields(contact))
             // The other side may know this person already; then its own notes stay.
             try batch.merge(ContactModel.collection(of: contact.id).document(id), Self.newFields(me))
             _ = try await storage.commit(batch)
@@ -55,7 +58,9 @@ public struct DocumentContactsClient: ContactsClient {
     public func update(_ contact: ContactModel) async throws(ContactsError) {
         let id = try await signedIn.id()
         try await ContactsError.mapping {
-            try await storage.updateDocument(ContactModel.collection(of: id).document(contact.id), contact.updates)
+            let path = try ContactModel.collection(of: id).document(contact.id)
+            if try await storage.foresees(path) == false { throw ContactsError(.notFound, "There is no such contact.") }
+            try await storage.updateDocument(path, contact.updates)
         }
     }
 
@@ -73,6 +78,12 @@ public struct DocumentContactsClient: ContactsClient {
             batch.delete(try ContactModel.collection(of: id).document(contact))
             batch.delete(try ContactModel.collection(of: contact).document(id))
             _ = try await storage.commit(batch)
+        }
+    }
+
+    private func requireNew(_ path: StoragePath) async throws {
+        if try await storage.foresees(path) == true {
+            throw ContactsError(.alreadyExists, "There is already a contact of this name.")
         }
     }
 

@@ -62,7 +62,11 @@ public struct DocumentNotificationClient: NotificationClient {
     ) async throws(NotificationError) {
         let id = try await signedIn.id()
         try await NotificationError.mapping {
-            try await storage.updateDocument(Self.collection(id).document(notification), updates)
+            let path = try Self.collection(id).document(notification)
+            if try await storage.foresees(path) == false {
+                throw NotificationError(.notFound, "There is no such notification.")
+            }
+            try await storage.updateDocument(path, updates)
         }
     }
 
