@@ -1,3 +1,3 @@
 extension BenchArea {
-    static let core = BenchArea(name: "core", sections: [MockSection()])
+    static let core = BenchArea(name: "core", sections: [CodableBench(), QueryViewBench(), MockSection()])
 }

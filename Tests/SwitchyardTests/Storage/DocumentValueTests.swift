@@ -50,10 +50,11 @@ import Testing
     }
 
     @Test(arguments: 1...3)
-    func `The order of values is total, agrees with equality and with hashing`(seed: Int) {
+    func `The order of values is total, agrees with equality and with hashing`(seed: Int) async {
         var random = SeededGenerator(seed: UInt64(seed))
-        let values = (0..<60).map { _ in random.value() }
+        let values = (0..<40).map { _ in random.value() }
         for left in values {
+            await Task.yield()
             for right in values {
                 #expect(left.ordering(to: right) == right.ordering(to: left).reversed)
                 if left == right { #expect(left.isSame(as: right) && left.hashValue == right.hashValue) }

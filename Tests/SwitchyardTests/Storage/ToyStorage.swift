@@ -61,7 +61,7 @@ final class ToyStorage: StorageClient {
                 let documents = self.state.withLock { Array($0.documents.values) }
                 let next = last.withLock { last in
                     last = QuerySnapshot(
-                        query: query, documents: QueryEvaluator(query).results(among: documents), since: last)
+                        query: query, documents: QueryEvaluator(query).results(among: documents), following: last)
                     return last
                 }
                 continuation.yield(next)

@@ -14,23 +14,24 @@ extension Query {
 
 extension QuerySnapshot {
     /// The snapshot of a live query that follows `previous`: its changes lead from that one to `documents`.
+    ///
+    /// For backends that do not say what changed: compares the two in linear time.
     public init(
         query: Query, documents: [DocumentSnapshot], following previous: QuerySnapshot?,
         metadata: SnapshotMetadata = SnapshotMetadata()
     ) {
         let list = DocumentList(inOrder: documents)
+        let before = previous?.documents ?? DocumentList()
         self.init(
             query: query, documents: list,
-            changes: ListDifference.changes(
-                from: previous?.documents ?? DocumentList(), to: list, by: QueryEvaluator(query)),
-            metadata: metadata)
+            changes: ListDifference.changes(from: before, to: list, by: QueryEvaluator(query)), metadata: metadata,
+            since: before)
     }
 }
 
 extension DocumentWrite {
-    /// The document after this write.
+    /// The document after this write; `time` is that of the commit: its new version, and what server times become.
     ///
-    /// - Parameter time: The time of the commit: the document's new version, and what server times become.
     /// - Throws: `.notFound`, `.alreadyExists` or `.failedPrecondition` when the precondition does not hold.
     public func carriedOut(on document: DocumentSnapshot, at time: Timestamp) throws(StorageError) -> DocumentSnapshot {
         try check(against: document)

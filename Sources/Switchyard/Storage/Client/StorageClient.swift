@@ -43,7 +43,7 @@ public protocol StorageClient: Sendable {
     @discardableResult
     func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt
 
-    /// The seam below ``transaction(_:_:)``: reads that see committed documents only, then one commit.
+    /// The seam below ``StorageClient/transaction(_:_:)``: reads that see committed documents only, then one commit.
     func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend
 
     /// Values computed over the results of `query`, in the order asked for.
@@ -57,8 +57,8 @@ public protocol StorageClient: Sendable {
     /// Deletes `document` and everything below it on the server, in bounded batches; needs the capability.
     ///
     /// Not one transaction: stopped half-way, by cancellation or a failure, it leaves the upper documents, and can be
-    /// done again. The default lists collections and deletes from the leaves up.
-    /// - Parameter progress: Called after each batch with the number of documents deleted so far.
+    /// done again. The default lists collections and deletes from the leaves up. `progress` is called after each batch
+    /// with the number of documents deleted so far.
     /// - Returns: How many documents were deleted; names of documents that never existed may count.
     func deleteRecursively(
         _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void

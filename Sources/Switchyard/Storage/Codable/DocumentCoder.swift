@@ -70,7 +70,8 @@ public struct DocumentCoder: Sendable {
         }
     }
 
-    /// - Parameter path: Where the fields come from: for ``DocumentID`` and for the text of an error.
+    /// Fields as a value. `path` says where they come from, for ``DocumentID`` and for the text of an error.
+    ///
     /// - Throws: `.codingFailed` naming the field that does not fit.
     public func decode<Value: Decodable>(
         _ type: Value.Type, from data: DocumentData, at path: StoragePath? = nil

@@ -3,11 +3,13 @@ import Foundation
 /// What all decoders of one document share.
 final class DecodingContext {
     var names: KeyNames
+    let changesNames: Bool
     let userInfo: [CodingUserInfoKey: Any]
     let path: StoragePath?
 
     init(_ coder: DocumentCoder, _ path: StoragePath?) {
         names = KeyNames(coder.keys)
+        changesNames = names.changesNames
         userInfo = coder.userInfo
         self.path = path
     }
@@ -21,25 +23,28 @@ final class DecodingContext {
 final class ValueDecoder: Decoder {
     let value: DocumentValue
     let context: DecodingContext
+    /// Whether names are changed here; those of a dictionary never are.
+    let convertsKeys: Bool
     private let parent: ValueDecoder?
     private let step: CodingStep
     private let depth: Int
-    /// Whether the value belongs to a dictionary, whose keys stay as they are.
-    private(set) var keepsKeys = false
 
     /// Far more than a document can be deep; stops types that decode themselves without end.
     private static let maximumDepth = 200
 
-    init(_ value: DocumentValue, _ context: DecodingContext, under parent: ValueDecoder?, _ step: CodingStep) {
+    init(
+        _ value: DocumentValue, _ context: DecodingContext, under parent: ValueDecoder?, _ step: CodingStep,
+        keepsKeys: Bool = false
+    ) {
         self.value = value
         self.context = context
+        convertsKeys = context.changesNames && !keepsKeys
         self.parent = parent
         self.step = step
         depth = (parent?.depth ?? -1) + 1
     }
 
     var userInfo: [CodingUserInfoKey: Any] { context.userInfo }
-    var convertsKeys: Bool { context.names.changesNames && !keepsKeys }
 
     var codingPath: [any CodingKey] {
         guard let parent else { return [] }
@@ -68,12 +73,19 @@ final class ValueDecoder: Decoder {
         } catch {
             throw located(error, at: nil)
         }
+        return try decodeByItself(type)
+    }
+
+    private func decodeByItself<Value: Decodable>(_ type: Value.Type) throws -> Value {
         guard depth < ValueDecoder.maximumDepth else {
             throw located(CodingFailure(reason: "it nests too deeply"), at: nil)
         }
-        if context.names.changesNames, type is any TextKeyedDictionary.Type { keepsKeys = true }
+        var decoder = self
+        if convertsKeys, type is any TextKeyedDictionary.Type {
+            decoder = ValueDecoder(value, context, under: parent, step, keepsKeys: true)
+        }
         do {
-            return try type.init(from: self)
+            return try type.init(from: decoder)
         } catch let error as DecodingError {
             throw error
         } catch let error as StorageError where error.code == .codingFailed {
@@ -94,7 +106,7 @@ final class ValueDecoder: Decoder {
         } catch {
             throw located(error, at: step)
         }
-        return try ValueDecoder(inner, context, under: self, step).decode(type)
+        return try ValueDecoder(inner, context, under: self, step).decodeByItself(type)
     }
 
     /// A plain value inside of this one.

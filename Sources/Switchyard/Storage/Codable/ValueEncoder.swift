@@ -3,12 +3,14 @@ import Foundation
 /// What all encoders of one document share.
 final class EncodingContext {
     var names: KeyNames
+    let changesNames: Bool
     let userInfo: [CodingUserInfoKey: Any]
     /// The fields that wait for the time of their commit, by their path.
     var serverTimes: [[String]] = []
 
     init(_ coder: DocumentCoder) {
         names = KeyNames(coder.keys)
+        changesNames = names.changesNames
         userInfo = coder.userInfo
     }
 
@@ -55,7 +57,7 @@ final class ValueEncoder: Encoder {
     }
 
     var userInfo: [CodingUserInfoKey: Any] { context.userInfo }
-    var convertsKeys: Bool { context.names.changesNames && !keepsKeys }
+    var convertsKeys: Bool { context.changesNames && !keepsKeys }
 
     var codingPath: [any CodingKey] {
         guard let parent else { return [] }
@@ -64,6 +66,7 @@ final class ValueEncoder: Encoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         content = .map
+        entries.reserveCapacity(12)
         return KeyedEncodingContainer(KeyedEncoding(self))
     }
 
@@ -77,8 +80,12 @@ final class ValueEncoder: Encoder {
     /// The whole of `value`; `nil` if it is not to be written.
     func encoded<Value: Encodable>(_ value: Value) throws -> DocumentValue? {
         if let native = NativeValues.encode(value) { return native }
+        return try encodedByItself(value)
+    }
+
+    private func encodedByItself<Value: Encodable>(_ value: Value) throws -> DocumentValue? {
         guard depth < ValueEncoder.maximumDepth else { throw failure(CodingFailure(reason: "it nests too deeply")) }
-        if context.names.changesNames, value is any TextKeyedDictionary { keepsKeys = true }
+        if context.changesNames, value is any TextKeyedDictionary { keepsKeys = true }
         do {
             try value.encode(to: self)
         } catch let error as EncodingError {
@@ -96,7 +103,7 @@ final class ValueEncoder: Encoder {
     @inline(__always)
     func encoded<Value: Encodable>(_ value: Value, at step: @autoclosure () -> CodingStep) throws -> DocumentValue? {
         if let native = NativeValues.encode(value) { return native }
-        return try ValueEncoder(context, under: self, step()).encoded(value)
+        return try ValueEncoder(context, under: self, step()).encodedByItself(value)
     }
 
     private func finished() -> DocumentValue? {
@@ -163,7 +170,7 @@ extension ValueEncoder: SingleValueEncodingContainer {
             content = .value(native)
         } else {
             // The same place in the document, so the same encoder: a wrapper adds no level.
-            if context.names.changesNames, value is any TextKeyedDictionary { keepsKeys = true }
+            if context.changesNames, value is any TextKeyedDictionary { keepsKeys = true }
             try value.encode(to: self)
         }
     }

@@ -1,11 +1,12 @@
-/// Where a field is in a document: `"name"`, `"address.city"`, `` "`odd.name`.inner" ``.
+/// Where a field is in a document: `"name"`, `"address.city"`; names that are no plain identifiers stand in back quotes.
 public struct FieldPath: Sendable {
     /// The names from the outside in, unquoted. Never empty.
     public let components: [String]
 
-    /// Parses dotted text; a component that is not a plain identifier may stand in back quotes, in which `` \` `` and `\\` escape.
+    /// Parses dotted text. A name may stand in back quotes, in which a backslash escapes a back quote or a backslash.
     ///
-    /// Without quotes a component may hold any character but ``~*/[].` ``, so `"first-name"` needs none.
+    /// Without quotes a name may hold any character but tilde, asterisk, slash, brackets, dot and back quote, so
+    /// `"first-name"` needs none.
     /// - Throws: `.invalidArgument` for empty components, unbalanced quotes or those characters.
     public init(validating text: String) throws(StorageError) {
         components = try FieldPath.parse(text)

@@ -8,14 +8,69 @@ package enum ListDifference {
         from old: DocumentList, to new: DocumentList, by evaluator: QueryEvaluator
     ) -> [DocumentChange] {
         if old.elements.isIdentical(to: new.elements) { return [] }
-        var touched: [StoragePath: Touched] = [:]
-        touched.reserveCapacity(old.count)
-        for document in old { touched[document.path] = (document.path, document, nil) }
-        for document in new {
-            let before = touched[document.path]?.old
-            touched[document.path] = before == document ? nil : (document.path, before, document)
+        // Without all fields a document does not show where it belongs.
+        if evaluator.query.projection != nil { return changesByPosition(from: old, to: new) }
+        // Both are sorted alike, so one walk over the two finds what only one of them has; nothing is hashed for the rest.
+        var gone: [DocumentSnapshot] = []
+        var come: [DocumentSnapshot] = []
+        var (before, after) = (old.elements.makeIterator(), new.elements.makeIterator())
+        var (left, right) = (before.next(), after.next())
+        while let first = left, let second = right {
+            if first == second {
+                (left, right) = (before.next(), after.next())
+                continue
+            }
+            let order = evaluator.ordering(first, second)
+            if order != .after {
+                gone.append(first)
+                left = before.next()
+            }
+            if order != .before {
+                come.append(second)
+                right = after.next()
+            }
         }
+        while let first = left {
+            gone.append(first)
+            left = before.next()
+        }
+        while let second = right {
+            come.append(second)
+            right = after.next()
+        }
+        if gone.isEmpty { return changes(touched: come.map { ($0.path, nil, $0) }, from: old.elements, by: evaluator) }
+        var touched: [StoragePath: Touched] = [:]
+        for document in gone { touched[document.path] = (document.path, document, nil) }
+        for document in come { touched[document.path] = (document.path, touched[document.path]?.old, document) }
         return changes(touched: Array(touched.values), from: old.elements, by: evaluator)
+    }
+
+    /// The same for lists whose order cannot be seen in their documents; quadratic in what moves.
+    private static func changesByPosition(from old: DocumentList, to new: DocumentList) -> [DocumentChange] {
+        let kept = Set(new.map(\.path))
+        var list = Array(old)
+        var changes: [DocumentChange] = []
+        for index in list.indices.reversed() where !kept.contains(list[index].path) {
+            changes.append(
+                DocumentChange(kind: .removed, document: list.remove(at: index), oldIndex: index, newIndex: nil))
+        }
+        for (index, document) in new.enumerated() {
+            let oldIndex = list[index...].firstIndex { $0.path == document.path }
+            let before = oldIndex.map { list.remove(at: $0) }
+            list.insert(document, at: index)
+            if oldIndex == index, before == document { continue }
+            changes.append(
+                DocumentChange(kind: kind(before, document), document: document, oldIndex: oldIndex, newIndex: index))
+        }
+        return changes
+    }
+
+    private static func kind(_ old: DocumentSnapshot?, _ new: DocumentSnapshot) -> DocumentChange.Kind {
+        switch old {
+        case nil: .added
+        case let old? where old.data == new.data && old.updateTime == new.updateTime: .metadata
+        default: .modified
+        }
     }
 
     /// Changes for documents of which the state before and after is known; logarithmic in the size of the result for each.
@@ -55,13 +110,8 @@ package enum ListDifference {
             }
             let newIndex = place(new)
             list.insert(new, at: newIndex)
-            let kind: DocumentChange.Kind =
-                switch old {
-                case nil: .added
-                case let old? where old.data == new.data && old.updateTime == new.updateTime: .metadata
-                default: .modified
-                }
-            changes.append(DocumentChange(kind: kind, document: new, oldIndex: oldIndex, newIndex: newIndex))
+            changes.append(
+                DocumentChange(kind: kind(old, new), document: new, oldIndex: oldIndex, newIndex: newIndex))
         }
         return changes
     }

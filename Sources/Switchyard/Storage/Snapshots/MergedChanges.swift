@@ -40,7 +40,8 @@ final class MergedChanges: Sendable {
 
     private func merged() -> [DocumentChange] {
         let all = batches.flatMap(\.self)
-        guard let previous else { return all }
+        // Documents without all their fields do not show where they belong, so their changes stay as they are.
+        guard let previous, query.projection == nil else { return all }
         var list = previous.elements
         var touched: [StoragePath: (old: DocumentSnapshot?, new: DocumentSnapshot?)] = [:]
         for change in all {

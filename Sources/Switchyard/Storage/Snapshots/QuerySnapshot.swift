@@ -44,20 +44,6 @@ public struct QuerySnapshot: Sendable {
             metadata: metadata, since: DocumentList())
     }
 
-    /// The next result of a live query: compares it to the one before, in linear time.
-    ///
-    /// For providers that do not know what changed.
-    public init(
-        query: Query, documents: [DocumentSnapshot], since previous: QuerySnapshot,
-        metadata: SnapshotMetadata = SnapshotMetadata()
-    ) {
-        let list = DocumentList(inOrder: documents)
-        self.init(
-            query: query, documents: list,
-            changes: ListDifference.changes(from: previous.documents, to: list, by: QueryEvaluator(query)),
-            metadata: metadata, since: previous.documents)
-    }
-
     public var count: Int { documents.count }
     public var isEmpty: Bool { documents.isEmpty }
 

@@ -105,7 +105,8 @@ package struct QueryView: Sendable {
             wasReset = false
         }
         if !wasReset, touched.isEmpty { return [] }
-        guard !wasReset, 4 * touched.count < window.count else {
+        // A short window is compared as a whole in less time than its edges are looked at.
+        guard !wasReset, window.count > 64, 4 * touched.count < window.count else {
             return ListDifference.changes(from: DocumentList(reported), to: DocumentList(window), by: evaluator)
         }
         var candidates: [StoragePath: ListDifference.Touched] = [:]

@@ -33,17 +33,39 @@ public struct DocumentData: Sendable {
 
     /// Fields in any order; of two with the same name the later one counts.
     package init(unsorted: [Entry]) {
-        let isSorted = zip(unsorted, unsorted.dropFirst()).allSatisfy { $0.name.utf8Ordering(to: $1.name) == .before }
-        if isSorted {
-            entries = unsorted
-            return
-        }
-        entries = []
-        entries.reserveCapacity(unsorted.count)
+        entries = unsorted
+        guard !isSorted else { return }
         // A stable sort: the last of several equal names is the one that was given last.
-        for entry in unsorted.sorted(by: { $0.name.utf8Ordering(to: $1.name) == .before }) {
-            if let last = entries.last, last.name.utf8Equals(entry.name) { entries.removeLast() }
-            entries.append(entry)
+        if entries.count <= 24 {
+            sortByInsertion()
+        } else {
+            entries.sort { $0.name.utf8Ordering(to: $1.name) == .before }
+        }
+        guard !isSorted else { return }
+        var unique: [Entry] = []
+        unique.reserveCapacity(entries.count)
+        for entry in entries {
+            if let last = unique.last, last.name.utf8Equals(entry.name) { unique.removeLast() }
+            unique.append(entry)
+        }
+        entries = unique
+    }
+
+    /// Whether every name comes after the one before it.
+    private var isSorted: Bool {
+        for index in entries.indices.dropFirst()
+        where entries[index - 1].name.utf8Ordering(to: entries[index].name) != .before { return false }
+        return true
+    }
+
+    /// Quicker than a general sort for the few fields that most documents have.
+    private mutating func sortByInsertion() {
+        for end in entries.indices.dropFirst() {
+            var place = end
+            while place > 0, entries[place - 1].name.utf8Ordering(to: entries[place].name) == .after {
+                entries.swapAt(place - 1, place)
+                place -= 1
+            }
         }
     }
 

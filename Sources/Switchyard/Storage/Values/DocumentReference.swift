@@ -13,7 +13,7 @@ public struct DocumentReference: Sendable, Hashable {
 
     /// A reference to `path` in the storage that holds the reference, or, with `origin`, in another one.
     ///
-    /// - Parameter origin: The provider's own name for another database; it is kept and compared, never followed.
+    /// `origin` is the provider's own name for another database; it is kept and compared, never followed.
     public init(_ path: StoragePath, origin: String? = nil) {
         storage = Storage(path: path, origin: origin)
     }

@@ -19,8 +19,8 @@ public struct WriteReceipt: Sendable {
     public let batchID: String
     private let answer: @Sendable () async -> Result<Acknowledgement, StorageError>
 
-    /// - Parameter answer: Waits for the server; called once for each time somebody asks. Returns early with
-    ///   `.cancelled` when the asking task is cancelled; the write itself goes on.
+    /// A write whose `answer` waits for the server; called once for each time somebody asks. It returns early with
+    /// `.cancelled` when the asking task is cancelled; the write itself goes on.
     public init(batchID: String, answer: @escaping @Sendable () async -> Result<Acknowledgement, StorageError>) {
         self.batchID = batchID
         self.answer = answer
