@@ -69,7 +69,7 @@ public protocol AuthClient: Sendable {
     func reloadUser() async throws(AuthError) -> AuthUser
     func deleteAccount() async throws(AuthError)
 
-    /// - Parameter wipesLocalData: Whether other clients are to forget what they keep on this device for the user.
+    /// `wipesLocalData` says whether other clients are to forget what they keep on this device for the user.
     func signOut(_ scope: SignOutScope, wipesLocalData: Bool) async throws(AuthError)
 
     /// A token that is good for a while yet; refreshed when it is not, once for all who ask at the same time.

@@ -10,7 +10,7 @@ public struct AuthError: ClientError {
     /// With `.secondFactorRequired`: what is asked for. Answer it with ``AuthClient/answer(_:with:)``.
     public let challenge: SecondFactorChallenge?
 
-    /// - Parameter isRetryable: By default what is usual for `code`.
+    /// `isRetryable` is by default what is usual for `code`.
     public init(
         _ code: Code, _ message: String, isRetryable: Bool? = nil, retryAfter: Duration? = nil,
         challenge: SecondFactorChallenge? = nil, underlying: (any Error)? = nil

@@ -67,7 +67,7 @@ public protocol FileStorageClient: Sendable {
 
     /// One page of what lies directly in `folder`, sorted by path.
     ///
-    /// - Parameter page: `nil` for the first, then ``FileList/nextPage``.
+    /// `page` is `nil` for the first, then ``FileList/nextPage``.
     func list(_ folder: FilePath?, pageSize: Int, page: String?) async throws(FileStorageError) -> FileList
 
     func copy(_ source: FilePath, to destination: FilePath) async throws(FileStorageError) -> FileMetadata
@@ -77,7 +77,7 @@ public protocol FileStorageClient: Sendable {
 
     /// An address from which anybody can read the file.
     ///
-    /// - Parameter expiresIn: `nil` for one without an end.
+    /// With `nil` as `expiresIn` it has no end.
     func downloadURL(of path: FilePath, expiresIn: Duration?) async throws(FileStorageError) -> URL
 
     /// Uploads that were interrupted and can go on, oldest first.

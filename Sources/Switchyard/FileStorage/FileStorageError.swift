@@ -8,7 +8,7 @@ public struct FileStorageError: ClientError {
     public let retryAfter: Duration?
     public let underlying: (any Error)?
 
-    /// - Parameter isRetryable: By default what is usual for `code`.
+    /// `isRetryable` is by default what is usual for `code`.
     public init(
         _ code: Code, _ message: String, isRetryable: Bool? = nil, retryAfter: Duration? = nil,
         underlying: (any Error)? = nil

@@ -49,7 +49,7 @@ public struct InfrastructureFactory: Sendable {
         try await module(provider).makeAuthClient(surroundings.context(for: provider, auth: nil))
     }
 
-    /// - Parameter auth: Whose tokens the storage shall use; without one it works for nobody in particular.
+    /// The storage uses the tokens of `auth`; without one it works for nobody in particular.
     public func createStorageClient(
         provider: InfrastructureProvider, auth: (any AuthClient)? = nil,
         in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()

@@ -18,7 +18,7 @@ public protocol ContactsClient: Sendable {
 
     /// Adds a contact to the person's list and the person, as `me` says, to the contact's: both or neither.
     ///
-    /// - Parameter me: How the person shall stand in the other's list; its `id` is replaced by the person's own.
+    /// `me` is how the person shall stand in the other's list; its `id` is replaced by the person's own.
     func addMutually(_ contact: ContactModel, me: ContactModel) async throws(ContactsError)
 
     /// - Throws: `.notFound`.
