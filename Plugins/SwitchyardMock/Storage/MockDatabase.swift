@@ -84,6 +84,8 @@ extension MockDatabase.State {
     ) throws(StorageError) -> (Set<StoragePath>, WriteReceipt.Acknowledgement) {
         let time = Timestamp(microseconds: max(now.microseconds, lastCommit.microseconds + 1))
         var working: [StoragePath: DocumentSnapshot] = [:]
+        // Documents are filed in the order of the writes, so that a walk over them finds neighbours in memory.
+        var order: [StoragePath] = []
         var updateTimes: [Timestamp?] = []
         for write in writes {
             let old = working[write.path] ?? documents[write.path] ?? .missing(write.path)
@@ -104,11 +106,12 @@ extension MockDatabase.State {
                 case let data?:
                     .existing(write.path, data, createTime: old.createTime ?? time, updateTime: time)
                 }
-            working[write.path] = new
+            if working.updateValue(new, forKey: write.path) == nil { order.append(write.path) }
             updateTimes.append(new.updateTime)
         }
         var changed: Set<StoragePath> = []
-        for (path, document) in working where documents[path] ?? .missing(path) != document {
+        for path in order {
+            guard let document = working[path], documents[path] ?? .missing(path) != document else { continue }
             changed.insert(path)
             if document.exists { documents.store(document) } else { documents.remove(path) }
         }

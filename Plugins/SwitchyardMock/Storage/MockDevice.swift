@@ -143,15 +143,15 @@ final class MockDevice: @unchecked Sendable {
             guard !direct.isEmpty || !group.isEmpty else { continue }
             let standard = paths.map { document($0, server) ?? .missing($0) }
             lazy var cached = paths.map { document($0, server, fromCache: true) ?? .missing($0) }
-            for listener in [direct, group].flatMap(\.values) {
-                let isCache = listener.options.source == .cache
-                let documents = isCache ? cached : standard
-                if isConnected && !isCache {
-                    for document in documents where listener.concerns(document) {
-                        cache.store(server[document.path] ?? .missing(document.path))
-                    }
+            let listeners = [direct, group].flatMap(\.values)
+            if isConnected {
+                for document in standard
+                where listeners.contains(where: { $0.options.source == .standard && $0.concerns(document) }) {
+                    cache.store(server[document.path] ?? .missing(document.path))
                 }
-                actions += serve(listener, documents, server)
+            }
+            for listener in listeners {
+                actions += serve(listener, listener.options.source == .cache ? cached : standard, server)
             }
         }
         return actions + roundActions(actions)
