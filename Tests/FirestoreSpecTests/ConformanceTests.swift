@@ -68,7 +68,7 @@ enum ConformanceCase {
             case "create", "set", "update", "updatePaths", "delete":
                 return write(body) { try ConformanceWrites.write(kind, body, at: try path(body), variant: $0) }
             case "query": return try ConformanceQueries.outcome(of: body)
-            case "listen": return .skipped("no listener to run it with")
+            case "listen": return try ConformanceListens.outcome(of: body)
             default: return .failed("an unknown kind of call, “\(kind)”")
             }
         } catch {

@@ -75,7 +75,7 @@ package enum ListDifference {
 
     /// Changes for documents of which the state before and after is known; logarithmic in the size of the result for each.
     ///
-    /// Removals come first, then the rest in the order of the new result, as listeners expect.
+    /// Removals come first, then additions, then changes, each in the order of the result, as listeners expect.
     package static func changes(
         touched: [Touched], from old: PersistentSequence<DocumentSnapshot>, by evaluator: QueryEvaluator
     ) -> [DocumentChange] {
@@ -100,7 +100,10 @@ package enum ListDifference {
             changes.append(DocumentChange(kind: .removed, document: document, oldIndex: index, newIndex: nil))
         }
         // All old places are given up in the end, but one by one: until its turn a document stands where it stood.
-        kept.sort { evaluator.ordering($0.new, $1.new) == .before }
+        kept.sort { left, right in
+            (left.old == nil) == (right.old == nil)
+                ? evaluator.ordering(left.new, right.new) == .before : left.old == nil
+        }
         for (old, new) in kept {
             var oldIndex: Int?
             if let old {
