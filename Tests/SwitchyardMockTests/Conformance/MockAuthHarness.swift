@@ -7,17 +7,27 @@ import Synchronization
 /// One project with many devices. Its authenticator app shows the code of another step at each call.
 final class MockAuthHarness: AuthHarness {
     let features: AuthFeatures
-    let backend = MockBackend()
+    let backend: MockBackend
     private let stores = Mutex<[ObjectIdentifier: MockSessionStore]>([:])
     private let calls = Counter()
 
-    init() {
-        var features = AuthFeatures(.all)
+    private let time: TestTime?
+
+    /// - Parameters:
+    ///   - capabilities: What the clients declare.
+    ///   - time: A clock that can be moved so that tokens run out; for checks that run one after the other.
+    init(_ capabilities: AuthCapabilities = .all, time: TestTime? = nil) {
+        var features = AuthFeatures(capabilities)
         features.keepsSessions = true
         features.endsSessions = true
         features.disablesAccounts = true
+        features.agesTokens = time != nil
         self.features = features
+        self.time = time
+        backend = if let time { MockBackend(now: { time.now }) } else { MockBackend() }
     }
+
+    func expireAccessToken(of client: any AuthClient) async throws { time?.advance(by: .seconds(3600)) }
 
     func makeAuthClient() async throws -> any AuthClient { make(MockSessionStore()) }
 
@@ -27,7 +37,7 @@ final class MockAuthHarness: AuthHarness {
     }
 
     private func make(_ store: MockSessionStore) -> MockAuthClient {
-        let client = MockAuthClient(backend, store: store)
+        let client = MockAuthClient(backend, store: store, capabilities: features.capabilities)
         stores.withLock { $0[ObjectIdentifier(client)] = store }
         return client
     }

@@ -1,0 +1,81 @@
+import Foundation
+import Switchyard
+import SwitchyardConformance
+import SwitchyardMock
+import Testing
+
+/// The suite itself: complete, with names of its own, clean, and honest about failures.
+@Suite struct ConformanceSuiteTests {
+    @Test func `There are as many checks as promised`() {
+        #expect(StorageConformance.all.count >= 150)
+        #expect(AuthConformance.all.count >= 45)
+        #expect(FileConformance.all.count >= 35)
+        #expect(MessagingConformance.all.count >= 15)
+        #expect(DomainConformance.all.count >= 30)
+        #expect(SwitchingConformance.all.count >= 10)
+    }
+
+    @Test func `Every check has a name of its own and an area`() {
+        let suites = [
+            StorageConformance.all.map { ($0.name, $0.area) }, AuthConformance.all.map { ($0.name, $0.area) },
+            FileConformance.all.map { ($0.name, $0.area) }, MessagingConformance.all.map { ($0.name, $0.area) },
+            DomainConformance.all.map { ($0.name, $0.area) }, SwitchingConformance.all.map { ($0.name, $0.area) },
+        ]
+        for suite in suites {
+            let names = suite.map(\.0)
+            let repeated = Dictionary(grouping: names, by: { $0 }).filter { $0.value.count > 1 }.keys.sorted()
+            #expect(repeated == [])
+            #expect(suite.allSatisfy { !$0.1.isEmpty })
+        }
+    }
+
+    @Test func `Checks leave nothing behind`() async {
+        let backend = MockBackend()
+        let report = await runConformance([.storage(OneBackend(backend: backend))], filter: ["updates", "streams"])
+        #expect(report.failed == 0)
+        #expect(report.passed > 40)
+        #expect(backend.documentCount == 0)
+    }
+
+    @Test func `A client that lies is found out, and the report says where`() async throws {
+        let report = await runConformance([.storage(Forgetful())], filter: ["a document that was set is read back"])
+        #expect(report.summary == "0 passed, 1 failed, 0 skipped")
+        let entry = try #require(report.entries.first)
+        #expect(entry.outcome == .failed)
+        #expect(entry.detail?.contains("DocumentChecks.swift") == true)
+        #expect(report.table.contains("FAILED storage: a document that was set is read back"))
+        #expect(report.table.hasSuffix("0 passed, 1 failed, 0 skipped"))
+        let json = try #require(try JSONSerialization.jsonObject(with: report.json) as? [String: Any])
+        #expect(json["failed"] as? Int == 1)
+    }
+
+    @Test func `What a provider lacks is skipped with the reason`() async {
+        var capabilities = StorageCapabilities.all
+        capabilities.transactions = false
+        let report = await runConformance([.storage(MockStorageHarness(capabilities))], filter: ["transactions"])
+        #expect(report.failed == 0)
+        #expect(report.skipped > 15)
+        #expect(report.entries.contains { $0.outcome == .skipped && $0.detail == "without transactions" })
+        #expect(report.entries.contains { $0.outcome == .passed && $0.area == "refusals" })
+    }
+
+    private struct OneBackend: StorageHarness {
+        let features = StorageFeatures(.all)
+        let backend: MockBackend
+        func makeStorageClient() async throws -> any StorageClient { MockStorageClient(backend) }
+    }
+
+    /// Reads something else than what was written.
+    private struct Forgetful: StorageHarness {
+        let features = StorageFeatures(.all)
+        private let backend = MockBackend()
+        func makeStorageClient() async throws -> any StorageClient { Layer(base: MockStorageClient(backend)) }
+
+        struct Layer: StorageLayer {
+            let base: any StorageClient
+            func snapshot(
+                _ path: StoragePath, from source: ReadSource
+            ) async throws(StorageError) -> DocumentSnapshot { .existing(path, ["text": "something else"]) }
+        }
+    }
+}
