@@ -1,0 +1,56 @@
+import SwitchyardBytes
+
+/// The pattern of a route's path, taken apart once.
+struct PathPattern: Sendable {
+    private enum Segment: Sendable {
+        case literal(String)
+        case one(name: String, suffix: String)
+        case rest(name: String, suffix: String)
+    }
+
+    private let segments: [Segment]
+
+    init(_ text: String) {
+        segments = text.split(separator: "/").map { Self.segment($0) }
+    }
+
+    private static func segment(_ text: Substring) -> Segment {
+        guard text.first == "{", let end = text.firstIndex(of: "}") else { return .literal(String(text)) }
+        let name = text[text.index(after: text.startIndex)..<end]
+        let suffix = String(text[text.index(after: end)...])
+        return name.hasSuffix("...")
+            ? .rest(name: String(name.dropLast(3)), suffix: suffix) : .one(name: String(name), suffix: suffix)
+    }
+
+    /// What the placeholders match in a path as it came, or `nil`.
+    func match(_ path: Substring) -> [String: String]? {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: true)
+        var parameters: [String: String] = [:]
+        var index = 0
+        for segment in segments {
+            guard index < parts.count else { return nil }
+            switch segment {
+            case .literal(let text):
+                guard parts[index] == text || Self.decode(parts[index]) == text else { return nil }
+                index += 1
+            case .one(let name, let suffix):
+                guard let value = Self.strip(suffix, from: parts[index]) else { return nil }
+                parameters[name] = Self.decode(value)
+                index += 1
+            case .rest(let name, let suffix):
+                guard let last = parts.last, let end = Self.strip(suffix, from: last) else { return nil }
+                parameters[name] = (parts[index...].dropLast() + [end]).map { Self.decode($0) }.joined(separator: "/")
+                index = parts.count
+            }
+        }
+        return index == parts.count ? parameters : nil
+    }
+
+    /// What stands before the suffix; nothing before it is no match.
+    private static func strip(_ suffix: String, from text: Substring) -> Substring? {
+        guard text.hasSuffix(suffix), text.utf8.count > suffix.utf8.count else { return nil }
+        return text.dropLast(suffix.count)
+    }
+
+    private static func decode(_ text: Substring) -> String { PercentCoding.decode(text) ?? String(text) }
+}
