@@ -12,7 +12,8 @@ enum SpecData {
     /// Every JSON file of a folder by its name without the ending, sorted. Whatever is there is taken.
     static func files(in name: String) throws -> [(name: String, json: JSON)] {
         guard let folder = folder?.appendingPathComponent(name, isDirectory: true) else { return [] }
-        return try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".json") }.sorted()
+        return try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".json") }
+            .sorted()
             .map { file in
                 let data = try Data(contentsOf: folder.appendingPathComponent(file))
                 return (String(file.dropLast(5)), try JSON(parsing: data))
