@@ -69,6 +69,7 @@ public final class MockStorageClient: StorageClient {
     // MARK: Reading
 
     public func snapshot(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
+        try check(source)
         if !controls.isQuiet, let scripted = try await controls.enter(.snapshot, path.rawValue) { return scripted }
         return try database.read { [device] state in device.read(path, source, state.documents) }.get()
     }
@@ -76,6 +77,7 @@ public final class MockStorageClient: StorageClient {
     public func snapshots(
         of paths: [StoragePath], from source: ReadSource
     ) async throws(StorageError) -> [DocumentSnapshot] {
+        try check(source)
         let subject = paths.map(\.rawValue).joined(separator: ", ")
         if !controls.isQuiet, let scripted = try await controls.enter(.snapshots, subject) { return scripted }
         let results = database.read { [device] state in paths.map { device.read($0, source, state.documents) } }
@@ -86,6 +88,7 @@ public final class MockStorageClient: StorageClient {
 
     public func results(of query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot {
         try check(query)
+        try check(source)
         if !controls.isQuiet, let scripted = try await controls.enter(.results, query.subject) { return scripted }
         let (documents, isFromCache) = try found(query, source)
         return QuerySnapshot(
@@ -142,6 +145,11 @@ public final class MockStorageClient: StorageClient {
             }
         }
         return (results, isFromCache)
+    }
+
+    private func check(_ source: ReadSource) throws(StorageError) {
+        guard source == .cache, !capabilities.offline else { return }
+        throw .unsupported("reading from a cache", by: provider, instead: "Read from the server.")
     }
 
     /// Refuses what the declared capabilities leave out.

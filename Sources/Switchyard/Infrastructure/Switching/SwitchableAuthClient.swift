@@ -83,5 +83,7 @@ struct SwitchableAuthClient: AuthClient {
         try await board.run { client throws(AuthError) in try await client.accessToken(refreshing: refreshing) }
     }
     func shutDown() async { await board.client.shutDown() }
-    func unwrapped<Client>(as type: Client.Type) -> Client? { board.client.unwrapped(as: type) }
+    func unwrapped<Client>(as type: Client.Type) -> Client? {
+        self as? Client ?? board.client.unwrapped(as: type)
+    }
 }

@@ -62,7 +62,9 @@ struct SwitchableFileStorageClient: FileStorageClient {
         try await holding { client throws(FileStorageError) in try await client.resumeUpload(id) }
     }
     func shutDown() async { await board.client.shutDown() }
-    func unwrapped<Client>(as type: Client.Type) -> Client? { board.client.unwrapped(as: type) }
+    func unwrapped<Client>(as type: Client.Type) -> Client? {
+        self as? Client ?? board.client.unwrapped(as: type)
+    }
 
     /// Begins a transfer and counts it as a call until it has ended.
     private func holding(

@@ -30,5 +30,7 @@ struct SwitchableMessagingClient: MessagingClient {
         try await board.run { client throws(MessagingError) in try await client.receive(payload) }
     }
     func shutDown() async { await board.client.shutDown() }
-    func unwrapped<Client>(as type: Client.Type) -> Client? { board.client.unwrapped(as: type) }
+    func unwrapped<Client>(as type: Client.Type) -> Client? {
+        self as? Client ?? board.client.unwrapped(as: type)
+    }
 }

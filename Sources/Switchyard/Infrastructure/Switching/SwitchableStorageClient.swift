@@ -99,7 +99,9 @@ struct SwitchableStorageClient: StorageClient {
         try await board.run { client throws(StorageError) in try await client.clearPersistence() }
     }
     func shutDown() async { await board.client.shutDown() }
-    func unwrapped<Client>(as type: Client.Type) -> Client? { board.client.unwrapped(as: type) }
+    func unwrapped<Client>(as type: Client.Type) -> Client? {
+        self as? Client ?? board.client.unwrapped(as: type)
+    }
 }
 
 /// An attempt at a transaction that keeps the client it began on.

@@ -1,0 +1,37 @@
+import Switchyard
+import SwitchyardConformance
+import SwitchyardMock
+import Testing
+
+/// A layer that forgets to pass something on would show here: wrapped clients keep the whole meaning.
+@Suite struct MockLayersConformanceTests {
+    static let layered = LayeredHarness()
+    static let switchable = SwitchableHarness()
+    static let tally = ConformanceTally("mock storage in layers", StorageConformance.all, for: layered.features)
+
+    @Test(arguments: StorageConformance.checks(for: layered.features))
+    func `Storage that is observed and retried`(_ check: StorageCheck) async throws {
+        try await Self.tally.run(check, on: Self.layered)
+    }
+
+    @Test(arguments: StorageConformance.checks(for: switchable.features))
+    func `Storage that can be exchanged`(_ check: StorageCheck) async throws {
+        try await check.run(on: Self.switchable)
+    }
+
+    struct LayeredHarness: StorageHarness {
+        let features = StorageFeatures(.all)
+        private let backend = MockBackend()
+        func makeStorageClient() async throws -> any StorageClient {
+            MockStorageClient(backend).retrying().observed(by: SilentObserver())
+        }
+    }
+
+    struct SwitchableHarness: StorageHarness {
+        let features = StorageFeatures(.all)
+        private let factory = InfrastructureFactory(MockModule(backend: MockBackend()))
+        func makeStorageClient() async throws -> any StorageClient {
+            try await factory.make(InfrastructureSelection(default: .mock)).storage
+        }
+    }
+}
