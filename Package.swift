@@ -38,6 +38,9 @@ let package = Package(
         .target(
             name: "SwitchyardMock", dependencies: ["Switchyard", "SwitchyardBytes"], path: "Plugins/SwitchyardMock"),
         .target(
+            name: "SwitchyardMockHarness", dependencies: ["Switchyard", "SwitchyardMock", "SwitchyardConformance"],
+            path: "Plugins/SwitchyardMockHarness"),
+        .target(
             name: "FirestoreFormat", dependencies: ["Switchyard", "SwitchyardBytes"], path: "Plugins/FirestoreFormat"),
         .target(
             name: "SwitchyardFirebase",
@@ -57,8 +60,7 @@ let package = Package(
         .executableTarget(
             name: "SwitchyardCLI",
             dependencies: [
-                "Switchyard", "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase", "SwitchyardConformance",
-                "SwitchyardEmulator",
+                "Switchyard", "SwitchyardMock", "SwitchyardMockHarness", "SwitchyardConformance", "LifeSignalStory",
             ]),
         .executableTarget(
             name: "SwitchyardBench",
@@ -71,8 +73,10 @@ let package = Package(
         // Examples: built with everything else, so they never rot.
         .executableTarget(
             name: "QuickStart", dependencies: ["Switchyard", "SwitchyardMock"], path: "Examples/QuickStart"),
+        .target(name: "LifeSignalStory", dependencies: ["Switchyard"], path: "Examples/LifeSignal/Story"),
         .executableTarget(
-            name: "LifeSignal", dependencies: ["Switchyard", "SwitchyardMock"], path: "Examples/LifeSignal"),
+            name: "LifeSignal", dependencies: ["Switchyard", "SwitchyardMock", "LifeSignalStory"],
+            path: "Examples/LifeSignal/Program"),
         .executableTarget(
             name: "MixedBackends", dependencies: ["Switchyard", "SwitchyardMock"], path: "Examples/MixedBackends"),
         .executableTarget(
@@ -98,7 +102,10 @@ let package = Package(
             ]),
         .testTarget(
             name: "SwitchyardMockTests",
-            dependencies: ["Switchyard", "SwitchyardMock", "SwitchyardConformance", "SwitchyardTestSupport"]),
+            dependencies: [
+                "Switchyard", "SwitchyardMock", "SwitchyardMockHarness", "SwitchyardConformance",
+                "SwitchyardTestSupport",
+            ]),
         .testTarget(
             name: "SwitchyardDependenciesTests",
             dependencies: ["Switchyard", "SwitchyardMock", "SwitchyardDependencies", "SwitchyardTestSupport"]),

@@ -7,7 +7,7 @@ package struct DeadlineExceeded: Error, CustomStringConvertible {
 ///
 /// - Throws: `DeadlineExceeded`, naming `what`, when the condition still does not hold after `deadline`.
 package func eventually(
-    _ what: String, within deadline: Duration = .seconds(20),
+    _ what: String, within deadline: Duration = .seconds(120),
     isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool
 ) async throws {
     let clock = ContinuousClock()

@@ -18,6 +18,20 @@ public struct InfrastructureFactory: Sendable {
         suppliers = modules.map { .configured($0) } + types.map { .configurable($0) }
     }
 
+    private init(suppliers: [ModuleSupplier]) { self.suppliers = suppliers }
+
+    /// The same modules, set up by `configuration` once and for all: what is made by this factory shares what they share.
+    package func configured(by configuration: InfrastructureConfiguration) throws(InfrastructureError)
+        -> InfrastructureFactory
+    {
+        try checkSettings(configuration)
+        var modules: [ModuleSupplier] = []
+        for provider in configuration.selection.providers.sorted(by: { $0.rawValue < $1.rawValue }) {
+            modules.append(.configured(try module(provider, configuration)))
+        }
+        return InfrastructureFactory(suppliers: modules)
+    }
+
     /// The names of all modules, sorted.
     public var providers: [InfrastructureProvider] {
         Set(suppliers.map(\.provider)).sorted { $0.rawValue < $1.rawValue }

@@ -2,6 +2,7 @@ import Foundation
 import Switchyard
 import SwitchyardConformance
 import SwitchyardMock
+import SwitchyardMockHarness
 import Testing
 
 /// The suite itself: complete, with names of its own, clean, and honest about failures.

@@ -1,6 +1,6 @@
 import Switchyard
 import SwitchyardConformance
-import SwitchyardMock
+import SwitchyardMockHarness
 import Testing
 
 @Suite struct MockAuthConformanceTests {
@@ -17,7 +17,7 @@ import Testing
 
 /// One clock for all devices: one check at a time may move it.
 @Suite(.serialized) struct MockAgeingTests {
-    static let harness = MockAuthHarness(time: TestTime())
+    static let harness = MockAuthHarness(time: TestTime().movable)
     static let checks = AuthConformance.checks(for: harness.features).filter { check in
         check.requirements.contains { $0.name == "tokens that run out" }
     }

@@ -1,19 +1,7 @@
 import Switchyard
 import SwitchyardConformance
-import SwitchyardMock
+import SwitchyardMockHarness
 import Testing
-
-struct MockDomainHarness: DomainHarness {
-    let features = DomainFeatures(.all, files: true)
-    private let backend = MockBackend()
-
-    func makeDomainDevice() async throws -> DomainDevice {
-        DomainDevice(
-            CoreClients(
-                auth: MockAuthClient(backend), storage: MockStorageClient(backend),
-                files: MockFileStorageClient(backend)))
-    }
-}
 
 @Suite struct MockDomainConformanceTests {
     static let harness = MockDomainHarness()

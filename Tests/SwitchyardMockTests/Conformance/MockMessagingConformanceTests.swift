@@ -1,24 +1,7 @@
 import Switchyard
 import SwitchyardConformance
-import SwitchyardMock
+import SwitchyardMockHarness
 import Testing
-
-struct MockMessagingHarness: MessagingHarness {
-    let features = MessagingFeatures(.all)
-    private let backend = MockBackend()
-
-    func makeMessagingClient() async throws -> any MessagingClient { MockMessagingClient(backend) }
-    func platformToken() -> PlatformPushToken? {
-        PlatformPushToken(.apns, token: Secret("\(UInt64.random(in: 0..<UInt64.max))"))
-    }
-    func payload(_ message: RemoteMessage) throws -> RemotePayload { backend.messages.payload(of: message) }
-    func send(_ message: RemoteMessage, to token: MessagingToken) async throws {
-        try backend.messages.send(title: message.title, body: message.body, data: message.data, to: token)
-    }
-    func send(_ message: RemoteMessage, to topic: MessagingTopic) async throws {
-        backend.messages.send(title: message.title, body: message.body, data: message.data, to: topic)
-    }
-}
 
 @Suite struct MockMessagingConformanceTests {
     static let harness = MockMessagingHarness()

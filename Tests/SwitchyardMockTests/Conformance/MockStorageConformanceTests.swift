@@ -1,19 +1,7 @@
 import Switchyard
 import SwitchyardConformance
-import SwitchyardMock
+import SwitchyardMockHarness
 import Testing
-
-/// One project for all checks: each keeps to a namespace of its own.
-struct MockStorageHarness: StorageHarness {
-    let features: StorageFeatures
-    private let backend = MockBackend()
-
-    init(_ capabilities: StorageCapabilities = .all) { features = StorageFeatures(capabilities) }
-
-    func makeStorageClient() async throws -> any StorageClient {
-        MockStorageClient(backend, capabilities: features.capabilities)
-    }
-}
 
 @Suite struct MockStorageConformanceTests {
     static let harness = MockStorageHarness()

@@ -24,18 +24,20 @@ struct ConfigurationProblem: Error {
         name.lowercased().filter { $0 != "_" && $0 != "-" }
     }
 
-    /// How many letters must be inserted, removed or replaced.
+    /// How many letters must be inserted, removed, replaced or exchanged with their neighbour.
     private static func distance(_ left: [Character], _ right: [Character]) -> Int {
-        var row = Array(0...right.count)
-        for (i, a) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = i + 1
-            for (j, b) in right.enumerated() {
-                let next = min(row[j] + 1, row[j + 1] + 1, diagonal + (a == b ? 0 : 1))
-                diagonal = row[j + 1]
-                row[j + 1] = next
+        var rows = [Array(0...right.count)]
+        for i in 0..<left.count {
+            var row = [i + 1]
+            for j in 0..<right.count {
+                var best = min(row[j] + 1, rows[i][j + 1] + 1, rows[i][j] + (left[i] == right[j] ? 0 : 1))
+                if i > 0, j > 0, left[i] == right[j - 1], left[i - 1] == right[j] {
+                    best = min(best, rows[i - 1][j - 1] + 1)
+                }
+                row.append(best)
             }
+            rows.append(row)
         }
-        return row[right.count]
+        return rows[left.count][right.count]
     }
 }

@@ -1,0 +1,136 @@
+public import Switchyard
+
+/// The day of a check-in app: two people, each with a device, and what their apps do with the clients.
+///
+/// Everything here is portable: the same story runs on any provider that the two infrastructures stand on.
+public struct LifeSignalStory: Sendable {
+    private let alice: Infrastructure
+    private let bob: Infrastructure
+    private let tell: @Sendable (String) -> Void
+
+    /// - Parameters:
+    ///   - alice: One device.
+    ///   - bob: Another device of the same project.
+    ///   - tell: Called with each line of the story.
+    public init(alice: Infrastructure, bob: Infrastructure, tell: @escaping @Sendable (String) -> Void) {
+        self.alice = alice
+        self.bob = bob
+        self.tell = tell
+    }
+
+    public func run() async throws {
+        let session = SessionWatcher(alice.auth, tell: tell)
+        let bobID = try await bob.auth.signUp(email: "bob@example.com", password: "hunter hunter").id
+        let aliceID = try await alice.auth.signUp(email: "alice@example.com", password: "correct horse").id
+
+        try await meet(bobID)
+        try await dashboard()
+        try await checkIn()
+        try await search()
+        try await chat(aliceID, bobID)
+        try await handleRefusals(aliceID)
+
+        try await alice.auth.signOut(.local, wipesLocalData: true)
+        await session.waitUntilSignedOut()
+    }
+
+    /// Profiles, and a contact on both sides or on none.
+    private func meet(_ bobID: AuthUser.ID) async throws {
+        tell("— profiles and contacts")
+        _ = try await alice.users.currentUser()
+        try await alice.users.updateProfile(ProfileChanges(displayName: "Alice"))
+        _ = try await bob.users.currentUser()
+        try await bob.users.updateProfile(ProfileChanges(displayName: "Bob"))
+        try await alice.contacts.addMutually(
+            ContactModel(id: bobID, name: "Bob", isResponder: true),
+            me: ContactModel(id: "", name: "Alice", isDependent: true))
+        try await alice.contacts.add(ContactModel(id: "carol", name: "Carol"))
+        tell("Bob knows \(try await bob.contacts.contacts().map(\.name).joined(separator: ", "))")
+    }
+
+    /// Three streams become one screen.
+    private func dashboard() async throws {
+        tell("— the first screen")
+        let user = alice.users.currentUserStream().mapElements({ $0 }, failure: { $0 as any Error })
+        let responders = alice.contacts.contactsStream()
+            .mapElements({ $0.filter(\.isResponder) }, failure: { $0 as any Error })
+        let unread = alice.notifications.unreadCountStream().mapElements({ $0 }, failure: { $0 as any Error })
+        for try await (user, responders, unread) in combineLatest(user, responders, unread) {
+            guard let user else { continue }
+            let names = responders.map(\.name).joined(separator: ", ")
+            tell("\(user.displayName ?? "?"): watched over by \(names); \(unread) unread")
+            break
+        }
+    }
+
+    private func checkIn() async throws {
+        tell("— a check-in")
+        try await alice.checkIns.setSchedule(CheckInSchedule(interval: .seconds(3600), reminder: .seconds(600)))
+        let time = try await alice.checkIns.checkIn()
+        for try await user in alice.users.currentUserStream() where user?.lastCheckInAt == time {
+            let due = user?.nextCheckInAt?.timeSince(time)
+            tell("checked in; the next is due in \(due.map { "\($0.components.seconds)" } ?? "?") s")
+            break
+        }
+        tell("\(try await alice.checkIns.history().count) check-in in the history")
+    }
+
+    /// What somebody types is looked up once they pause.
+    private func search() async throws {
+        tell("— search while typing")
+        let typed = SnapshotStream<String, StorageError> { continuation in
+            let task = Task {
+                for length in 1...3 { continuation.yield(String("Bob".prefix(length))) }
+            }
+            return { task.cancel() }
+        }
+        for try await text in typed.debounce(for: .milliseconds(20)) {
+            let found = try await alice.contacts.contacts().filter { $0.name.hasPrefix(text) }
+            tell("“\(text)”: \(found.map(\.name).joined(separator: ", "))")
+            break
+        }
+    }
+
+    /// Messages written without a connection are there at once, and with everybody later.
+    private func chat(_ aliceID: AuthUser.ID, _ bobID: AuthUser.ID) async throws {
+        tell("— a chat that survives the tunnel")
+        let messages: CollectionPath = "chats/tunnel/messages"
+        let chat = try Query(in: messages).ordered(by: "n")
+        try await bob.storage.setDocument(
+            messages.document("1"), ["n": 1, "from": .of(bobID), "text": "Where are you?"])
+
+        let isOffline = alice.storage.capabilities.offline
+        _ = try await alice.storage.results(of: chat)
+        if isOffline { try await alice.storage.disableNetwork() }
+        let receipt = try await alice.storage.setDocument(
+            messages.document("2"), ["n": 2, "from": .of(aliceID), "text": "In the tunnel."])
+        for try await snapshot in alice.storage.snapshots(of: chat) where snapshot.count == 2 {
+            tell(
+                "Alice sees \(snapshot.count) messages\(snapshot.metadata.hasPendingWrites ? ", one not sent yet" : "")"
+            )
+            break
+        }
+        if isOffline { try await alice.storage.enableNetwork() }
+        try await receipt.acknowledged()
+        for try await snapshot in bob.storage.snapshots(of: chat) where snapshot.count == 2 {
+            tell("Bob sees “\(snapshot.documents.last?["text"]?.stringValue ?? "")”")
+            break
+        }
+    }
+
+    /// What a server refuses is caught where it was tried.
+    private func handleRefusals(_ aliceID: AuthUser.ID) async throws {
+        tell("— refusals")
+        do throws(StorageError) {
+            let receipt = try await alice.storage.updateDocument("users/nobody", ["name": "?"])
+            try await receipt.acknowledged()
+        } catch .notFound {
+            tell("no such user: nothing was written")
+        }
+        do throws(ContactsError) {
+            try await alice.contacts.add(ContactModel(id: "carol", name: "Carol again"))
+        } catch .alreadyExists {
+            tell("Carol is a contact already")
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import Switchyard
+
+/// What the top of an app does: shows one thing or another as the session changes, and knows when it is over.
+actor SessionWatcher {
+    private var watching: Task<Void, Never>?
+
+    init(_ auth: any AuthClient, tell: @escaping @Sendable (String) -> Void) {
+        let states = auth.authStateStream()
+        watching = Task {
+            var wasSignedIn = false
+            for await state in states {
+                switch state {
+                case .unknown, .locked: continue
+                case .signedOut(let signOut):
+                    guard wasSignedIn else { continue }
+                    tell("session: over (\(signOut.reason.rawValue))")
+                    return
+                case .expired: tell("session: please sign in again")
+                case .signedIn:
+                    if !wasSignedIn { tell("session: signed in") }
+                    wasSignedIn = true
+                }
+            }
+        }
+    }
+
+    func waitUntilSignedOut() async { await watching?.value }
+}

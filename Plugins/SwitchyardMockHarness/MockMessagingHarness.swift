@@ -1,0 +1,22 @@
+package import Switchyard
+package import SwitchyardConformance
+import SwitchyardMock
+
+package struct MockMessagingHarness: MessagingHarness {
+    package let features = MessagingFeatures(.all)
+    private let backend = MockBackend()
+
+    package init() {}
+
+    package func makeMessagingClient() async throws -> any MessagingClient { MockMessagingClient(backend) }
+    package func platformToken() -> PlatformPushToken? {
+        PlatformPushToken(.apns, token: Secret("\(UInt64.random(in: 0..<UInt64.max))"))
+    }
+    package func payload(_ message: RemoteMessage) throws -> RemotePayload { backend.messages.payload(of: message) }
+    package func send(_ message: RemoteMessage, to token: MessagingToken) async throws {
+        try backend.messages.send(title: message.title, body: message.body, data: message.data, to: token)
+    }
+    package func send(_ message: RemoteMessage, to topic: MessagingTopic) async throws {
+        backend.messages.send(title: message.title, body: message.body, data: message.data, to: topic)
+    }
+}

@@ -1,0 +1,15 @@
+package import Switchyard
+package import SwitchyardConformance
+import SwitchyardMock
+
+/// One project for all checks: each keeps to a namespace of its own.
+package struct MockStorageHarness: StorageHarness {
+    package let features: StorageFeatures
+    private let backend = MockBackend()
+
+    package init(_ capabilities: StorageCapabilities = .all) { features = StorageFeatures(capabilities) }
+
+    package func makeStorageClient() async throws -> any StorageClient {
+        MockStorageClient(backend, capabilities: features.capabilities)
+    }
+}

@@ -1,0 +1,42 @@
+package import Switchyard
+package import SwitchyardConformance
+import SwitchyardMock
+
+/// Two projects under two names, new for each factory.
+package struct MockSwitchingHarness: SwitchingHarness {
+    package let features = SwitchingFeatures(first: .mock, second: .secondMock, storage: .all, switchesAuth: true)
+    package let selection = InfrastructureSelection(default: .mock)
+
+    package init() {}
+
+    package func makeFactory() async throws -> InfrastructureFactory {
+        InfrastructureFactory(
+            MockModule(backend: MockBackend()), SecondMockModule(inner: MockModule(backend: MockBackend())))
+    }
+}
+
+extension InfrastructureProvider {
+    fileprivate static let secondMock: InfrastructureProvider = "second-mock"
+}
+
+/// Another mock, so that there is somebody to go over to.
+private struct SecondMockModule: InfrastructureModule {
+    static let provider: InfrastructureProvider = .secondMock
+    let inner: MockModule
+    var configuration: MockConfiguration { inner.configuration }
+
+    init(inner: MockModule) { self.inner = inner }
+    init(_ configuration: MockConfiguration) { inner = MockModule(configuration) }
+
+    func makeAuthClient(_ context: ModuleContext) async throws(InfrastructureError) -> any AuthClient {
+        try await inner.makeAuthClient(context)
+    }
+    func makeStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any StorageClient {
+        Renamed(base: try await inner.makeStorageClient(context))
+    }
+
+    private struct Renamed: StorageLayer {
+        let base: any StorageClient
+        var provider: InfrastructureProvider { .secondMock }
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+
+/// `switchyard`: the package from a terminal.
+@main
+struct CommandLineTool {
+    static func main() async {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        do throws(UsageError) {
+            exit(try await run(arguments).rawValue)
+        } catch {
+            Terminal.error("switchyard: \(error.message)\nTry “switchyard help”.")
+            exit(ExitStatus.usage.rawValue)
+        }
+    }
+
+    static func run(_ arguments: [String]) async throws(UsageError) -> ExitStatus {
+        guard let name = arguments.first else {
+            Terminal.print(HelpCommand.text)
+            return .usage
+        }
+        let rest = Array(arguments.dropFirst())
+        switch name {
+        case "help", "--help", "-h": return try HelpCommand(rest).run()
+        case "demo": return try await DemoCommand(rest).run()
+        case "conformance": return try await ConformanceCommand(rest).run()
+        default:
+            throw UsageError("there is no command “\(name)”")
+        }
+    }
+}
+
+/// What a command says to the shell.
+enum ExitStatus: Int32 {
+    case success = 0
+    /// It ran, and something was wrong with what it looked at.
+    case failure = 1
+    /// It could not be understood.
+    case usage = 2
+}
+
+/// A command line that cannot be understood.
+struct UsageError: Error {
+    let message: String
+    init(_ message: String) { self.message = message }
+}
+
+enum Terminal {
+    static func print(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
+    static func error(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
+}

@@ -1,0 +1,29 @@
+import LifeSignalStory
+import Switchyard
+import SwitchyardMock
+
+/// `switchyard demo`
+struct DemoCommand {
+    init(_ words: [String]) throws(UsageError) {
+        guard words.isEmpty else { throw UsageError("“demo” takes no options") }
+    }
+
+    func run() async -> ExitStatus {
+        do {
+            let project = MockBackend()
+            let alice = try await device(of: project)
+            let bob = try await device(of: project)
+            try await LifeSignalStory(alice: alice, bob: bob) { Terminal.print($0) }.run()
+            await alice.shutDown()
+            await bob.shutDown()
+            return .success
+        } catch {
+            Terminal.error("The demo failed: \(error)")
+            return .failure
+        }
+    }
+
+    private func device(of project: MockBackend) async throws(InfrastructureError) -> Infrastructure {
+        try await InfrastructureFactory(MockModule(backend: project)).make(InfrastructureSelection(default: .mock))
+    }
+}
