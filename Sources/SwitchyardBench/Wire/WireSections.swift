@@ -1,11 +1,11 @@
 extension BenchArea {
-    static let wire = BenchArea(name: "wire", sections: http + json)
+    static let wire = BenchArea(name: "wire", sections: network + json)
 
     private static let json: [any BenchSection] = [JSONValueBench(), JSONCodingBench()]
 
     #if os(Linux)
-        private static let http: [any BenchSection] = [HTTPRequestSection(), HTTPBodySection()]
+        private static let network: [any BenchSection] = [HTTPRequestSection(), HTTPBodySection(), WebSocketSection()]
     #else
-        private static let http: [any BenchSection] = []
+        private static let network: [any BenchSection] = []
     #endif
 }

@@ -1,0 +1,30 @@
+import Foundation
+
+/// This program once more, serving on a port until it is told to stop.
+final class ChildServer: @unchecked Sendable {
+    let port: Int
+    // Used by init and stop only, one after the other.
+    private let process = Process()
+    private let input = Pipe()
+
+    init(section: String) throws {
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: ChildProcess.executablePath)
+        process.arguments = [ChildProcess.flag, "wire", section, "serve"]
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        var line: [UInt8] = []
+        while let byte = try output.fileHandleForReading.read(upToCount: 1)?.first, byte != 0x0A { line.append(byte) }
+        guard let port = Int(String(decoding: line, as: UTF8.self)) else {
+            process.terminate()
+            throw BenchFailure("the server did not tell its port")
+        }
+        self.port = port
+    }
+
+    func stop() {
+        try? input.fileHandleForWriting.close()
+        process.waitUntilExit()
+    }
+}
