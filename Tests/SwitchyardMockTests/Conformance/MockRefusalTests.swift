@@ -1,6 +1,7 @@
 import Switchyard
 import SwitchyardConformance
 import SwitchyardMock
+import SwitchyardMockHarness
 import Testing
 
 /// Mocks that declare as little as possible: what is not declared is refused, and everything else works all the same.
