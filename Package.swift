@@ -8,12 +8,8 @@ let package = Package(
     products: [
         .library(name: "Switchyard", targets: ["Switchyard"]),
         .library(name: "SwitchyardMock", targets: ["SwitchyardMock"]),
-        .library(name: "SwitchyardFirebase", targets: ["SwitchyardFirebase"]),
-        .library(name: "SwitchyardSupabase", targets: ["SwitchyardSupabase"]),
-        .library(name: "SwitchyardSync", targets: ["SwitchyardSync"]),
         .library(name: "SwitchyardConformance", targets: ["SwitchyardConformance"]),
         .library(name: "SwitchyardDependencies", targets: ["SwitchyardDependencies"]),
-        .library(name: "SwitchyardEmulator", targets: ["SwitchyardEmulator"]),
         .executable(name: "switchyard", targets: ["SwitchyardCLI"]),
         .executable(name: "switchyard-bench", targets: ["SwitchyardBench"]),
     ],
