@@ -137,17 +137,22 @@ public struct DocumentData: Sendable {
     }
 
     private func position(of name: String) -> (index: Int, isFound: Bool) {
-        var low = 0
-        var high = entries.count
-        while low < high {
-            let middle = (low + high) / 2
-            switch entries[middle].name.utf8Ordering(to: name) {
-            case .same: return (middle, true)
-            case .before: low = middle + 1
-            case .after: high = middle
+        // The innermost loop of every query: what is sought is taken apart once, and no entry is copied.
+        name.withBytes { wanted in
+            entries.withUnsafeBufferPointer { entries in
+                var low = 0
+                var high = entries.count
+                while low < high {
+                    let middle = (low + high) / 2
+                    switch entries[middle].name.withBytes({ $0.ordering(to: wanted) }) {
+                    case .same: return (middle, true)
+                    case .before: low = middle + 1
+                    case .after: high = middle
+                    }
+                }
+                return (low, false)
             }
         }
-        return (low, false)
     }
 }
 

@@ -20,31 +20,35 @@ package enum Ordering: Int8, Sendable {
 /// Documents compare text by its UTF-8 bytes. Swift's own `==` and `<` do not: they hold `é` and `e` + accent for equal.
 extension String {
     package func utf8Equals(_ other: String) -> Bool {
-        // Equal bytes imply equal strings, and that comparison is one instruction for short ones.
-        self == other && utf8.count == other.utf8.count && utf8Ordering(to: other) == .same
+        utf8.count == other.utf8.count && utf8Ordering(to: other) == .same
     }
 
     /// The bytes of the text, without a copy of more than a few of them.
     package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        // In place where that is possible, which spares a copy of the string and its reference count.
+        if let result = utf8.withContiguousStorageIfAvailable(body) { return result }
         var copy = self
         return copy.withUTF8(body)
     }
 
     package func utf8Ordering(to other: String) -> Ordering {
-        withBytes { left in
-            other.withBytes { right in
-                let common = min(left.count, right.count)
-                let difference = common == 0 ? 0 : memcmp(left.baseAddress!, right.baseAddress!, common)
-                if difference != 0 { return difference < 0 ? .before : .after }
-                return Ordering(left.count, right.count)
-            }
-        }
+        withBytes { left in other.withBytes { right in left.ordering(to: right) } }
     }
 
     package func hashUTF8(into hasher: inout Hasher) {
         var copy = self
         copy.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         hasher.combine(0xFF as UInt8)
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Byte by byte, then the shorter one first.
+    func ordering(to other: UnsafeBufferPointer<UInt8>) -> Ordering {
+        let common = Swift.min(count, other.count)
+        let difference = common == 0 ? 0 : memcmp(baseAddress!, other.baseAddress!, common)
+        if difference != 0 { return difference < 0 ? .before : .after }
+        return Ordering(count, other.count)
     }
 }
 
