@@ -7,6 +7,12 @@ extension LocalStore {
         return try perform(.allocateTarget) { transaction throws(StorageError) in try transaction.allocate(target) }
     }
 
+    /// As ``release(_:)``; a store that fails keeps the target with an older token, which does no harm.
+    func forceRelease(_ id: Int) {
+        guard (try? release(id)) == nil else { return }
+        forget(id)
+    }
+
     /// A target that nobody listens to any more: gone with eager collection, else kept with its newest token.
     func release(_ id: Int) throws(StorageError) {
         guard active[id] != nil else { return }

@@ -52,6 +52,17 @@ final class LocalStore {
         return result
     }
 
+    /// Drops a target from memory alone.
+    func forget(_ target: Int) {
+        active[target] = nil
+        _ = pins.removeAll(by: target)
+    }
+
+    /// Whether the store works again.
+    func probe() throws(StorageError) {
+        try perform(.lastSnapshotVersion) { transaction throws(StorageError) in _ = try transaction.rows.globals }
+    }
+
     /// Switches to another user's queue.
     ///
     /// - Returns: Every document that looks different now.

@@ -36,8 +36,7 @@ extension SyncMachine {
             if !rest.contains(where: hasServerListeners) { stopWatching(target) }
             return
         }
-        let release = { [local] () throws(StorageError) in try local.release(target) }
-        attempt(release)
+        local.forceRelease(target)
         stopWatching(target)
         forget(target)
     }
@@ -91,9 +90,8 @@ extension SyncMachine {
             let added = snapshot.changes.filter { $0.kind == .added }.map(\.document.path)
             let removed = snapshot.changes.filter { $0.kind == .removed }.map(\.document.path)
             guard !added.isEmpty || !removed.isEmpty || !snapshot.isFromCache else { continue }
-            attempt { [local] () throws(StorageError) in
-                try local.noteView(of: target, added: added, removed: removed, isSynced: !snapshot.isFromCache)
-            }
+            // Should it fail, the collector and the next run of the query do a little more than they need to.
+            try? local.noteView(of: target, added: added, removed: removed, isSynced: !snapshot.isFromCache)
         }
     }
 

@@ -88,11 +88,20 @@ extension SyncMachine {
         do throws(StorageError) {
             try operation()
         } catch {
-            undone.append(operation)
-            stopStreams()
-            setOnline(.offline)
-            emit(.schedule(.recovery, .backoff(attempt: 1, isOverloaded: false)))
+            waitForStore(toDo: operation)
         }
+    }
+
+    /// No network until the store works: what the server tells could not be kept.
+    func waitForStore() {
+        waitForStore { [local] () throws(StorageError) in try local.probe() }
+    }
+
+    private func waitForStore(toDo operation: @escaping () throws(StorageError) -> Void) {
+        undone.append(operation)
+        stopStreams()
+        setOnline(.offline)
+        emit(.schedule(.recovery, .backoff(attempt: 1, isOverloaded: false)))
     }
 
     func recover() {

@@ -138,6 +138,7 @@ extension SyncMachine: WatchedTargets {
     }
 
     private func raise(at version: Timestamp) {
+        let before = listening
         let event = aggregator.remoteEvent(at: version, self)
         for (id, change) in event.targetChanges where !change.resumeToken.isEmpty {
             listening[id]?.resumeToken = change.resumeToken
@@ -152,7 +153,13 @@ extension SyncMachine: WatchedTargets {
             emit(.sendWatch(.remove(id)))
             add(target, as: event.mismatches[id])
         }
-        attempt { [unowned self] () throws(StorageError) in try apply(event) }
+        do throws(StorageError) {
+            try apply(event)
+        } catch {
+            // As if it had never come: from the older tokens the server tells it again.
+            listening = before
+            waitForStore()
+        }
     }
 
     private func apply(_ event: RemoteEvent) throws(StorageError) {
@@ -168,15 +175,15 @@ extension SyncMachine: WatchedTargets {
             var event = RemoteEvent(version: .never)
             event.documents[path] = .missing(path, version: .never)
             event.resolvedLimbo = [path]
-            attempt { [unowned self] () throws(StorageError) in try apply(event) }
+            do throws(StorageError) { try apply(event) } catch { return waitForStore() }
             listening[id] = nil
             aggregator.forget(id)
             _ = limbo.end(path)
             startLookUps()
         } else {
+            do throws(StorageError) { try local.release(id) } catch { return waitForStore() }
             listening[id] = nil
             aggregator.forget(id)
-            attempt { [local] () throws(StorageError) in try local.release(id) }
             forget(id, because: error)
         }
     }

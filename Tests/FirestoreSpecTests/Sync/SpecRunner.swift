@@ -103,7 +103,8 @@ struct SpecRunner {
             query,
             ListenerOptions(
                 includesMetadataChanges: options?["includeMetadataChanges"]?.bool ?? true,
-                waitsForSync: options?["waitForSyncWhenOnline"]?.bool ?? false,
+                // The official runners never pass `waitForSyncWhenOnline` on, and the data expects that.
+                waitsForSync: false,
                 readsCacheOnly: options?["source"]?.string == "cache"))
         let id = world.machine.targetID(of: query)
         // A listen that failed has none.

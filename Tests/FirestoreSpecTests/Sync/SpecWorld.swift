@@ -31,6 +31,7 @@ final class SpecWorld {
     private var queries: [Int: LiveQuery] = [:]
     private var inSyncListeners: [Int] = []
     private var writtenPaths: [Int: StoragePath] = [:]
+    private var queued: Set<Int> = []
     private var lastToken = 0
 
     // What one step caused
@@ -99,7 +100,8 @@ final class SpecWorld {
                 events.append((queries[id]!, .failure(error)))
                 listeners[queries[id]!] = nil
             case .inSync: inSync += 1
-            case .writeQueued, .queueChanged, .refusedChanged: break
+            case .writeQueued(let token, _): queued.insert(token)
+            case .queueChanged, .refusedChanged: break
             case .writeFinished(let token, let result):
                 let path = writtenPaths[token]!.rawValue
                 if case .success = result { acknowledged.append(path) } else { rejected.append(path) }
@@ -163,7 +165,9 @@ final class SpecWorld {
         lastToken += 1
         writtenPaths[lastToken] = write.path
         outstanding[user, default: []].append(write)
-        feed(.write(lastToken, [write], at: Timestamp(microseconds: 1)))
+        let token = lastToken
+        feed(.write(token, [write], at: Timestamp(microseconds: 1)))
+        if !queued.contains(token) { outstanding[user]?.removeLast() }
     }
 
     func wait() {

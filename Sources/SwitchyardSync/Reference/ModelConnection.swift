@@ -1,0 +1,107 @@
+import Foundation
+import Switchyard
+import Synchronization
+
+/// One stream of a ``ModelServer``: sends deltas, and after a resume what changed since the token and an existence filter.
+final class ModelConnection: WatchConnection {
+    let id: Int
+    private let server: ModelServer
+    private let state = Mutex(State())
+    private let buffer = StreamBuffer<WatchEvent, StorageError>(.all)
+
+    private struct State {
+        var targets: [Int: WatchTarget] = [:]
+        /// The documents of each target as they were told.
+        var told: [Int: [StoragePath: DocumentSnapshot]] = [:]
+        var isOver = false
+    }
+
+    init(server: ModelServer, id: Int) {
+        self.server = server
+        self.id = id
+    }
+
+    func next() async throws(StorageError) -> WatchEvent? { try await buffer.next() }
+
+    func close() {
+        state.withLock { $0.isOver = true }
+        server.disconnect(id)
+        buffer.finish(.success(()))
+    }
+
+    func fail(_ error: StorageError) {
+        state.withLock { $0.isOver = true }
+        buffer.finish(.failure(error))
+    }
+
+    func send(_ request: WatchRequest) {
+        // The server's lock is the outer one, here and when it tells of a change: events stay in the order of commits.
+        server.state.withLock { world in
+            state.withLock { state in
+                guard !state.isOver else { return }
+                switch request {
+                case .add(let target): add(target, &state, world)
+                case .remove(let id):
+                    state.targets[id] = nil
+                    state.told[id] = nil
+                    buffer.yield(.removed([id]))
+                }
+            }
+        }
+    }
+
+    /// Tells what differs from what was told, as one snapshot.
+    func serverChanged() {
+        server.state.withLock { world in
+            state.withLock { state in
+                guard !state.isOver else { return }
+                for id in state.targets.keys.sorted() { tell(id, &state, world) }
+                buffer.yield(.snapshot(version: Timestamp(microseconds: world.time), token: token(world.time)))
+            }
+        }
+    }
+
+    private func add(_ target: WatchedTarget, _ state: inout State, _ world: ModelServer.State) {
+        buffer.yield(.added([target.id]))
+        state.targets[target.id] = target.target
+        let since = time(of: target.resumeToken) ?? target.readTime?.microseconds
+        let matches = matches(of: target.target, world)
+        state.told[target.id] = matches
+        for document in matches.values.sorted(by: { $0.path < $1.path }) {
+            if let since, world.changed[document.path] ?? 0 <= since { continue }
+            buffer.yield(.changed(document, targets: [target.id]))
+        }
+        if since != nil { buffer.yield(.filter(target: target.id, count: matches.count)) }
+        buffer.yield(.current([target.id], token: token(world.time)))
+        buffer.yield(.snapshot(version: Timestamp(microseconds: world.time), token: token(world.time)))
+    }
+
+    private func tell(_ id: Int, _ state: inout State, _ world: ModelServer.State) {
+        guard let target = state.targets[id] else { return }
+        let old = state.told[id] ?? [:]
+        let new = matches(of: target, world)
+        for path in old.keys.filter({ new[$0] == nil }).sorted() {
+            if world.documents[path] == nil {
+                buffer.yield(.deleted(path, version: Timestamp(microseconds: world.time), removedFrom: [id]))
+            } else {
+                buffer.yield(.left(path, removedFrom: [id]))
+            }
+        }
+        for path in new.keys.filter({ old[$0] != new[$0] }).sorted() {
+            buffer.yield(.changed(new[path]!, targets: [id]))
+        }
+        state.told[id] = new
+    }
+
+    private func matches(of target: WatchTarget, _ world: ModelServer.State) -> [StoragePath: DocumentSnapshot] {
+        switch target {
+        case .document(let path): return world.documents[path].map { [path: $0] } ?? [:]
+        case .query(let query):
+            let results = QueryEvaluator(query).results(among: world.documents.values)
+            return Dictionary(results.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
+        }
+    }
+
+    private func token(_ time: Int64) -> [UInt8] { Array(String(time).utf8) }
+    private func time(of token: [UInt8]) -> Int64? { Int64(String(decoding: token, as: UTF8.self)) }
+}

@@ -1,0 +1,156 @@
+public import Switchyard
+import SwitchyardBytes
+import Synchronization
+
+/// A server in memory with everything that an engine needs: versions, watched targets with deltas and tokens, a ledger.
+///
+/// The reference for drivers, and what tests and previews run an engine against. Several ``ModelDriver``s on one server
+/// are several devices.
+public final class ModelServer: Sendable {
+    struct State {
+        var documents: [StoragePath: DocumentSnapshot] = [:]
+        var ledger: [UTF8Key: CommitResult] = [:]
+        /// In microseconds; moves on with every commit, so versions are exact and repeatable.
+        var time: Int64 = 1_700_000_000_000_000
+        /// When which document changed last, deletions included: what a token has missed.
+        var changed: [StoragePath: Int64] = [:]
+        var connections: [Int: ModelConnection] = [:]
+        var lastConnection = 0
+        var isReachable = true
+        var refusal: (@Sendable ([DocumentWrite]) -> StorageError?)?
+    }
+
+    let state = Mutex(State())
+
+    public init() {}
+
+    /// The documents as they are now.
+    public var documents: [DocumentSnapshot] { state.withLock { Array($0.documents.values) } }
+
+    /// Whether anybody gets an answer. Turning it off breaks every stream.
+    public func setReachable(_ isReachable: Bool) {
+        let broken = state.withLock { state -> [ModelConnection] in
+            state.isReachable = isReachable
+            guard !isReachable else { return [] }
+            defer { state.connections = [:] }
+            return Array(state.connections.values)
+        }
+        for connection in broken { connection.fail(ModelServer.unreachable) }
+    }
+
+    /// Breaks every open stream once.
+    public func dropConnections() {
+        let broken = state.withLock { state -> [ModelConnection] in
+            defer { state.connections = [:] }
+            return Array(state.connections.values)
+        }
+        for connection in broken { connection.fail(ModelServer.unreachable) }
+    }
+
+    /// What the server refuses for good, such as rules would.
+    public func refuse(_ refusal: (@Sendable ([DocumentWrite]) -> StorageError?)?) {
+        state.withLock { $0.refusal = refusal }
+    }
+
+    static let unreachable = StorageError(.unavailable, "The model server cannot be reached.")
+
+    // MARK: Calls
+
+    func fetch(_ paths: [StoragePath]) throws(StorageError) -> FetchedDocuments {
+        try state.withLock { state throws(StorageError) in
+            guard state.isReachable else { throw ModelServer.unreachable }
+            return FetchedDocuments(
+                documents: paths.map { state.documents[$0] ?? .missing($0) },
+                readTime: Timestamp(microseconds: state.time))
+        }
+    }
+
+    func results(of query: Query) throws(StorageError) -> FetchedDocuments {
+        try state.withLock { state throws(StorageError) in
+            guard state.isReachable else { throw ModelServer.unreachable }
+            return FetchedDocuments(
+                documents: QueryEvaluator(query).results(among: state.documents.values),
+                readTime: Timestamp(microseconds: state.time))
+        }
+    }
+
+    func collections(under document: StoragePath?) throws(StorageError) -> [CollectionPath] {
+        try state.withLock { state throws(StorageError) in
+            guard state.isReachable else { throw ModelServer.unreachable }
+            var names = Set<CollectionPath>()
+            for path in state.documents.keys {
+                var collection = path.collection
+                while true {
+                    if collection.parent == document { names.insert(collection) }
+                    guard let parent = collection.parent else { break }
+                    collection = parent.collection
+                }
+            }
+            return names.sorted()
+        }
+    }
+
+    /// Carries out a batch, and tells every stream.
+    ///
+    /// - Parameter id: The batch's name, under which the result can be asked for; `nil` for a transaction's.
+    public func commit(_ writes: [DocumentWrite], id: String? = nil) throws(StorageError) -> CommitResult {
+        let (result, told) = try state.withLock { state throws(StorageError) in
+            guard state.isReachable else { throw ModelServer.unreachable }
+            return try state.commit(writes, id: id)
+        }
+        for connection in told { connection.serverChanged() }
+        return result
+    }
+
+    func result(ofBatch id: String) throws(StorageError) -> CommitResult? {
+        try state.withLock { state throws(StorageError) in
+            guard state.isReachable else { throw ModelServer.unreachable }
+            return state.ledger[UTF8Key(id)]
+        }
+    }
+
+    func connect() throws(StorageError) -> ModelConnection {
+        try state.withLock { state throws(StorageError) in
+            guard state.isReachable else { throw ModelServer.unreachable }
+            state.lastConnection += 1
+            let connection = ModelConnection(server: self, id: state.lastConnection)
+            state.connections[connection.id] = connection
+            return connection
+        }
+    }
+
+    func disconnect(_ id: Int) { state.withLock { _ = $0.connections.removeValue(forKey: id) } }
+}
+
+extension ModelServer.State {
+    fileprivate mutating func commit(
+        _ writes: [DocumentWrite], id: String?
+    ) throws(StorageError) -> (CommitResult, [ModelConnection]) {
+        if let refused = refusal?(writes) { throw refused }
+        var staged = documents
+        time += 1000
+        let now = Timestamp(microseconds: time)
+        var result = CommitResult(commitTime: now)
+        var touched: [StoragePath] = []
+        for write in writes {
+            let old = staged[write.path] ?? .missing(write.path)
+            try write.check(against: old)
+            if case .verify = write.operation {
+                result.updateTimes.append(old.updateTime)
+                result.transformResults.append(nil)
+                continue
+            }
+            let (data, values) = write.applied(to: old.data, serverTime: now)
+            staged[write.path] = data.map {
+                DocumentSnapshot(path: write.path, data: $0, createTime: old.createTime ?? now, updateTime: now)
+            }
+            result.updateTimes.append(data == nil ? nil : now)
+            result.transformResults.append(values)
+            touched.append(write.path)
+        }
+        documents = staged
+        for path in touched { changed[path] = time }
+        if let id { ledger[UTF8Key(id)] = result }
+        return (result, connections.keys.sorted().compactMap { connections[$0] })
+    }
+}

@@ -1,0 +1,34 @@
+import Switchyard
+
+/// From the engine's result of a query to what was asked for: offset and projection are no business of the engine's.
+struct QueryShape: Sendable {
+    private let query: Query
+    private var previous = DocumentList()
+
+    init(_ query: Query) { self.query = query }
+
+    /// What the engine runs: everything up to the end of the window, with all fields.
+    static func live(_ query: Query) -> Query {
+        guard query.offset > 0 || query.projection != nil else { return query }
+        var live = query
+        live.projection = nil
+        live.offset = 0
+        if case .first(let count) = query.limit { live.limit = .first(count + query.offset) }
+        return live
+    }
+
+    mutating func take(_ snapshot: ViewSnapshot) -> QuerySnapshot {
+        var documents = snapshot.documents
+        var changes = snapshot.changes
+        if query.offset > 0 {
+            documents = DocumentList(inOrder: Array(documents.dropFirst(query.offset)))
+            changes = ListDifference.changes(from: previous, to: documents, by: QueryEvaluator(query))
+        }
+        defer { previous = documents }
+        return QuerySnapshot(
+            query: query, documents: documents, changes: changes,
+            metadata: SnapshotMetadata(isFromCache: snapshot.isFromCache, hasPendingWrites: snapshot.hasPendingWrites),
+            since: previous
+        ).projected
+    }
+}

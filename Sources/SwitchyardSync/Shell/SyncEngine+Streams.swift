@@ -1,0 +1,141 @@
+import Switchyard
+
+/// Timers and the two streams. Each stream has a generation: what an ended one still tells is not listened to.
+extension SyncEngine {
+    // MARK: Timers
+
+    func schedule(_ timer: SyncTimer, _ delay: SyncDelay) {
+        timers.removeValue(forKey: timer)?.cancel()
+        let pause = delay.duration(isFirstImmediate: timer != .recovery)
+        timers[timer] = Task { [weak self, clock] in
+            guard (try? await clock.sleep(for: pause)) != nil, !Task.isCancelled else { return }
+            await self?.fire(timer)
+        }
+    }
+
+    private func fire(_ timer: SyncTimer) {
+        timers[timer] = nil
+        feed(.timer(timer))
+    }
+
+    // MARK: Changes
+
+    func openWatch() {
+        watchGeneration += 1
+        let generation = watchGeneration
+        watchTask = Task { [weak self, driver] in
+            do throws(StorageError) {
+                let connection = try await driver.openWatch()
+                guard let self, await self.adopt(connection, generation) else {
+                    connection.close()
+                    return
+                }
+                while let event = try await connection.next() { await self.watched(event, generation) }
+                await self.watchEnded(nil, generation)
+            } catch {
+                await self?.watchEnded(error, generation)
+            }
+        }
+    }
+
+    private func adopt(_ connection: any WatchConnection, _ generation: Int) -> Bool {
+        guard generation == watchGeneration, !isShutDown else { return false }
+        self.connection = connection
+        feed(.watchOpened)
+        return true
+    }
+
+    private func watched(_ event: WatchEvent, _ generation: Int) {
+        if generation == watchGeneration { feed(.watched(event)) }
+    }
+
+    private func watchEnded(_ error: StorageError?, _ generation: Int) {
+        guard generation == watchGeneration else { return }
+        connection = nil
+        feed(.watchClosed(error))
+    }
+
+    func closeWatch() {
+        watchGeneration += 1
+        watchTask?.cancel()
+        watchTask = nil
+        connection?.close()
+        connection = nil
+    }
+
+    // MARK: Writes
+
+    /// There is nothing to open before the first batch; the machine hears of it in its own turn.
+    func openWriter() {
+        writerGeneration += 1
+        outbox = []
+        let generation = writerGeneration
+        Task { [weak self] in await self?.writerIsOpen(generation) }
+    }
+
+    private func writerIsOpen(_ generation: Int) {
+        if generation == writerGeneration { feed(.writerOpened) }
+    }
+
+    func closeWriter() {
+        writerGeneration += 1
+        outbox = []
+    }
+
+    func send(_ batch: OutgoingBatch) {
+        outbox.append(batch)
+        if !isCommitting { commitNext() }
+    }
+
+    /// One batch at a time, also across the end of a stream: a commit that was given up may still be under way.
+    private func commitNext() {
+        guard !outbox.isEmpty else { return }
+        let batch = outbox.removeFirst()
+        let generation = writerGeneration
+        isCommitting = true
+        committing = Task { [weak self, driver] in
+            let result: Result<CommitResult, StorageError>
+            do throws(StorageError) {
+                if batch.mayHaveBeenSent, driver.traits.hasLedger,
+                    let known = try await driver.result(ofBatch: batch.id)
+                {
+                    result = .success(known)
+                } else {
+                    result = .success(try await driver.commit(batch))
+                }
+            } catch {
+                result = .failure(error)
+            }
+            await self?.commitEnded(result, generation)
+        }
+    }
+
+    private func commitEnded(_ result: Result<CommitResult, StorageError>, _ generation: Int) {
+        isCommitting = false
+        if generation == writerGeneration {
+            switch result {
+            case .success(let result): feed(.committed(result))
+            case .failure(let error):
+                outbox = []
+                feed(.writerClosed(error, at: timestamp))
+            }
+        }
+        if !isCommitting { commitNext() }
+    }
+}
+
+extension SyncDelay {
+    /// One second at first, half as much again each time up to a minute, and up to half of it more or less.
+    fileprivate func duration(isFirstImmediate: Bool) -> Duration {
+        switch self {
+        case .seconds(let seconds): return .seconds(seconds)
+        case .backoff(let attempt, let isOverloaded):
+            var base = isOverloaded ? 60.0 : 1.0
+            if !isOverloaded {
+                if isFirstImmediate && attempt <= 1 { return .zero }
+                for _ in 1..<max(1, attempt - (isFirstImmediate ? 1 : 0)) { base = min(base * 1.5, 60) }
+            }
+            return .milliseconds(Int(base * 1000 * Double.random(in: 0.5...1.5)))
+        }
+    }
+}

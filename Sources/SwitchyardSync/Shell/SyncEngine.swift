@@ -1,0 +1,272 @@
+package import Switchyard
+import SwitchyardBytes
+
+/// The machine's hands: keeps its store, its timers and its two streams, one event after the other.
+package actor SyncEngine {
+    typealias Listen = @Sendable (Result<ViewSnapshot, StorageError>) -> Void
+
+    let driver: any SyncDriver
+    private let storage: @Sendable () throws(StorageError) -> any SyncStore
+    private let policy: CachePolicy
+    let clock: any Clock<Duration>
+    private let now: @Sendable () -> Timestamp
+    private var owner: QueueOwner
+    private var openMachine: SyncMachine?
+    private(set) var isShutDown = false
+
+    // Who waits for what
+    private var listens: [Int: Listen] = [:]
+    /// Listeners that left before their coming was dealt with.
+    private var departed: Set<Int> = []
+    private var inSync: [Int: EventStream<Void, StorageError>.Continuation] = [:]
+    private var queues: [Int: SnapshotStream<[PendingWrite], StorageError>.Continuation] = [:]
+    private var refusals: [Int: SnapshotStream<[RefusedWrite], StorageError>.Continuation] = [:]
+    private var writes: [Int: Promise<Result<CommitResult, StorageError>>] = [:]
+    private var queuedIDs: [Int: String] = [:]
+    private var waits: [Int: Promise<Result<Void, StorageError>>] = [:]
+    private var lastToken = 0
+
+    // Time and streams
+    var timers: [SyncTimer: Task<Void, Never>] = [:]
+    private var collector: Task<Void, Never>?
+    var watchTask: Task<Void, Never>?
+    var connection: (any WatchConnection)?
+    var watchGeneration = 0
+    var writerGeneration = 0
+    var outbox: [OutgoingBatch] = []
+    var committing: Task<Void, Never>?
+    var isCommitting = false
+
+    package init(
+        driver: any SyncDriver, policy: CachePolicy, userID: String?, clock: any Clock<Duration>,
+        now: @escaping @Sendable () -> Timestamp,
+        storage: @escaping @Sendable () throws(StorageError) -> any SyncStore
+    ) {
+        self.driver = driver
+        self.policy = policy
+        self.clock = clock
+        self.now = now
+        self.storage = storage
+        owner = QueueOwner(userID)
+    }
+
+    var timestamp: Timestamp { now() }
+
+    /// The machine, with its store opened at the first call.
+    func machine() throws(StorageError) -> SyncMachine {
+        if isShutDown { throw StorageError(.shutDown, "The client was shut down.") }
+        if let openMachine { return openMachine }
+        let machine = try SyncMachine(
+            store: storage(), policy: policy, owner: owner, storeID: RandomID.make(), maximumInFlight: 10)
+        openMachine = machine
+        if policy != .eager { startCollector() }
+        perform(machine.start())
+        return machine
+    }
+
+    package func feed(_ event: SyncEvent) {
+        guard let machine = openMachine, !isShutDown else { return }
+        perform(machine.handle(event))
+    }
+
+    func perform(_ actions: [SyncAction]) {
+        var showsQueue = false
+        var showsRefusals = false
+        for action in actions {
+            switch action {
+            case .snapshot(let id, let snapshot): listens[id]?(.success(snapshot))
+            case .listenFailed(let id, let error): listens.removeValue(forKey: id)?(.failure(error))
+            case .inSync(let id): inSync[id]?.yield(())
+            case .writeQueued(let token, let id): queuedIDs[token] = id
+            case .writeFinished(let token, let result): writes.removeValue(forKey: token)?.resolve(result)
+            case .waitFinished(let token, let result): waits.removeValue(forKey: token)?.resolve(result)
+            case .queueChanged: showsQueue = true
+            case .refusedChanged: showsRefusals = true
+            case .openWatch: openWatch()
+            case .sendWatch(let request): connection?.send(request)
+            case .closeWatch: closeWatch()
+            case .openWriter: openWriter()
+            case .sendWrite(let batch): send(batch)
+            case .closeWriter: closeWriter()
+            case .schedule(let timer, let delay): schedule(timer, delay)
+            case .cancel(let timer): timers.removeValue(forKey: timer)?.cancel()
+            }
+        }
+        if showsQueue, !queues.isEmpty, let list = try? pendingWrites() {
+            for continuation in queues.values { continuation.yield(list) }
+        }
+        if showsRefusals, !refusals.isEmpty, let list = try? refusedWrites() {
+            for continuation in refusals.values { continuation.yield(list) }
+        }
+    }
+
+    private func startCollector() {
+        collector = Task { [weak self, clock] in
+            var pause = Duration.seconds(60)
+            while (try? await clock.sleep(for: pause)) != nil {
+                await self?.feed(.collectGarbage(nil))
+                pause = .seconds(300)
+            }
+        }
+    }
+
+    // MARK: Listening
+
+    func listen(_ id: Int, _ query: LiveQuery, _ options: ListenerOptions, _ body: @escaping Listen) {
+        guard departed.remove(id) == nil else { return }
+        do throws(StorageError) {
+            let machine = try machine()
+            listens[id] = body
+            perform(machine.handle(.listen(id, query, options)))
+        } catch {
+            body(.failure(error))
+        }
+    }
+
+    func unlisten(_ id: Int) {
+        if listens.removeValue(forKey: id) == nil, openMachine?.listeners[id] == nil {
+            departed.insert(id)
+        } else {
+            feed(.unlisten(id))
+        }
+    }
+
+    func addInSync(_ id: Int, _ continuation: EventStream<Void, StorageError>.Continuation) {
+        guard departed.remove(id) == nil else { return }
+        do throws(StorageError) {
+            let machine = try machine()
+            inSync[id] = continuation
+            perform(machine.handle(.addInSyncListener(id)))
+        } catch {
+            continuation.finish(throwing: error)
+        }
+    }
+
+    func removeInSync(_ id: Int) {
+        if inSync.removeValue(forKey: id) == nil { departed.insert(id) } else { feed(.removeInSyncListener(id)) }
+    }
+
+    /// How many listeners are open; none once every stream has been left.
+    package var listenerCount: Int { listens.count + inSync.count + queues.count + refusals.count }
+
+    // MARK: Writing
+
+    func write(
+        _ batch: [DocumentWrite]
+    ) throws(StorageError) -> (id: String, answer: Promise<Result<CommitResult, StorageError>>) {
+        let machine = try machine()
+        lastToken += 1
+        let token = lastToken
+        let promise = Promise<Result<CommitResult, StorageError>>()
+        writes[token] = promise
+        var failure: StorageError?
+        let actions = machine.handle(.write(token, batch, at: now()))
+        for case .writeFinished(token, .failure(let error)) in actions { failure = error }
+        perform(actions)
+        if let failure { throw failure }
+        return (queuedIDs.removeValue(forKey: token) ?? "", promise)
+    }
+
+    func waitForPendingWrites() throws(StorageError) -> Promise<Result<Void, StorageError>> {
+        let machine = try machine()
+        lastToken += 1
+        let promise = Promise<Result<Void, StorageError>>()
+        waits[lastToken] = promise
+        perform(machine.handle(.waitForPendingWrites(lastToken)))
+        return promise
+    }
+
+    func pendingWrites() throws(StorageError) -> [PendingWrite] {
+        try machine().queue().map {
+            PendingWrite(
+                id: $0.id, batch: WriteBatch($0.writes), queuedAt: $0.queuedAt, attempts: $0.attempts,
+                lastError: $0.lastError)
+        }
+    }
+
+    func refusedWrites() throws(StorageError) -> [RefusedWrite] {
+        try machine().refused().map {
+            RefusedWrite(
+                id: $0.id, batch: WriteBatch($0.writes), refusedAt: $0.refusedAt,
+                error: StorageError($0.code, $0.message))
+        }
+    }
+
+    func watchQueue(_ id: Int, _ continuation: SnapshotStream<[PendingWrite], StorageError>.Continuation) {
+        guard departed.remove(id) == nil else { return }
+        do throws(StorageError) {
+            continuation.yield(try pendingWrites())
+            queues[id] = continuation
+        } catch {
+            continuation.finish(throwing: error)
+        }
+    }
+
+    func watchRefusals(_ id: Int, _ continuation: SnapshotStream<[RefusedWrite], StorageError>.Continuation) {
+        guard departed.remove(id) == nil else { return }
+        do throws(StorageError) {
+            continuation.yield(try refusedWrites())
+            refusals[id] = continuation
+        } catch {
+            continuation.finish(throwing: error)
+        }
+    }
+
+    func leaveQueue(_ id: Int) { if queues.removeValue(forKey: id) == nil { departed.insert(id) } }
+    func leaveRefusals(_ id: Int) { if refusals.removeValue(forKey: id) == nil { departed.insert(id) } }
+
+    /// - Returns: Whether it was still there and never sent.
+    func cancelWrite(_ id: String) throws(StorageError) -> Bool {
+        let machine = try machine()
+        guard let batch = try machine.queue().first(where: { $0.id == id }), !machine.isSent(batch) else {
+            return false
+        }
+        perform(machine.handle(.cancelWrite(id: id)))
+        return try !machine.queue().contains { $0.id == id }
+    }
+
+    // MARK: Life
+
+    /// Whose queue it is from now on.
+    func setUser(_ userID: String?) {
+        owner = QueueOwner(userID)
+        feed(.setUser(owner))
+    }
+
+    func clear() throws(StorageError) {
+        let machine = try machine()
+        guard !machine.hasListeners else {
+            throw StorageError(.failedPrecondition, "Leave all streams before deleting what is kept on this device.")
+        }
+        perform(machine.handle(.setNetwork(isEnabled: false)))
+        try machine.clear()
+        openMachine = nil
+        let error = StorageError(.cancelled, "What was kept on this device was deleted.")
+        failAll(error)
+        machine.close()
+    }
+
+    func shutDown() {
+        guard !isShutDown else { return }
+        if let machine = openMachine { perform(machine.handle(.setNetwork(isEnabled: false))) }
+        isShutDown = true
+        collector?.cancel()
+        for timer in timers.values { timer.cancel() }
+        timers = [:]
+        openMachine?.close()
+        openMachine = nil
+        failAll(StorageError(.shutDown, "The client was shut down."))
+    }
+
+    private func failAll(_ error: StorageError) {
+        let (oldListens, oldInSync, oldQueues, oldRefusals) = (listens, inSync, queues, refusals)
+        (listens, inSync, queues, refusals) = ([:], [:], [:], [:])
+        for listen in oldListens.values { listen(.failure(error)) }
+        for continuation in oldInSync.values { continuation.finish(throwing: error) }
+        for continuation in oldQueues.values { continuation.finish(throwing: error) }
+        for continuation in oldRefusals.values { continuation.finish(throwing: error) }
+        for promise in writes.values { promise.resolve(.failure(error)) }
+        for promise in waits.values { promise.resolve(.failure(error)) }
+        (writes, waits) = ([:], [:])
+    }
+}

@@ -1,0 +1,81 @@
+public import Switchyard
+import Synchronization
+
+extension SyncedStorageClient {
+    public func enableNetwork() async throws(StorageError) {
+        isNetworkEnabled.withLock { $0 = true }
+        try await engine.handle(.setNetwork(isEnabled: true))
+    }
+
+    public func disableNetwork() async throws(StorageError) {
+        isNetworkEnabled.withLock { $0 = false }
+        try await engine.handle(.setNetwork(isEnabled: false))
+    }
+
+    public func waitForPendingWrites() async throws(StorageError) {
+        guard let result = try await engine.waitForPendingWrites().value else {
+            throw StorageError(.cancelled, "The call was cancelled.")
+        }
+        try result.get()
+    }
+
+    public func snapshotsInSync() -> EventStream<Void, StorageError> {
+        EventStream { [self] continuation in
+            let id = newID()
+            Task { [engine] in await engine.addInSync(id, continuation) }
+            return { [engine] in Task { await engine.removeInSync(id) } }
+        }
+    }
+
+    public func pendingWrites() -> SnapshotStream<[PendingWrite], StorageError> {
+        SnapshotStream { [self] continuation in
+            let id = newID()
+            Task { [engine] in await engine.watchQueue(id, continuation) }
+            return { [engine] in Task { await engine.leaveQueue(id) } }
+        }
+    }
+
+    public func refusedWrites() -> SnapshotStream<[RefusedWrite], StorageError> {
+        SnapshotStream { [self] continuation in
+            let id = newID()
+            Task { [engine] in await engine.watchRefusals(id, continuation) }
+            return { [engine] in Task { await engine.leaveRefusals(id) } }
+        }
+    }
+
+    public func cancelPendingWrite(_ id: PendingWrite.ID) async throws(StorageError) -> Bool {
+        try await engine.cancelWrite(id)
+    }
+
+    public func retryPendingWrites() async throws(StorageError) { try await engine.handle(.retryWrites) }
+
+    public func resolveRefusedWrite(
+        _ id: RefusedWrite.ID, requeuing batch: WriteBatch?
+    ) async throws(StorageError) {
+        if let batch { try checkBatch(batch) }
+        try await engine.resolveRefused(id, requeuing: batch?.writes)
+    }
+
+    public func clearPersistence() async throws(StorageError) { try await engine.clear() }
+
+    /// Loads documents and named queries that were packed beforehand; one that was loaded before is passed over.
+    package func load(_ bundle: DocumentBundle) async throws(StorageError) { try await engine.handle(.load(bundle)) }
+
+    /// The query to which a bundle gave a name.
+    package func namedQuery(_ name: String) async throws(StorageError) -> Query? {
+        try await engine.namedQuery(name)
+    }
+}
+
+extension SyncEngine {
+    func handle(_ event: SyncEvent) throws(StorageError) {
+        _ = try machine()
+        feed(event)
+    }
+
+    func resolveRefused(_ id: String, requeuing writes: [DocumentWrite]?) throws(StorageError) {
+        try handle(.resolveRefused(id: id, requeuing: writes, at: timestamp))
+    }
+
+    func namedQuery(_ name: String) throws(StorageError) -> Query? { try machine().namedQuery(name) }
+}

@@ -1,0 +1,131 @@
+public import Switchyard
+import Synchronization
+
+extension SyncedStorageClient {
+    public func snapshot(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
+        try await snapshots(of: [path], from: source)[0]
+    }
+
+    public func snapshots(
+        of paths: [StoragePath], from source: ReadSource
+    ) async throws(StorageError) -> [DocumentSnapshot] {
+        var unique: [StoragePath] = []
+        var seen = Set<StoragePath>()
+        for path in paths where seen.insert(path).inserted { unique.append(path) }
+        switch try await read(.documents(unique), source) {
+        case .fetched(let documents):
+            var result: [DocumentSnapshot] = []
+            for path in paths { result.append(documents[path] ?? .missing(path)) }
+            return result
+        case .cached(let reason):
+            var result: [DocumentSnapshot] = []
+            for path in paths {
+                guard let document = try await engine.cached(path) else {
+                    throw reason ?? StorageError(.unavailable, "The document at “\(path)” is not in the cache.")
+                }
+                result.append(document)
+            }
+            return result
+        }
+    }
+
+    public func results(of query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot {
+        let live = QueryShape.live(query)
+        let documents: [DocumentSnapshot]
+        let isFromCache: Bool
+        switch try await read(.results(live), source) {
+        case .fetched(let fetched):
+            documents = try await engine.local(live, among: fetched)
+            isFromCache = false
+        case .cached:
+            documents = try await engine.cached(live)
+            isFromCache = true
+        }
+        return QuerySnapshot(
+            query: query, documents: Array(QueryEvaluator(query).results(among: documents)),
+            metadata: SnapshotMetadata(
+                isFromCache: isFromCache, hasPendingWrites: documents.contains { $0.metadata.hasPendingWrites }))
+    }
+
+    public func aggregate(
+        _ query: Query, _ aggregations: [Aggregation]
+    ) async throws(StorageError) -> [DocumentValue] {
+        try await checkServer()
+        return try await driver.aggregate(query, aggregations)
+    }
+
+    public func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath] {
+        try await checkServer()
+        return try await driver.collections(under: document)
+    }
+
+    private enum Read {
+        case fetched([StoragePath: DocumentSnapshot])
+        /// Why the server was not asked or did not answer.
+        case cached(StorageError?)
+    }
+
+    private enum Request {
+        case documents([StoragePath])
+        case results(Query)
+    }
+
+    private func read(_ request: Request, _ source: ReadSource) async throws(StorageError) -> Read {
+        guard source != .cache else { return .cached(nil) }
+        do throws(StorageError) {
+            try await checkServer()
+            let fetched =
+                switch request {
+                case .documents(let paths): try await driver.documents(paths)
+                case .results(let query): try await driver.results(of: query)
+                }
+            return .fetched(try await engine.take(fetched))
+        } catch {
+            guard source == .standard, error.code == .unavailable || error.code == .deadlineExceeded else {
+                throw error
+            }
+            return .cached(error)
+        }
+    }
+
+    /// - Throws: `.unavailable` while the network is switched off, and `.shutDown`.
+    func checkServer() async throws(StorageError) {
+        if await engine.isShutDown { throw StorageError(.shutDown, "The client was shut down.") }
+        guard isNetworkEnabled.withLock({ $0 }) else {
+            throw StorageError(.unavailable, "The network is switched off for this client.")
+        }
+    }
+}
+
+extension SyncEngine {
+    func take(_ fetched: FetchedDocuments) throws(StorageError) -> [StoragePath: DocumentSnapshot] {
+        let machine = try machine()
+        let documents = machine.take(fetched)
+        perform(machine.takeActions())
+        return documents
+    }
+
+    func cached(_ path: StoragePath) throws(StorageError) -> DocumentSnapshot? {
+        try machine().document(at: path).map {
+            $0.with(SnapshotMetadata(isFromCache: true, localState: $0.metadata.localState))
+        }
+    }
+
+    func cached(_ query: Query) throws(StorageError) -> [DocumentSnapshot] {
+        try machine().run(query).map {
+            $0.with(SnapshotMetadata(isFromCache: true, localState: $0.metadata.localState))
+        }
+    }
+
+    /// The server's results with this device's pending writes among them.
+    func local(
+        _ query: Query, among fetched: [StoragePath: DocumentSnapshot]
+    ) throws(StorageError) -> [DocumentSnapshot] {
+        let evaluator = QueryEvaluator(query)
+        var documents = fetched.filter { evaluator.matches($0.value) }
+        for document in try machine().run(query) where document.metadata.localState == .pending {
+            documents[document.path] = document
+        }
+        return Array(documents.values)
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+public import Switchyard
+import Synchronization
+
+/// Documents with a cache, live queries and a queue of writes, over whatever server a ``SyncDriver`` speaks to.
+///
+/// A write returns once it is kept on this device; its receipt tells what the server made of it. Streams show local writes at
+/// once, survive lost connections, and say of each snapshot whether the server has confirmed it.
+public final class SyncedStorageClient: StorageClient {
+    public var provider: InfrastructureProvider { driver.provider }
+    public let capabilities: StorageCapabilities
+
+    let driver: any SyncDriver
+    package let engine: SyncEngine
+    private let lastID = Atomic(0)
+    let isNetworkEnabled = Mutex(true)
+
+    /// - Parameters:
+    ///   - storage: Opened by the first call that needs it; that call throws `.localStore` when it cannot be.
+    ///   - userID: Whose queue of writes it is; see ``setUser(_:)``.
+    ///   - clock: What pauses are measured with.
+    public init(
+        driver: any SyncDriver, storage: SyncStorage = .memory, userID: String? = nil,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.driver = driver
+        var capabilities = driver.capabilities
+        capabilities.offline = true
+        capabilities.liveStreams = true
+        self.capabilities = capabilities
+        engine = SyncEngine(driver: driver, policy: storage.policy, userID: userID, clock: clock) {
+            Timestamp(Date())
+        } storage: { () throws(StorageError) in
+            try storage.open()
+        }
+    }
+
+    func newID() -> Int { lastID.add(1, ordering: .relaxed).newValue }
+
+    /// To be called when another user signs in, or nobody is signed in any more. Each user has a queue of writes of
+    /// their own; those of the one who left wait until they come back.
+    public func setUser(_ userID: String?) async { await engine.setUser(userID) }
+
+    // MARK: Streams
+
+    public func snapshots(
+        of path: StoragePath, options: ListenOptions
+    ) -> SnapshotStream<DocumentSnapshot, StorageError> {
+        SnapshotStream { [self] continuation in
+            listen(.document(path), options) { result in
+                switch result {
+                case .success(let snapshot): continuation.yield(snapshot.document(at: path))
+                case .failure(let error): continuation.finish(throwing: error)
+                }
+            }
+        }
+    }
+
+    public func snapshots(of query: Query, options: ListenOptions) -> SnapshotStream<QuerySnapshot, StorageError> {
+        SnapshotStream { [self] continuation in
+            let shape = Mutex(QueryShape(query))
+            return listen(.query(QueryShape.live(query)), options) { result in
+                switch result {
+                case .success(let snapshot): continuation.yield(shape.withLock { $0.take(snapshot) })
+                case .failure(let error): continuation.finish(throwing: error)
+                }
+            }
+        }
+    }
+
+    private func listen(
+        _ query: LiveQuery, _ options: ListenOptions, _ body: @escaping SyncEngine.Listen
+    ) -> @Sendable () -> Void {
+        let id = newID()
+        let options = ListenerOptions(
+            includesMetadataChanges: options.includesMetadataChanges, readsCacheOnly: options.source == .cache)
+        Task { [engine] in await engine.listen(id, query, options, body) }
+        return { [engine] in Task { await engine.unlisten(id) } }
+    }
+
+    // MARK: Writing
+
+    public func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt {
+        try checkBatch(batch)
+        let (id, answer) = try await engine.write(batch.writes)
+        let isDelete = batch.writes.map { $0.operation == .delete }
+        return WriteReceipt(batchID: id) {
+            guard let result = await answer.value else {
+                return .failure(StorageError(.cancelled, "Nobody waits for the server any more."))
+            }
+            return result.map { result in
+                let times = isDelete.enumerated().map { index, isDelete -> Timestamp? in
+                    if isDelete { return nil }
+                    let given = index < result.updateTimes.count ? result.updateTimes[index] : nil
+                    return given ?? result.commitTime
+                }
+                return WriteReceipt.Acknowledgement(commitTime: result.commitTime, updateTimes: times)
+            }
+        }
+    }
+
+    public func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend {
+        try await checkServer()
+        return try await driver.makeTransaction()
+    }
+
+    public func shutDown() async {
+        await engine.shutDown()
+        await driver.shutDown()
+    }
+}
+
+extension ViewSnapshot {
+    /// The view of a single document as that document.
+    fileprivate func document(at path: StoragePath) -> DocumentSnapshot {
+        let document = documents.first ?? .missing(path)
+        return document.with(
+            SnapshotMetadata(isFromCache: isFromCache, localState: document.metadata.localState))
+    }
+}
