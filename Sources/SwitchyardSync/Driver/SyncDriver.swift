@@ -47,6 +47,13 @@ public protocol SyncDriver: Sendable {
 
     func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath]
 
+    /// Deletes a document and everything below it. The default refuses.
+    ///
+    /// - Returns: How many documents were deleted.
+    func deleteRecursively(
+        _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
+    ) async throws(StorageError) -> Int
+
     /// Releases connections. No call follows.
     func shutDown() async
 }
@@ -66,6 +73,12 @@ extension SyncDriver {
 
     public func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath] {
         throw .unsupported("listing collections", by: provider, instead: "Keep their names in a document.")
+    }
+
+    public func deleteRecursively(
+        _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
+    ) async throws(StorageError) -> Int {
+        throw .unsupported("recursive deletion", by: provider, instead: "Delete the documents one by one.")
     }
 
     public func shutDown() async {}

@@ -3,11 +3,16 @@ public import Switchyard
 /// The reference driver: one device on a ``ModelServer``.
 public struct ModelDriver: SyncDriver {
     public let provider: InfrastructureProvider = "model"
-    public let capabilities: StorageCapabilities = .all
+    public let capabilities: StorageCapabilities
     public let traits = SyncDriverTraits(hasLedger: true)
     private let server: ModelServer
 
-    public init(_ server: ModelServer) { self.server = server }
+    public init(_ server: ModelServer) {
+        self.server = server
+        var capabilities = StorageCapabilities.all
+        capabilities.recursiveDelete = false
+        self.capabilities = capabilities
+    }
 
     public func documents(_ paths: [StoragePath]) async throws(StorageError) -> FetchedDocuments {
         try server.fetch(paths)

@@ -21,7 +21,8 @@ final class FailingStore: SyncStore {
     /// By the names that the scenarios use; those of operations that this engine does not have are left out.
     static let operations: [String: [StoreOperation]] = [
         "Allocate target": [.allocateTarget], "Release target": [.releaseTarget], "Execute query": [.runQuery],
-        "notifyLocalViewChanges": [.notifyViews], "Get last remote snapshot version": [.lastSnapshotVersion],
+        "notifyLocalViewChanges": [.notifyViews],
+        "Get last remote snapshot version": [.lastSnapshotVersion, .applyRemoteEvent],
         "updateClientMetadataAndTryBecomePrimary": [], "Lookup mutation documents": [],
         "Handle user change": [.changeUser], "Acknowledge batch": [.acknowledgeBatch],
         "Reject batch": [.rejectBatch], "Locally write mutations": [.writeLocally], "Get target data": [.readTarget],
