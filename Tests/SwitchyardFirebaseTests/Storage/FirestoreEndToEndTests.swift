@@ -1,0 +1,79 @@
+import FirestoreFormat
+import Switchyard
+import SwitchyardConformance
+import SwitchyardSync
+import SwitchyardTestSupport
+import SwitchyardWire
+import Testing
+
+@testable import SwitchyardFirebase
+
+/// Clients of the offline engine over the driver, on the real Firestore emulator.
+private struct FirestoreHarness: StorageHarness {
+    let features: StorageFeatures
+    let emulator: FirestoreEmulator
+    let project: String
+
+    init() async throws {
+        emulator = try await FirestoreEmulator.running()
+        project = emulator.newProject()
+        features = StorageFeatures(Self.makeClient(emulator, project).capabilities)
+    }
+
+    func makeStorageClient() async throws -> any StorageClient { Self.makeClient(emulator, project) }
+
+    static func makeClient(_ emulator: FirestoreEmulator, _ project: String) -> SyncedStorageClient {
+        SyncedStorageClient(
+            driver: FirestoreDriver(
+                service: FirestoreService(
+                    database: FirestoreDatabase(project: project), address: "http://127.0.0.1:\(emulator.port)",
+                    transport: CurlTransport(), credentials: { [] }),
+                ledger: "ledger", clock: ContinuousClock()))
+    }
+}
+
+@Suite(.enabled(if: FirestoreEmulator.isInstalled, "the Firestore emulator is not installed"))
+struct FirestoreEndToEndTests {
+    @Test func `A document that one device writes reaches the live query of another, and comes back changed`()
+        async throws
+    {
+        let harness = try await FirestoreHarness()
+        let alice = try await harness.makeStorageClient()
+        let bob = try await harness.makeStorageClient()
+        let query = try Query(in: "cities").where("pop", .greaterThan, 100).ordered(by: "pop")
+
+        let receipt = try await alice.setDocument("cities/ulm", ["pop": 126, "name": "Ulm 🎭"])
+        try await receipt.acknowledged()
+        #expect(try await bob.snapshot("cities/ulm", from: .server)["name"] == "Ulm 🎭")
+
+        var step = 0
+        for try await snapshot in bob.snapshots(of: query) where !snapshot.metadata.isFromCache {
+            step += 1
+            if step == 1 {
+                #expect(snapshot.documents.map(\.id) == ["ulm"])
+                try await alice.updateDocument("cities/ulm", ["pop": .increment(1)])
+                try await alice.setDocument("cities/köln", ["pop": 1087])
+            } else if snapshot.documents.map(\.id) == ["ulm", "köln"], snapshot.documents[0]["pop"] == 127 {
+                break
+            }
+        }
+        await alice.shutDown()
+        await bob.shutDown()
+    }
+
+    @Test func `What is written without a network is there at once, and on the server later`() async throws {
+        let harness = try await FirestoreHarness()
+        let alice = try await harness.makeStorageClient()
+        try await alice.disableNetwork()
+        let receipt = try await alice.setDocument("notes/a", ["text": "in the tunnel"])
+        let local = try await alice.snapshot("notes/a", from: .cache)
+        #expect(local["text"] == "in the tunnel")
+        #expect(local.metadata.hasPendingWrites)
+        try await alice.enableNetwork()
+        try await receipt.acknowledged()
+        let bob = try await harness.makeStorageClient()
+        #expect(try await bob.snapshot("notes/a", from: .server)["text"] == "in the tunnel")
+        await alice.shutDown()
+        await bob.shutDown()
+    }
+}
