@@ -1,20 +1,8 @@
 import Foundation
 import Switchyard
+import SwitchyardTestSupport
 
 @testable import SwitchyardSync
-
-/// The same numbers for the same seed, on every machine.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
-
-    mutating func next() -> UInt64 {
-        state ^= state << 13
-        state ^= state >> 7
-        state ^= state << 17
-        return state
-    }
-}
 
 /// Rows of every shape, from few enough names that they meet often.
 struct RandomRows {
