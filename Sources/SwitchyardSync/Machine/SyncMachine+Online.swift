@@ -104,18 +104,18 @@ extension SyncMachine {
         emit(.schedule(.recovery, .backoff(attempt: 1, isOverloaded: false)))
     }
 
+    /// One thing at a time, as each may have been taken back by the next.
     func recover() {
-        var attempts = 1
-        while let operation = undone.first {
-            do throws(StorageError) {
-                try operation()
-                undone.removeFirst()
-            } catch {
-                attempts += 1
-                emit(.schedule(.recovery, .backoff(attempt: attempts, isOverloaded: false)))
-                return
-            }
+        guard let operation = undone.first else { return }
+        do throws(StorageError) {
+            try operation()
+            undone.removeFirst()
+            recoveries = 0
+        } catch {
+            recoveries += 1
+            emit(.schedule(.recovery, .backoff(attempt: recoveries, isOverloaded: false)))
+            return
         }
-        enableNetwork()
+        if undone.isEmpty { enableNetwork() } else { emit(.schedule(.recovery, .seconds(0))) }
     }
 }

@@ -181,7 +181,7 @@ extension SyncMachine: WatchedTargets {
             _ = limbo.end(path)
             startLookUps()
         } else {
-            do throws(StorageError) { try local.release(id) } catch { return waitForStore() }
+            local.forceRelease(id)
             listening[id] = nil
             aggregator.forget(id)
             forget(id, because: error)

@@ -46,6 +46,7 @@ package final class SyncMachine {
     var isChangingUser = false
     /// What a failing store has left undone, oldest first.
     var undone: [() throws(StorageError) -> Void] = []
+    var recoveries = 0
 
     /// - Parameter storeID: The name that a new store gets; batches are called after it.
     package init(

@@ -23,6 +23,7 @@ final class SpecWorld {
     private(set) var watchRequests = 0
     private(set) var writeRequests = 0
     private var isWriterOpen = false
+    private(set) var isWatchOpen = false
     private(set) var isNetworkEnabled = true
     private var timers: [SyncTimer: SyncDelay] = [:]
     private var holdsBackoff = false
@@ -106,14 +107,18 @@ final class SpecWorld {
                 let path = writtenPaths[token]!.rawValue
                 if case .success = result { acknowledged.append(path) } else { rejected.append(path) }
             case .waitFinished: waitsFinished += 1
-            case .openWatch: answers.append(.watchOpened)
+            case .openWatch:
+                isWatchOpen = true
+                answers.append(.watchOpened)
             case .sendWatch(.add(let target)):
                 activeTargets[target.id] = target
                 watchRequests += 1
             case .sendWatch(.remove(let id)):
                 activeTargets[id] = nil
                 watchRequests += 1
-            case .closeWatch: activeTargets = [:]
+            case .closeWatch:
+                isWatchOpen = false
+                activeTargets = [:]
             case .openWriter:
                 isWriterOpen = true
                 writeRequests += 1
@@ -201,6 +206,7 @@ final class SpecWorld {
 
     func closeWatch(_ error: StorageError, runsBackoff: Bool) throws {
         activeTargets = [:]
+        isWatchOpen = false
         holdsBackoff = !runsBackoff
         feed(.watchClosed(error))
         holdsBackoff = false
