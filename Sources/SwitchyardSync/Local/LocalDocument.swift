@@ -35,7 +35,7 @@ struct LocalDocument {
     var snapshot: DocumentSnapshot {
         DocumentSnapshot(
             path: path, data: state == .found ? data : nil, createTime: state == .found ? createTime : nil,
-            updateTime: version == .never ? nil : version,
+            updateTime: state == .found && version != .never ? version : nil,
             metadata: SnapshotMetadata(isFromCache: false, localState: localState))
     }
 

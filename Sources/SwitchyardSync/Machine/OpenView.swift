@@ -11,6 +11,7 @@ struct Listener {
     let query: LiveQuery
     let options: ListenerOptions
     private var hasRaisedFirst = false
+    private var hasBeenConfirmed = false
     private var last: ViewSnapshot?
 
     init(_ query: LiveQuery, _ options: ListenerOptions) {
@@ -23,12 +24,14 @@ struct Listener {
         var snapshot = snapshot
         if !options.includesMetadataChanges { snapshot.changes.removeAll { $0.kind == .metadata } }
         defer { last = snapshot }
+        let isConfirmation = !snapshot.isFromCache && !hasBeenConfirmed
+        if isConfirmation { hasBeenConfirmed = true }
         guard hasRaisedFirst else {
             guard isReadyForFirst(snapshot, online) else { return nil }
             hasRaisedFirst = true
             return snapshot.asInitial
         }
-        if !snapshot.changes.isEmpty { return snapshot }
+        if !snapshot.changes.isEmpty || (isConfirmation && options.announcesConfirmation) { return snapshot }
         let pendingChanged = last.map { $0.hasPendingWrites != snapshot.hasPendingWrites } ?? false
         guard snapshot.syncStateChanged || pendingChanged, options.includesMetadataChanges else { return nil }
         return snapshot

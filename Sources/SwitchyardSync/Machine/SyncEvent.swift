@@ -40,6 +40,9 @@ package struct ListenerOptions: Sendable, Hashable {
     /// No first snapshot from the cache while there may be a connection.
     package var waitsForSync = false
     package var readsCacheOnly = false
+    /// A snapshot also when nothing but metadata changed, if it is the first that the server has confirmed: the listener
+    /// would never learn otherwise that the cache was right.
+    package var announcesConfirmation = false
 
     package init(includesMetadataChanges: Bool = true, waitsForSync: Bool = false, readsCacheOnly: Bool = false) {
         self.includesMetadataChanges = includesMetadataChanges

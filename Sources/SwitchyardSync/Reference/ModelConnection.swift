@@ -50,12 +50,14 @@ final class ModelConnection: WatchConnection {
         }
     }
 
-    /// Tells what differs from what was told, as one snapshot.
-    func serverChanged() {
+    /// Tells what differs from what was told, as one snapshot, if any of the documents can concern a target.
+    func serverChanged(_ touched: [StoragePath]) {
         server.state.withLock { world in
             state.withLock { state in
                 guard !state.isOver else { return }
-                for id in state.targets.keys.sorted() { tell(id, &state, world) }
+                let concerned = state.targets.filter { $0.value.canHold(anyOf: touched) }.keys.sorted()
+                guard !concerned.isEmpty else { return }
+                for id in concerned { tell(id, &state, world) }
                 buffer.yield(.snapshot(version: Timestamp(microseconds: world.time), token: token(world.time)))
             }
         }
@@ -81,7 +83,7 @@ final class ModelConnection: WatchConnection {
         let old = state.told[id] ?? [:]
         let new = matches(of: target, world)
         for path in old.keys.filter({ new[$0] == nil }).sorted() {
-            if world.documents[path] == nil {
+            if world[path] == nil {
                 buffer.yield(.deleted(path, version: Timestamp(microseconds: world.time), removedFrom: [id]))
             } else {
                 buffer.yield(.left(path, removedFrom: [id]))
@@ -95,13 +97,25 @@ final class ModelConnection: WatchConnection {
 
     private func matches(of target: WatchTarget, _ world: ModelServer.State) -> [StoragePath: DocumentSnapshot] {
         switch target {
-        case .document(let path): return world.documents[path].map { [path: $0] } ?? [:]
+        case .document(let path): return world[path].map { [path: $0] } ?? [:]
         case .query(let query):
-            let results = QueryEvaluator(query).results(among: world.documents.values)
-            return Dictionary(results.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
+            return Dictionary(world.results(of: query).map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
         }
     }
 
     private func token(_ time: Int64) -> [UInt8] { Array(String(time).utf8) }
     private func time(of token: [UInt8]) -> Int64? { Int64(String(decoding: token, as: UTF8.self)) }
+}
+
+extension WatchTarget {
+    fileprivate func canHold(anyOf paths: [StoragePath]) -> Bool {
+        switch self {
+        case .document(let path): paths.contains(path)
+        case .query(let query):
+            switch query.source {
+            case .collection(let collection): paths.contains { $0.collection == collection }
+            case .group(let id, let ancestor): paths.contains { $0.collection.isInGroup(id, under: ancestor) }
+            }
+        }
+    }
 }

@@ -8,7 +8,7 @@ import Synchronization
 /// are several devices.
 public final class ModelServer: Sendable {
     struct State {
-        var documents: [StoragePath: DocumentSnapshot] = [:]
+        var collections: [CollectionPath: [StoragePath: DocumentSnapshot]] = [:]
         var ledger: [UTF8Key: CommitResult] = [:]
         /// In microseconds; moves on with every commit, so versions are exact and repeatable.
         var time: Int64 = 1_700_000_000_000_000
@@ -25,7 +25,7 @@ public final class ModelServer: Sendable {
     public init() {}
 
     /// The documents as they are now.
-    public var documents: [DocumentSnapshot] { state.withLock { Array($0.documents.values) } }
+    public var documents: [DocumentSnapshot] { state.withLock { $0.collections.values.flatMap(\.values) } }
 
     /// Whether anybody gets an answer. Turning it off breaks every stream.
     public func setReachable(_ isReachable: Bool) {
@@ -60,7 +60,7 @@ public final class ModelServer: Sendable {
         try state.withLock { state throws(StorageError) in
             guard state.isReachable else { throw ModelServer.unreachable }
             return FetchedDocuments(
-                documents: paths.map { state.documents[$0] ?? .missing($0) },
+                documents: paths.map { state[$0] ?? .missing($0) },
                 readTime: Timestamp(microseconds: state.time))
         }
     }
@@ -69,7 +69,7 @@ public final class ModelServer: Sendable {
         try state.withLock { state throws(StorageError) in
             guard state.isReachable else { throw ModelServer.unreachable }
             return FetchedDocuments(
-                documents: QueryEvaluator(query).results(among: state.documents.values),
+                documents: state.results(of: query),
                 readTime: Timestamp(microseconds: state.time))
         }
     }
@@ -78,8 +78,8 @@ public final class ModelServer: Sendable {
         try state.withLock { state throws(StorageError) in
             guard state.isReachable else { throw ModelServer.unreachable }
             var names = Set<CollectionPath>()
-            for path in state.documents.keys {
-                var collection = path.collection
+            for collection in state.collections.keys {
+                var collection = collection
                 while true {
                     if collection.parent == document { names.insert(collection) }
                     guard let parent = collection.parent else { break }
@@ -98,7 +98,8 @@ public final class ModelServer: Sendable {
             guard state.isReachable else { throw ModelServer.unreachable }
             return try state.commit(writes, id: id)
         }
-        for connection in told { connection.serverChanged() }
+        let touched = writes.map(\.path)
+        for connection in told { connection.serverChanged(touched) }
         return result
     }
 
@@ -123,17 +124,29 @@ public final class ModelServer: Sendable {
 }
 
 extension ModelServer.State {
+    subscript(path: StoragePath) -> DocumentSnapshot? { collections[path.collection]?[path] }
+
+    func results(of query: Query) -> [DocumentSnapshot] {
+        let evaluator = QueryEvaluator(query)
+        switch query.source {
+        case .collection(let path): return evaluator.results(among: (collections[path] ?? [:]).values)
+        case .group(let id, let ancestor):
+            let matching = collections.filter { $0.key.isInGroup(id, under: ancestor) }
+            return evaluator.results(among: matching.values.flatMap(\.values))
+        }
+    }
+
     fileprivate mutating func commit(
         _ writes: [DocumentWrite], id: String?
     ) throws(StorageError) -> (CommitResult, [ModelConnection]) {
         if let refused = refusal?(writes) { throw refused }
-        var staged = documents
+        var staged: [StoragePath: DocumentSnapshot] = [:]
         time += 1000
         let now = Timestamp(microseconds: time)
         var result = CommitResult(commitTime: now)
         var touched: [StoragePath] = []
         for write in writes {
-            let old = staged[write.path] ?? .missing(write.path)
+            let old = staged[write.path] ?? self[write.path] ?? .missing(write.path)
             try write.check(against: old)
             if case .verify = write.operation {
                 result.updateTimes.append(old.updateTime)
@@ -141,15 +154,19 @@ extension ModelServer.State {
                 continue
             }
             let (data, values) = write.applied(to: old.data, serverTime: now)
-            staged[write.path] = data.map {
-                DocumentSnapshot(path: write.path, data: $0, createTime: old.createTime ?? now, updateTime: now)
-            }
+            staged[write.path] =
+                data.map {
+                    .existing(write.path, $0, createTime: old.createTime ?? now, updateTime: now)
+                } ?? .missing(write.path)
             result.updateTimes.append(data == nil ? nil : now)
             result.transformResults.append(values)
             touched.append(write.path)
         }
-        documents = staged
-        for path in touched { changed[path] = time }
+        for path in touched {
+            changed[path] = time
+            collections[path.collection, default: [:]][path] = staged[path]?.exists == true ? staged[path] : nil
+            if collections[path.collection]?.isEmpty == true { collections[path.collection] = nil }
+        }
         if let id { ledger[UTF8Key(id)] = result }
         return (result, connections.keys.sorted().compactMap { connections[$0] })
     }

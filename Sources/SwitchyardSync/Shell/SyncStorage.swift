@@ -11,8 +11,8 @@ public struct SyncStorage: Sendable, Hashable {
     let place: Place
     let policy: CachePolicy
 
-    /// Gone with the client. What nothing listens to and no write needs is not kept.
-    public static let memory = SyncStorage(place: .memory, policy: .eager)
+    /// Gone with the client.
+    public static let memory = SyncStorage(place: .memory, policy: .standard)
 
     /// In a folder of its own, made when it is missing, for one client at a time.
     ///

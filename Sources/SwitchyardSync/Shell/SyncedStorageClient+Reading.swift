@@ -42,7 +42,8 @@ extension SyncedStorageClient {
             isFromCache = true
         }
         return QuerySnapshot(
-            query: query, documents: Array(QueryEvaluator(query).results(among: documents)),
+            query: query,
+            documents: QueryEvaluator(query).results(among: documents).map { $0.projected(for: query) },
             metadata: SnapshotMetadata(
                 isFromCache: isFromCache, hasPendingWrites: documents.contains { $0.metadata.hasPendingWrites }))
     }

@@ -72,9 +72,10 @@ public final class SyncedStorageClient: StorageClient {
         _ query: LiveQuery, _ options: ListenOptions, _ body: @escaping SyncEngine.Listen
     ) -> @Sendable () -> Void {
         let id = newID()
-        let options = ListenerOptions(
+        var wishes = ListenerOptions(
             includesMetadataChanges: options.includesMetadataChanges, readsCacheOnly: options.source == .cache)
-        Task { [engine] in await engine.listen(id, query, options, body) }
+        wishes.announcesConfirmation = true
+        Task { [engine, wishes] in await engine.listen(id, query, wishes, body) }
         return { [engine] in Task { await engine.unlisten(id) } }
     }
 

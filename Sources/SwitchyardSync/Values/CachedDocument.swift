@@ -48,7 +48,7 @@ package struct CachedDocument: Sendable, Equatable {
     package var snapshot: DocumentSnapshot {
         DocumentSnapshot(
             path: path, data: state == .found ? data : nil, createTime: state == .found ? createTime : nil,
-            updateTime: version == .never ? nil : version,
+            updateTime: state == .found && version != .never ? version : nil,
             metadata: SnapshotMetadata(
                 isFromCache: false, localState: hasCommittedMutations || state == .unknown ? .committed : .none))
     }
