@@ -31,6 +31,12 @@ public struct LineObserver: InfrastructureObserver {
     }
 
     public static let writeToStandardError: @Sendable (String) -> Void = { line in
-        FileHandle.standardError.write(Data((line + "\n").utf8))
+        printToStandardError(line)
     }
+}
+
+/// One call, so that lines of several tasks do not mix; what cannot be written is nobody's to hear of.
+private func printToStandardError(_ line: String) {
+    var text = line + "\n"
+    _ = text.withUTF8 { write(STDERR_FILENO, $0.baseAddress, $0.count) }
 }
