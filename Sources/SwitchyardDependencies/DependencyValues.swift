@@ -1,4 +1,4 @@
-/// What code depends on, found by key: the values that ``withDependencies(_:operation:)-(_,()->R)`` set for the running task, else
+/// What code depends on, found by key: the values that `withDependencies` set for the running task, else
 /// those that each key has for the present ``Context``.
 ///
 /// Nothing here is global: values are bound to a task and the tasks it starts, and are gone when the operation returns.
