@@ -1,6 +1,6 @@
 #ifndef SWITCHYARD_CPOSTGRES_H
 #define SWITCHYARD_CPOSTGRES_H
 
-/* libpq, opened at first use: see CPostgres.c. */
+/* The place of libpq. Nothing calls it yet, so nothing is declared. */
 
 #endif

@@ -1,1 +1,0 @@
-// The module is laid out in the architecture notes of its documentation catalogue.
