@@ -43,9 +43,10 @@ public struct DocumentNotificationClient: NotificationClient {
         let id = try await signedIn.id()
         try await NotificationError.mapping {
             let unread = try await storage.results(of: Self.unread(id)).documents.map(\.path)
-            for start in stride(from: 0, to: unread.count, by: 200) {
+            let size = min(200, storage.capabilities.maximumBatchSize ?? 200)
+            for start in stride(from: 0, to: unread.count, by: size) {
                 var batch = WriteBatch()
-                for path in unread[start..<min(start + 200, unread.count)] {
+                for path in unread[start..<min(start + size, unread.count)] {
                     try batch.update(path, ["isRead": true])
                 }
                 _ = try await storage.commit(batch)
