@@ -9,8 +9,8 @@ struct SyncSpecTests {
         let report = try SyncSpecReport.run()
         print(report.text)
         for failure in report.failures { Issue.record(Comment(rawValue: failure)) }
-        withKnownIssue("scenarios that not every official platform runs", isIntermittent: true) {
-            for failure in report.beyondFailures { Issue.record(Comment(rawValue: failure)) }
+        withKnownIssue("gaps of the engine, by name", isIntermittent: true) {
+            for failure in report.knownFailures { Issue.record(Comment(rawValue: failure)) }
         }
         #expect(report.passed > 0)
     }
@@ -20,8 +20,17 @@ struct SyncSpecTests {
 struct SyncSpecReport {
     private(set) var passed = 0
     private(set) var failures: [String] = []
-    /// Those of scenarios that one official platform leaves out.
-    private(set) var beyondFailures: [String] = []
+    /// Those of ``knownGaps``; they count as failed all the same.
+    private(set) var knownFailures: [String] = []
+
+    /// What the engine does not do yet, each of a scenario that not every official platform runs. Any other failure is one.
+    private static let knownGaps = [
+        "memory limbo_spec_test: Fix #8474 - Limbo resolution for document is removed even if document updates for the"
+            + " document occurred before documentDelete in the global snapshot window",
+        "sqlite limbo_spec_test: Fix #8474 - Limbo resolution for document is removed even if document updates for the"
+            + " document occurred before documentDelete in the global snapshot window",
+        "sqlite recovery_spec_test: Multiple user changes during transaction failure (with recovery)",
+    ]
     private var skipped = 0
     private var lines: [String] = []
     /// By stage and configuration: how many ran, and how many of them passed.
@@ -60,10 +69,10 @@ struct SyncSpecReport {
             counts[key]!.passed += 1
             lines.append("ok   \(configuration.rawValue) \(name)")
         } catch {
-            let isBeyond = scenario["tags"]?.array?.contains("no-ios") ?? false
-            let text = "\(configuration.rawValue) \(name): \(error)"
-            if isBeyond { beyondFailures.append(text) } else { failures.append(text) }
-            lines.append("FAIL \(configuration.rawValue) \(name): \(error)")
+            let run = "\(configuration.rawValue) \(name)"
+            let text = "\(run): \(error)"
+            if Self.knownGaps.contains(run) { knownFailures.append(text) } else { failures.append(text) }
+            lines.append("FAIL \(text)")
         }
     }
 
@@ -95,7 +104,7 @@ struct SyncSpecReport {
 
     var text: String {
         let stages = counts.keys.sorted().map { "\($0): \(counts[$0]!.passed) of \(counts[$0]!.all)" }
-        let failed = failures.count + beyondFailures.count
+        let failed = failures.count + knownFailures.count
         let all = passed + failed + skipped
         let last = "spec: \(passed) passed, \(failed) failed, \(skipped) skipped of \(all)"
         return (lines + stages + [last]).joined(separator: "\n")
