@@ -97,7 +97,10 @@ extension SyncMachine {
 
     private func update(_ query: LiveQuery, _ changes: LocalStore.Documents, _ event: RemoteEvent?) -> ViewSnapshot? {
         guard var open = views.removeValue(forKey: query) else { return nil }
-        var draft = open.view.draft(changes)
+        var changes = changes
+        let overdue = event.map { open.view.overdue(at: $0.version) } ?? [:]
+        changes.merge(overdue) { new, _ in new }
+        var draft = open.view.draft(changes, overdue: Set(overdue.keys))
         if draft.needsRefill, let whole = try? local.run(query, usesConfirmed: false) {
             draft = open.view.draft(whole.documents, after: draft)
         }

@@ -14,6 +14,8 @@ struct View {
     private(set) var isCurrent = false
     private(set) var isSynced = false
     private(set) var hasCachedResults = false
+    /// Acknowledged documents of which the view still shows the pending state, until the stream shows the write.
+    private var awaited: [StoragePath: DocumentSnapshot] = [:]
 
     init(_ query: LiveQuery, confirmed: Set<StoragePath>) {
         evaluator = LiveEvaluator(query)
@@ -25,8 +27,10 @@ struct View {
     /// What `changes` make of the documents. Nothing is visible before ``apply(_:_:resolvesLimbo:awaitsRequery:)``.
     ///
     /// - Parameter earlier: Changes that these come on top of.
-    func draft(_ changes: LocalStore.Documents, after earlier: ViewDraft? = nil) -> ViewDraft {
-        var draft = earlier ?? ViewDraft(contents)
+    func draft(
+        _ changes: LocalStore.Documents, after earlier: ViewDraft? = nil, overdue: Set<StoragePath> = []
+    ) -> ViewDraft {
+        var draft = earlier ?? ViewDraft(contents, awaited)
         draft.needsRefill = false
         let limit = evaluator.limit
         let isFull = limit.map { draft.contents.documents.count == $0.count } ?? false
@@ -44,13 +48,17 @@ struct View {
             let isPending = new.map { isPendingHere($0) } ?? false
             switch (old, new) {
             case (let old?, let new?):
+                // Acknowledged: the stream is about to show it, in one step less.
+                if old.metadata.localState == .pending, new.metadata.localState == .committed,
+                    !overdue.contains(path)
+                {
+                    draft.awaited[path] = new
+                    continue
+                }
+                draft.awaited[path] = nil
                 if old.data == new.data {
-                    guard wasPending != isPending else { continue }
+                    guard wasPending != isPending || overdue.contains(path) else { continue }
                 } else {
-                    // Acknowledged, and other than shown: the stream is about to show it, in one step less.
-                    guard !(old.metadata.localState == .pending && new.metadata.localState == .committed) else {
-                        continue
-                    }
                     if let edge, let limit {
                         let position = evaluator.ordering(new, edge)
                         let isBeyond = if case .first = limit { position == .after } else { position == .before }
@@ -89,6 +97,7 @@ struct View {
         let changes = draft.changes(from: contents, evaluator)
         var touched = Set(draft.touched.keys)
         contents = draft.contents
+        awaited = draft.awaited
         if let change {
             confirmed.formUnion(change.added)
             confirmed.subtract(change.removed)
@@ -111,11 +120,18 @@ struct View {
         return outcome
     }
 
+    /// Acknowledged documents that a snapshot of `version` should have shown. The server has them differently by now, or
+    /// not in this result, and says nothing: from here on they are to be treated as any other document.
+    func overdue(at version: Timestamp) -> LocalStore.Documents {
+        guard isCurrent else { return [:] }
+        return awaited.filter { $0.value.updateTime ?? .never <= version }
+    }
+
     /// - Returns: A snapshot if the view was current, which it is no more.
     mutating func goOffline() -> ViewSnapshot? {
         guard isCurrent else { return nil }
         isCurrent = false
-        return apply(ViewDraft(contents), resolvesLimbo: false).snapshot
+        return apply(ViewDraft(contents, awaited), resolvesLimbo: false).snapshot
     }
 
     func snapshot(_ changes: [DocumentChange] = [], syncStateChanged: Bool = false) -> ViewSnapshot {

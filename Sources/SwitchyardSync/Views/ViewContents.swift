@@ -35,12 +35,18 @@ struct ViewDraft {
     /// Whether the limit cut away, or may have, what belongs into the result now.
     var needsRefill = false
 
-    init(_ contents: ViewContents) { self.contents = contents }
+    var awaited: [StoragePath: DocumentSnapshot]
+
+    init(_ contents: ViewContents, _ awaited: [StoragePath: DocumentSnapshot] = [:]) {
+        self.contents = contents
+        self.awaited = awaited
+    }
 
     mutating func put(
         _ document: DocumentSnapshot?, at path: StoragePath, isPending: Bool, _ evaluator: LiveEvaluator
     ) {
         if touched[path] == nil { touched[path] = (contents[path], contents.pending.contains(path)) }
+        if document == nil { awaited[path] = nil }
         contents.put(document, at: path, isPending: isPending, evaluator)
     }
 
@@ -52,13 +58,22 @@ struct ViewDraft {
         for (path, before) in touched where before.old != nil || contents[path] != nil {
             known.append((path, before.old, contents[path]))
         }
-        return ListDifference.changes(touched: known, from: old.documents, by: evaluator.evaluator).map { change in
+        return ListDifference.changes(touched: known, from: old.documents, by: evaluator.evaluator).compactMap {
+            change in
             // The version goes while a write is pending, so it says nothing about the contents.
             guard change.kind == .modified, let before = touched[change.document.path]?.old,
                 before.data == change.document.data
-            else { return change }
+            else { return change.kind == .metadata && isHidden(change) ? nil : change }
+            guard !isHidden(change) else { return nil }
             return DocumentChange(
                 kind: .metadata, document: change.document, oldIndex: change.oldIndex, newIndex: change.newIndex)
         }
+    }
+
+    /// Whether a document shows neither other contents nor another pending state than before.
+    private func isHidden(_ change: DocumentChange) -> Bool {
+        let path = change.document.path
+        return touched[path]?.wasPending == contents.pending.contains(path)
+            && touched[path]?.old?.data == change.document.data
     }
 }

@@ -1,0 +1,112 @@
+import Switchyard
+import SwitchyardSync
+
+/// A server whose every message waits until the simulation delivers it, or loses it.
+struct SimServer {
+    private(set) var documents: [StoragePath: DocumentSnapshot] = [:]
+    private(set) var ledger: [String: Result<CommitResult, StorageError>] = [:]
+    private var changed: [StoragePath: Int64] = [:]
+    private var time: Int64 = 1_000_000
+
+    var now: Timestamp { Timestamp(microseconds: time) }
+
+    func results(of query: LiveQuery) -> [DocumentSnapshot] {
+        switch query {
+        case .document(let path): documents[path].map { [$0] } ?? []
+        case .query(let query): QueryEvaluator(query).results(among: documents.values)
+        }
+    }
+
+    /// Carries out a batch at its first coming; every later one gets the same answer and has no effect.
+    mutating func commit(_ batch: OutgoingBatch) -> Result<CommitResult, StorageError> {
+        if let known = ledger[batch.id] { return known }
+        time += 1000
+        var staged = documents
+        var result = CommitResult(commitTime: now)
+        do throws(StorageError) {
+            for write in batch.writes {
+                let old = staged[write.path] ?? .missing(write.path)
+                try write.check(against: old)
+                let (data, values) = write.applied(to: old.data, serverTime: now)
+                staged[write.path] = data.map { .existing(write.path, $0, createTime: now, updateTime: now) }
+                result.updateTimes.append(data == nil ? nil : now)
+                result.transformResults.append(values)
+            }
+        } catch {
+            ledger[batch.id] = .failure(error)
+            return .failure(error)
+        }
+        documents = staged
+        for write in batch.writes { changed[write.path] = time }
+        ledger[batch.id] = .success(result)
+        return .success(result)
+    }
+
+    func changed(_ path: StoragePath, after time: Int64) -> Bool { changed[path] ?? 0 > time }
+}
+
+/// The server's end of one client's stream of changes.
+struct SimStream {
+    private var targets: [Int: WatchTarget] = [:]
+    private var told: [Int: [StoragePath: DocumentSnapshot]] = [:]
+    /// What is on its way to the client, in order.
+    var inbox: [WatchEvent] = []
+    private(set) var isOpen = true
+
+    var targetCount: Int { targets.count }
+
+    mutating func take(_ request: WatchRequest, _ server: SimServer) {
+        switch request {
+        case .remove(let id):
+            targets[id] = nil
+            told[id] = nil
+            inbox.append(.removed([id]))
+        case .add(let target):
+            inbox.append(.added([target.id]))
+            targets[target.id] = target.target
+            let matches = matches(of: target.target, server)
+            told[target.id] = matches
+            var since = Int64(String(decoding: target.resumeToken, as: UTF8.self)) ?? target.readTime?.microseconds
+            if since != nil, case .query(let query) = target.target, query.limit != nil {
+                // A document that moved up into the result need not have changed, so the result is told anew.
+                inbox.append(.reset([target.id]))
+                since = nil
+            }
+            for document in matches.values.sorted(by: { $0.path < $1.path })
+            where since.map({ server.changed(document.path, after: $0) }) ?? true {
+                inbox.append(.changed(document, targets: [target.id]))
+            }
+            if since != nil { inbox.append(.filter(target: target.id, count: matches.count)) }
+            inbox.append(.current([target.id], token: token(server)))
+            inbox.append(.snapshot(version: server.now, token: token(server)))
+        }
+    }
+
+    mutating func serverChanged(_ server: SimServer) {
+        for id in targets.keys.sorted() {
+            let old = told[id]!
+            let new = matches(of: targets[id]!, server)
+            for path in old.keys.filter({ new[$0] == nil }).sorted() {
+                inbox.append(
+                    server.documents[path] == nil
+                        ? .deleted(path, version: server.now, removedFrom: [id]) : .left(path, removedFrom: [id]))
+            }
+            for path in new.keys.filter({ old[$0] != new[$0] }).sorted() {
+                inbox.append(.changed(new[path]!, targets: [id]))
+            }
+            told[id] = new
+        }
+        inbox.append(.snapshot(version: server.now, token: token(server)))
+    }
+
+    private func matches(of target: WatchTarget, _ server: SimServer) -> [StoragePath: DocumentSnapshot] {
+        let query: LiveQuery =
+            switch target {
+            case .document(let path): .document(path)
+            case .query(let query): .query(query)
+            }
+        return Dictionary(server.results(of: query).map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    private func token(_ server: SimServer) -> [UInt8] { Array(String(server.now.microseconds).utf8) }
+}
