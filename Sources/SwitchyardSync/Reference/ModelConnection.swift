@@ -66,7 +66,12 @@ final class ModelConnection: WatchConnection {
     private func add(_ target: WatchedTarget, _ state: inout State, _ world: ModelServer.State) {
         buffer.yield(.added([target.id]))
         state.targets[target.id] = target.target
-        let since = time(of: target.resumeToken) ?? target.readTime?.microseconds
+        var since = time(of: target.resumeToken) ?? target.readTime?.microseconds
+        if since != nil, case .query(let query) = target.target, query.limit != nil {
+            // A document that moved up into the result need not have changed, so the result is told anew.
+            buffer.yield(.reset([target.id]))
+            since = nil
+        }
         let matches = matches(of: target.target, world)
         state.told[target.id] = matches
         for document in matches.values.sorted(by: { $0.path < $1.path }) {
