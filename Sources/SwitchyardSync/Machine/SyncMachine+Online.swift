@@ -58,11 +58,10 @@ extension SyncMachine {
     }
 
     func setUser(_ owner: QueueOwner) {
-        let usedNetwork = canUseNetwork
-        isChangingUser = true
-        stopStreams()
-        if usedNetwork { setOnline(.unknown) }
+        // At once, even where the rest has to wait for the store: the streams speak for somebody who has left.
+        restartStreams()
         attempt { [unowned self] () throws(StorageError) in
+            restartStreams()
             guard owner != local.owner else { return }
             let changes = try local.changeOwner(to: owner)
             let error = StorageError(.cancelled, "Another user signed in while the call was waiting.")
@@ -72,14 +71,19 @@ extension SyncMachine {
             emit(.refusedChanged)
             raise(changes)
         }
-        isChangingUser = false
         enableNetwork()
+    }
+
+    /// Ends both streams; ``enableNetwork()`` opens them again.
+    private func restartStreams() {
+        stopStreams()
+        if canUseNetwork { setOnline(.unknown) }
     }
 
     // MARK: A store that fails
 
     /// Does something that the server's view of things depends on. While the store fails, the network is left alone, and
-    /// what is undone is tried again in order.
+    /// what is undone is tried again in order; nothing is sent before all of it is done.
     func attempt(_ operation: @escaping () throws(StorageError) -> Void) {
         guard undone.isEmpty else {
             undone.append(operation)
@@ -99,6 +103,7 @@ extension SyncMachine {
 
     private func waitForStore(toDo operation: @escaping () throws(StorageError) -> Void) {
         undone.append(operation)
+        isStoreFailing = true
         stopStreams()
         setOnline(.offline)
         emit(.schedule(.recovery, .backoff(attempt: 1, isOverloaded: false)))
@@ -111,11 +116,13 @@ extension SyncMachine {
             try operation()
             undone.removeFirst()
             recoveries = 0
+            isStoreFailing = false
         } catch {
             recoveries += 1
             emit(.schedule(.recovery, .backoff(attempt: recoveries, isOverloaded: false)))
             return
         }
-        if undone.isEmpty { enableNetwork() } else { emit(.schedule(.recovery, .seconds(0))) }
+        if !undone.isEmpty { emit(.schedule(.recovery, .seconds(0))) }
+        enableNetwork()
     }
 }

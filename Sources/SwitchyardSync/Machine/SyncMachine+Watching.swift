@@ -15,7 +15,7 @@ extension SyncMachine: WatchedTargets {
         return (queriesByTarget[id] ?? []).contains { views[$0]?.view.confirmed.contains(path) ?? false }
     }
 
-    var canUseNetwork: Bool { isNetworkEnabled && !isChangingUser && undone.isEmpty }
+    var canUseNetwork: Bool { isNetworkEnabled && !isStoreFailing }
 
     // MARK: Targets
 

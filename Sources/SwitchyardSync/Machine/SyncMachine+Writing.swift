@@ -36,8 +36,11 @@ extension SyncMachine {
 
     // MARK: The pipeline
 
+    /// What is undone may be a change of user, or the end of a batch: until it is done, nothing is sent.
+    private var canSend: Bool { canUseNetwork && undone.isEmpty }
+
     func fillPipeline() {
-        guard canUseNetwork else { return }
+        guard canSend else { return }
         while pipeline.count < maximumInFlight {
             let last = pipeline.last?.number ?? 0
             let free = maximumInFlight - pipeline.count
@@ -64,7 +67,7 @@ extension SyncMachine {
     // MARK: The stream
 
     private func startWriter() {
-        guard canUseNetwork, !writer.isStarted, !pipeline.isEmpty else { return }
+        guard canSend, !writer.isStarted, !pipeline.isEmpty else { return }
         if writerFailures == 0 {
             openWriter()
         } else {

@@ -43,7 +43,7 @@ package final class SyncMachine {
 
     // Why there is no traffic
     var isNetworkEnabled = true
-    var isChangingUser = false
+    var isStoreFailing = false
     /// What a failing store has left undone, oldest first.
     var undone: [() throws(StorageError) -> Void] = []
     var recoveries = 0

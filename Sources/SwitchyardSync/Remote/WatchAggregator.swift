@@ -117,7 +117,7 @@ struct WatchAggregator {
         guard isActive(id, targets) else { return }
         let isKnown = targets.isConfirmed(document.path, for: id)
         states[id]!.note(document.path, isKnown ? .modified : .added)
-        documents[document.path] = document
+        keep(document)
         receivers[document.path, default: []].insert(id)
         concerned[document.path, default: []].insert(id)
     }
@@ -131,9 +131,16 @@ struct WatchAggregator {
         states[id]!.note(path, targets.isConfirmed(path, for: id) ? .removed : nil)
         concerned[path, default: []].insert(id)
         if let document {
-            documents[path] = document
+            keep(document)
             receivers[path, default: []].insert(id)
         }
+    }
+
+    /// Within one window the newest word on a document counts, whichever target it came for and in which order.
+    private mutating func keep(_ document: CachedDocument) {
+        // A deletion without a version is always believed: it says that nothing is known.
+        if document.version != .never, let other = documents[document.path], other.version > document.version { return }
+        documents[document.path] = document
     }
 
     private mutating func reset(_ id: Int, _ targets: some WatchedTargets) {

@@ -13,7 +13,7 @@ final class SpecWorld {
     private let policy: CachePolicy
     private let limboLimit: Int
     private let folder: URL?
-    private var store: FailingStore
+    private var store: FailingStore!
     private(set) var machine: SyncMachine!
     private(set) var user: String?
 
@@ -25,6 +25,7 @@ final class SpecWorld {
     private var isWriterOpen = false
     private(set) var isWatchOpen = false
     private(set) var isNetworkEnabled = true
+    private(set) var isStopped = false
     private var timers: [SyncTimer: SyncDelay] = [:]
     private var holdsBackoff = false
     private var outstanding: [String?: [DocumentWrite]] = [:]
@@ -48,15 +49,19 @@ final class SpecWorld {
         case .memory:
             folder = nil
             policy = isEager ? .eager : .standard
-            store = FailingStore(MemoryStore())
         case .sqlite:
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("spec-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             self.folder = folder
             policy = .standard
-            store = FailingStore(try SQLiteStore(folder: folder))
         }
+        store = FailingStore(try makeStore())
         try start()
+    }
+
+    private func makeStore() throws -> any SyncStore {
+        guard let folder else { return MemoryStore() }
+        return try SQLiteStore(folder: folder)
     }
 
     private func start() throws {
@@ -66,8 +71,23 @@ final class SpecWorld {
         process(machine.start())
     }
 
-    func shutDown() {
+    /// The client ends in an orderly way; what it has stored stays.
+    func stop() {
+        guard !isStopped else { return }
+        feed(.setNetwork(isEnabled: false))
+        isStopped = true
         machine.close()
+    }
+
+    func clearPersistence() throws {
+        stop()
+        store = FailingStore(try makeStore())
+        try store.clear()
+        store.close()
+    }
+
+    func shutDown() {
+        if !isStopped { machine.close() }
         if let folder { try? FileManager.default.removeItem(at: folder) }
     }
 
@@ -77,9 +97,10 @@ final class SpecWorld {
         sent = []
         (watchRequests, writeRequests, isWriterOpen, isNetworkEnabled) = (0, 0, false, true)
         (timers, listeners, queries, inSyncListeners) = ([:], [:], [:], [])
-        if let folder {
+        isStopped = false
+        if folder != nil {
             store.close()
-            store = FailingStore(try SQLiteStore(folder: folder))
+            store = FailingStore(try makeStore())
         }
         try start()
     }

@@ -1,0 +1,86 @@
+import Switchyard
+import SwitchyardSync
+import Testing
+
+/// What one listener is told of a view, and when.
+@Suite struct ListenerTests {
+    private let query = LiveQuery.query(Query(in: "rooms"))
+    private let broken = StorageError(.unavailable, "gone")
+
+    /// A view with one document that only the cache has.
+    private func benchWithCache() throws -> TestBench {
+        let bench = try TestBench()
+        bench.feed(.listen(1, query, ListenerOptions()))
+        bench.answer(2, [("rooms/a", ["n": 1])], at: 1000)
+        bench.feed(.unlisten(1))
+        bench.feed(.watched(.removed([2])))
+        bench.forgetSnapshots()
+        return bench
+    }
+
+    @Test func `A listener that waits for the server is told nothing from the cache while there may be a connection`()
+        throws
+    {
+        let bench = try benchWithCache()
+        bench.feed(.listen(2, query, ListenerOptions(waitsForSync: true)))
+        #expect(bench.snapshots.isEmpty)
+        bench.answer(2, [], at: 2000)
+        let first = try #require(bench.snapshots.last)
+        #expect(!first.isFromCache && first.documents.map(\.path) == ["rooms/a"])
+        #expect(bench.snapshots.count == 1)
+    }
+
+    @Test func `A listener that waits for the server gets the cache once there is no connection`() throws {
+        let bench = try benchWithCache()
+        bench.feed(.listen(2, query, ListenerOptions(waitsForSync: true)))
+        bench.feed(.timer(.onlineState))
+        let first = try #require(bench.snapshots.last)
+        #expect(first.isFromCache && first.documents.map(\.path) == ["rooms/a"])
+    }
+
+    @Test func `Without a connection a listener that waits is served at once`() throws {
+        let bench = try benchWithCache()
+        bench.feed(.setNetwork(isEnabled: false))
+        bench.feed(.listen(2, query, ListenerOptions(waitsForSync: true)))
+        #expect(bench.snapshots.map(\.isFromCache) == [true])
+    }
+
+    @Test func `A listener that does not wait is told what the cache has, then what the server has`() throws {
+        let bench = try benchWithCache()
+        bench.feed(.listen(2, query, ListenerOptions()))
+        #expect(bench.snapshots.map(\.isFromCache) == [true])
+        bench.answer(2, [], at: 2000)
+        #expect(bench.snapshots.map(\.isFromCache) == [true, false])
+    }
+
+    @Test func `Changes of nothing but metadata are told only to those who ask`() throws {
+        for asks in [true, false] {
+            let bench = try TestBench()
+            bench.feed(.listen(1, query, ListenerOptions(includesMetadataChanges: asks)))
+            bench.answer(2, [("rooms/a", ["n": 1])], at: 1000)
+            bench.feed(.watchClosed(broken))
+            bench.forgetSnapshots()
+            // The same state, confirmed again.
+            bench.feed(.timer(.onlineState))
+            #expect(bench.snapshots.count == (asks ? 1 : 0))
+        }
+    }
+}
+
+/// What a stream may do to a document between two snapshots.
+@Suite struct WindowTests {
+    @Test func `Of several words on a document in one window the newest counts, in whatever order they come`() throws {
+        let bench = try TestBench()
+        bench.feed(.listen(1, .query(Query(in: "rooms")), ListenerOptions()))
+        bench.feed(.listen(2, .query(try Query(in: "rooms").where("n", .greaterThan, 0)), ListenerOptions()))
+        bench.feed(.watched(.added([2, 4])))
+        let newer = DocumentSnapshot.existing("rooms/a", ["n": 2], updateTime: Timestamp(microseconds: 2000))
+        let older = DocumentSnapshot.existing("rooms/a", ["n": 1], updateTime: Timestamp(microseconds: 1000))
+        bench.feed(.watched(.changed(newer, targets: [2])))
+        bench.feed(.watched(.changed(older, targets: [4])))
+        bench.feed(.watched(.current([2, 4], token: [1])))
+        bench.feed(.watched(.snapshot(version: Timestamp(microseconds: 3000))))
+        #expect(bench.snapshots.count == 2)
+        for snapshot in bench.snapshots { #expect(snapshot.documents.first?["n"] == 2) }
+    }
+}
