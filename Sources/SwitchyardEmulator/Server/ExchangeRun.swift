@@ -7,6 +7,7 @@ struct ExchangeRun: Sendable {
     let connection: ServerConnection
     let outbox: Outbox
     let fault: Fault?
+    let handler: LoopbackServer.Handler
 
     private var loop: ServerLoop { connection.loop }
 
@@ -16,12 +17,14 @@ struct ExchangeRun: Sendable {
         if case .answer(let replacement) = fault {
             response = replacement
         } else {
-            response = await loop.handler(request)
+            response = await handler(request)
         }
         switch fault {
         case .holdAnswer(let gate): await gate.wait()
         case .dropAnswer(let reset): return loop.submit(.end(connection, reset: reset))
+        case .delayAnswer(let duration): try? await Task.sleep(for: duration)
         case .cutAnswer(let count, let reset): loop.submit(.cut(connection, after: count, reset: reset))
+        case .paceAnswer(let pace): loop.submit(.slowDown(connection, pace))
         default: break
         }
         await send(response)

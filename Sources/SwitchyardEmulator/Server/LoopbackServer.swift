@@ -46,6 +46,9 @@ package final class LoopbackServer: Sendable {
 
     package var statistics: ServerStatistics { loop.counts.withLock { $0 } }
 
+    /// Ends every connection as a broken network would, streams and web sockets included; new ones are welcome.
+    package func dropConnections(reset: Bool = true) { loop.submit(.endOthers(than: nil, reset: reset)) }
+
     /// Closes everything and returns when no descriptor, thread or handler is left. Harmless when repeated.
     package func stop() async {
         loop.submit(.stop)

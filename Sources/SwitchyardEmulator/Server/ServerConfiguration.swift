@@ -10,6 +10,8 @@ package struct ServerConfiguration: Sendable {
     package var backlog: Int32 = 1024
     /// A server that accepts nothing is a black hole once its backlog is full.
     package var acceptsConnections = true
+    /// Where faults can be switched over HTTP, such as "/_faults"; see `FaultControl`. `nil`: nowhere.
+    package var faultControlPath: String?
     /// How long a connection that was ended by the server may take to empty and close.
     package var lingering: Duration = .seconds(2)
 

@@ -7,7 +7,7 @@ final class ServerConnection: @unchecked Sendable {
     // which is the only caller of everything but `outbox`, `number` and `loop`.
 
     /// A request under way.
-    private struct Exchange {
+    struct Exchange {
         let id: Int
         let body: BytePipe
         var awaitsContinue: Bool
@@ -17,7 +17,7 @@ final class ServerConnection: @unchecked Sendable {
         var task: Task<Void, Never>?
     }
 
-    private enum Phase {
+    enum Phase {
         case serving
         case raw(BytePipe)
         case session(any RawConnectionHandler)
@@ -26,11 +26,11 @@ final class ServerConnection: @unchecked Sendable {
     }
 
     /// Bytes of later requests that are kept while one is answered.
-    private static let heldLimit = 64 * 1024
+    static let heldLimit = 64 * 1024
     /// What is read and dropped of a body that the handler did not want, to keep the connection.
-    private static let discardLimit = 1 << 20
+    static let discardLimit = 1 << 20
 
-    private static let clientHasGone = TransportError(
+    static let clientHasGone = TransportError(
         .connectionLost, "the client has gone", isRetryable: true, mayHaveBeenSent: true)
 
     let descriptor: Int32
@@ -39,23 +39,22 @@ final class ServerConnection: @unchecked Sendable {
     /// Set right after `init`, since it refers back.
     private(set) var outbox: Outbox! = nil
 
-    private var parser: HTTPRequestParser
-    private var phase = Phase.serving
-    private var exchange: Exchange?
-    private var exchanges = 0
-    private var held: [UInt8] = []
-    private var discarded = 0
-    private var isBodyFull = false
-    private var hasInputEnded = false
-    private var finishesSending = false
-
-    private var raw: ServerRawConnection?
+    // What follows is for this type's own files: requests in `+Exchanges`, protocols on the connection in `+Session`.
+    var phase = Phase.serving
+    var exchange: Exchange?
+    var exchanges = 0
+    /// Bytes behind the request under way.
+    var held: [UInt8] = []
+    var discarded = 0
+    var isBodyFull = false
+    var hasInputEnded = false
+    var raw: ServerRawConnection?
     /// A session has bytes that the kernel would not take.
-    private var sessionWaits = false
+    var sessionWaits = false
+    var output = ConnectionOutput()
 
-    private var sending: [UInt8] = []
-    private var sent = 0
-    private var cut: (remaining: Int, reset: Bool)?
+    private var parser: HTTPRequestParser
+    private var finishesSending = false
 
     init(descriptor: Int32, number: Int, loop: ServerLoop) {
         self.descriptor = descriptor
@@ -82,13 +81,16 @@ final class ServerConnection: @unchecked Sendable {
         }
     }
 
-    private var isClosed: Bool { if case .closed = phase { true } else { false } }
+    var isClosed: Bool { if case .closed = phase { true } else { false } }
 
     private var wantsInput: Bool { !hasInputEnded && !isBodyFull && held.count <= Self.heldLimit }
 
-    private func updateInterest() {
+    func updateInterest() {
         guard !isClosed else { return }
-        loop.watch(self, reading: wantsInput, writing: sent < sending.count || sessionWaits)
+        let waits = !output.isEmpty || sessionWaits
+        let nextPiece = waits ? output.nextPiece : nil
+        if let nextPiece { loop.flush(self, at: nextPiece) }
+        loop.watch(self, reading: wantsInput, writing: waits && nextPiece == nil)
     }
 
     // MARK: Input
@@ -108,7 +110,7 @@ final class ServerConnection: @unchecked Sendable {
         updateInterest()
     }
 
-    private func take(_ bytes: UnsafeRawBufferPointer) {
+    func take(_ bytes: UnsafeRawBufferPointer) {
         switch phase {
         case .serving: parse(bytes)
         case .raw(let pipe): if !pipe.offer(bytes) { isBodyFull = true }
@@ -119,7 +121,7 @@ final class ServerConnection: @unchecked Sendable {
         }
     }
 
-    private func parse(_ bytes: UnsafeRawBufferPointer) {
+    func parse(_ bytes: UnsafeRawBufferPointer) {
         var rest = bytes
         while case .serving = phase {
             if let exchange, exchange.isBodyComplete {
@@ -141,16 +143,6 @@ final class ServerConnection: @unchecked Sendable {
         switch phase {
         case .raw, .session: if !rest.isEmpty { take(rest) }
         case .serving, .ending, .closed: break
-        }
-    }
-
-    private func takeBody(_ piece: UnsafeRawBufferPointer) {
-        guard let exchange else { return }
-        if exchange.isAnswered {
-            discarded += piece.count
-            if discarded > Self.discardLimit { endInOrder() }
-        } else if !exchange.body.offer(piece) {
-            isBodyFull = true
         }
     }
 
@@ -179,190 +171,24 @@ final class ServerConnection: @unchecked Sendable {
         updateInterest()
     }
 
-    // MARK: Exchanges
-
-    private func begin(_ head: RequestHead, hasBody: Bool) {
-        exchanges += 1
-        let id = exchanges
-        let loop = loop
-        let body = BytePipe(
-            onFirstRead: { [self] in if head.expectsContinue { loop.submit(.sendContinue(self, exchange: id)) } },
-            onDrained: { [self] in loop.submit(.resumeReading(self)) })
-        if !hasBody { body.finish(.complete) }
-        let request = ServerRequest(head: head, body: ServerRequestBody(pipe: body), connection: number)
-        exchange = Exchange(
-            id: id, body: body, awaitsContinue: hasBody && head.expectsContinue, isBodyComplete: !hasBody)
-        loop.counts.withLock { $0.requests += 1 }
-        let fault = loop.faults.strike(request)
-        if fault == nil, !hasBody, let response = loop.immediately?(request), case .bytes(let bytes) = response.content
-        {
-            let (answer, keeps) = ResponseHead.make(response, to: head, body: .bytes(bytes))
-            outbox.append(answer)
-            return answered(id, keepsConnection: keeps)
-        }
-        loop.handlerStarted()
-        let run = ExchangeRun(request: request, id: id, connection: self, outbox: outbox, fault: fault)
-        exchange?.task = Task {
-            await run.run()
-            loop.submit(.handlerEnded)
-        }
-    }
-
-    /// The client wants to hear that its body is welcome; it does when somebody starts to read it.
-    func sendContinue(for id: Int) {
-        guard var current = exchange, current.id == id, current.awaitsContinue, !current.isAnswered else { return }
-        current.awaitsContinue = false
-        exchange = current
-        outbox.append(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
-    }
-
-    func answered(_ id: Int, keepsConnection: Bool) {
-        guard var current = exchange, current.id == id, !isClosed else { return }
-        current.isAnswered = true
-        current.keepsConnection = keepsConnection
-        exchange = current
-        flush()
-        guard case .serving = phase else { return }
-        if !keepsConnection { return endInOrder() }
-        if current.isBodyComplete { return finishExchange() }
-        // A client that still waits to hear "100 Continue" may or may not send its body now: no way to go on.
-        if current.awaitsContinue || hasInputEnded { return endInOrder() }
-        isBodyFull = false
-        updateInterest()
-    }
-
-    private func finishExchange() {
-        exchange = nil
-        discarded = 0
-        if hasInputEnded, held.isEmpty { return endInOrder() }
-        let bytes = held
-        held = []
-        bytes.withUnsafeBytes { if !$0.isEmpty { parse($0) } }
-        updateInterest()
-    }
-
-    private func refuse(_ status: Int) {
-        if let exchange, !exchange.isAnswered {
-            // The body under way turned out to be bad; the handler hears of it and answers, or has answered already.
-            exchange.body.finish(
-                .failed(status == 413 ? .bodyTooLarge(limit: loop.configuration.limits.bodySize) : .badRequestBody))
-            self.exchange?.isBodyComplete = true
-            self.exchange?.keepsConnection = false
-            hasInputEnded = true
-            return
-        }
-        outbox.append(ResponseHead.refusal(status))
-        flush()
-        endInOrder()
-    }
-
-    func takeOver(_ pipe: BytePipe) {
-        guard !isClosed else { return pipe.finish(.failed(.disconnected)) }
-        phase = .raw(pipe)
-        isBodyFull = false
-        let bytes = held
-        held = []
-        bytes.withUnsafeBytes { if !$0.isEmpty { take($0) } }
-        if hasInputEnded { pipe.finish(.complete) }
-        updateInterest()
-    }
-
-    // MARK: Sessions
-
-    /// Leaves the connection to a protocol that runs on this thread.
-    func takeOver(_ handler: any RawConnectionHandler) {
-        let raw = ServerRawConnection(self)
-        guard !isClosed else { return handler.closed(raw, error: Self.clientHasGone) }
-        self.raw = raw
-        exchange?.isAnswered = true
-        phase = .session(handler)
-        isBodyFull = false
-        flush()
-        guard case .session = phase else { return }
-        handler.connected(raw)
-        let bytes = held
-        held = []
-        bytes.withUnsafeBytes { if !$0.isEmpty { handler.received($0, on: raw) } }
-        endSessionIfAsked()
-        if hasInputEnded { endSession(reset: false) }
-        updateInterest()
-    }
-
-    func wakeSession() {
-        guard case .session(let handler) = phase, let raw else { return }
-        raw.startServing()
-        handler.woken(raw)
-        endSessionIfAsked()
-        updateInterest()
-    }
-
-    func setSessionReceiving(_ receiving: Bool) { isBodyFull = !receiving }
-
-    /// What the session hands over; takes nothing while bytes from before are still here.
-    func sendForSession(_ bytes: UnsafeRawBufferPointer) -> Int {
-        guard case .session = phase, sent == sending.count else {
-            sessionWaits = true
-            return 0
-        }
-        let allowed = cut.map { min(bytes.count, $0.remaining) } ?? bytes.count
-        var taken = 0
-        while taken < allowed {
-            guard
-                case .bytes(let count) = Socket.send(
-                    descriptor, UnsafeRawBufferPointer(rebasing: bytes[taken..<allowed]))
-            else { break }
-            taken += count
-        }
-        cut?.remaining -= taken
-        if let cut, cut.remaining == 0 { raw?.endsWithReset = cut.reset }
-        sessionWaits = taken < bytes.count
-        return taken
-    }
-
-    private func endSessionIfAsked() {
-        if let reset = raw?.endsWithReset { endSession(reset: reset) }
-    }
-
-    private func endSession(reset isReset: Bool) {
-        guard case .session(let handler) = phase, let raw else { return }
-        phase = .serving  // neither reset nor order may call the handler again
-        isReset ? reset() : endInOrder()
-        handler.closed(raw, error: nil)
-        self.raw = nil
-    }
-
     // MARK: Output
 
-    func cut(after count: Int, reset: Bool) { cut = (count, reset) }
+    func cut(after count: Int, reset: Bool) { output.cut(after: count, reset: reset) }
+
+    func slowDown(to pace: Pace) { output.slowDown(to: pace, at: .now) }
 
     func flush() {
         guard !isClosed else { return }
-        while true {
-            if sent == sending.count {
-                sending = outbox.take()
-                sent = 0
-                if sending.isEmpty { break }
-            }
-            let end = cut.map { min(sending.count, sent + $0.remaining) } ?? sending.count
-            if end > sent {
-                let result = sending.withUnsafeBytes { Socket.send(descriptor, .init(rebasing: $0[sent..<end])) }
-                switch result {
-                case .bytes(let count):
-                    sent += count
-                    cut?.remaining -= count
-                    outbox.accepted(count)
-                case .wouldBlock: return updateInterest()
-                case .end, .broken: return lose()
-                }
-            }
-            if let cut, cut.remaining == 0 { return cut.reset ? reset() : abandon() }
+        switch output.flush(outbox, to: descriptor, at: .now) {
+        case .waiting: return updateInterest()
+        case .cut(let isReset): return isReset ? reset() : abandon()
+        case .broken: return lose()
+        case .drained: break
         }
+        // A pace is for one answer, or for all that a session sends.
+        if case .serving = phase, exchange?.isAnswered ?? true { output.endPace() }
         if case .ending = phase { return finishEnding() }
-        if case .session(let handler) = phase, let raw, sessionWaits {
-            sessionWaits = false
-            handler.writable(raw)
-            endSessionIfAsked()
-        }
+        if sessionWaits { sessionMayWrite() }
         if finishesSending { Socket.finishSending(descriptor) }
         updateInterest()
     }
@@ -381,7 +207,7 @@ final class ServerConnection: @unchecked Sendable {
 
     /// Sends what is queued, ends our side, and waits a little for the client to do the same: closing while it still
     /// sends would reset the connection, and the answer with it.
-    private func endInOrder() {
+    func endInOrder() {
         guard !isClosed else { return }
         if case .ending = phase { return }
         phase = .ending
@@ -399,14 +225,12 @@ final class ServerConnection: @unchecked Sendable {
 
     /// Drops what is queued and ends in order at the socket's level.
     private func abandon() {
-        cut = nil
-        sending = []
-        sent = 0
+        output.drop()
         outbox.fail()
         endInOrder()
     }
 
-    private func reset() { close { Socket.reset($0) } }
+    func reset() { close { Socket.reset($0) } }
 
     /// The client has gone, or the server stops.
     func lose() { close { Socket.close($0) } }

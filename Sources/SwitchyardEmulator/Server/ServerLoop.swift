@@ -18,7 +18,10 @@ final class ServerLoop: @unchecked Sendable {
         case wakeSession(ServerConnection)
         case finishSending(ServerConnection)
         case answered(ServerConnection, exchange: Int, keepsConnection: Bool)
+        case slowDown(ServerConnection, Pace)
         case end(ServerConnection, reset: Bool)
+        /// Every connection but the one with this number.
+        case endOthers(than: Int?, reset: Bool)
         case handlerEnded
         case stop
     }
@@ -31,6 +34,7 @@ final class ServerLoop: @unchecked Sendable {
 
     let configuration: ServerConfiguration
     let faults: FaultSwitches
+    private(set) var control: FaultControl?
     let handler: LoopbackServer.Handler
     let immediately: LoopbackServer.ImmediateHandler?
     let counts = Mutex(ServerStatistics())
@@ -44,6 +48,8 @@ final class ServerLoop: @unchecked Sendable {
     private var listensNow = true
     private var connections: [Int32: ServerConnection] = [:]
     private var lingering: [Int32: ContinuousClock.Instant] = [:]
+    /// Connections that a pace holds back.
+    private var paced: [Int32: ContinuousClock.Instant] = [:]
     private var isStopping = false
     private var runningHandlers = 0
     private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 128 * 1024, alignment: 16)
@@ -58,6 +64,11 @@ final class ServerLoop: @unchecked Sendable {
         self.faults = faults
         self.immediately = immediately
         self.handler = handler
+        if let path = configuration.faultControlPath {
+            control = FaultControl(path: path, faults: faults) { [weak self] number, reset in
+                self?.submit(.endOthers(than: number, reset: reset))
+            }
+        }
         poller.watch(wakePipe.reader, reading: true, writing: false)
         if configuration.acceptsConnections {
             for listener in listeners { poller.watch(listener, reading: true, writing: false) }
@@ -97,6 +108,7 @@ final class ServerLoop: @unchecked Sendable {
                 }
             }
             endLingering()
+            flushPaced()
         }
         // Commands that come from now on are dropped under the lock, so that nobody wakes a closed pipe.
         queue.withLock { queue in
@@ -127,7 +139,12 @@ final class ServerLoop: @unchecked Sendable {
         case .wakeSession(let connection): connection.wakeSession()
         case .finishSending(let connection): connection.finishSending()
         case .answered(let connection, let exchange, let keeps): connection.answered(exchange, keepsConnection: keeps)
+        case .slowDown(let connection, let pace): connection.slowDown(to: pace)
         case .end(let connection, let reset): connection.end(reset: reset)
+        case .endOthers(let number, let reset):
+            for connection in Array(connections.values) where connection.number != number {
+                connection.end(reset: reset)
+            }
         case .handlerEnded:
             runningHandlers -= 1
             counts.withLock { $0.runningHandlers -= 1 }
@@ -190,13 +207,28 @@ final class ServerLoop: @unchecked Sendable {
     func forget(_ connection: ServerConnection) {
         poller.forget(connection.descriptor)
         lingering[connection.descriptor] = nil
+        paced[connection.descriptor] = nil
         connections[connection.descriptor] = nil
         counts.withLock { $0.openConnections -= 1 }
         listen(configuration.acceptsConnections)
     }
 
+    /// Sends more of what the connection has at `instant`.
+    func flush(_ connection: ServerConnection, at instant: ContinuousClock.Instant) {
+        paced[connection.descriptor] = instant
+    }
+
+    private func flushPaced() {
+        guard !paced.isEmpty else { return }
+        let now = ContinuousClock.now
+        for (descriptor, due) in paced where due <= now {
+            paced[descriptor] = nil
+            connections[descriptor]?.flush()
+        }
+    }
+
     private func timeout() -> Int32 {
-        guard let next = lingering.values.min() else { return -1 }
+        guard let next = [lingering.values.min(), paced.values.min()].compactMap(\.self).min() else { return -1 }
         let left = ContinuousClock.now.duration(to: next)
         let milliseconds = left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000 + 1
         return Int32(clamping: max(milliseconds, 0))

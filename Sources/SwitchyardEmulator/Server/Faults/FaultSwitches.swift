@@ -8,6 +8,10 @@ package enum Fault: Sendable {
     case dropAnswer(reset: Bool = false)
     /// The connection ends after this many bytes of the answer, its head included.
     case cutAnswer(after: Int, reset: Bool = false)
+    /// The answer leaves in small pieces; of an upgrade, everything that follows too.
+    case paceAnswer(Pace)
+    /// The handler has run; its answer leaves so much later.
+    case delayAnswer(Duration)
     /// The handler is asked when the gate opens.
     case holdRequest(Gate)
     /// The handler has run; its answer leaves when the gate opens.
@@ -20,7 +24,7 @@ package final class FaultSwitches: Sendable {
 
     /// Names a rule, to remove it.
     package struct Rule: Hashable, Sendable {
-        fileprivate let id: Int
+        let id: Int
     }
 
     private struct Entry {
@@ -67,6 +71,11 @@ package final class FaultSwitches: Sendable {
 
     package func removeAll() {
         state.withLock { $0.entries = [] }
+    }
+
+    /// Whether the rule may still strike.
+    package func isActive(_ rule: Rule) -> Bool {
+        state.withLock { $0.entries.contains { $0.rule == rule } }
     }
 
     /// How many requests the rule has struck, also after its removal.

@@ -1,0 +1,104 @@
+import SwitchyardBytes
+import SwitchyardWire
+
+/// A rule of `FaultSwitches`, read from JSON.
+///
+/// Which requests it strikes: `method` and `path` (a pattern as `Router` takes it), each optional; `times` of them (1
+/// unless said otherwise, `null` for all), `after` so many were let through. What happens to them, by `fault`:
+///
+/// * `answer`: `status` (503), `headers`, `body` take the place of the handler's answer.
+/// * `drop`: the handler runs, and the connection ends without an answer; with a `reset` if so told.
+/// * `cut`: the connection ends after `bytes` of the answer, head included; with a `reset` if so told.
+/// * `pace`: the answer leaves in pieces of `bytes` (1), one every `milliseconds` (10).
+/// * `delay`: the answer leaves `milliseconds` late.
+/// * `holdRequest`, `holdAnswer`: until the rule is opened or removed.
+struct FaultRule {
+    struct Mistake: Error {
+        let text: String
+
+        init(_ text: String) { self.text = text }
+    }
+
+    let fault: Fault
+    /// What a rule that holds waits at.
+    let gate: Gate?
+    let times: Int?
+    let skips: Int
+    let condition: FaultSwitches.Condition
+
+    private static let names: Set = [
+        "fault", "method", "path", "times", "after", "status", "headers", "body", "reset", "bytes", "milliseconds",
+    ]
+
+    init(_ object: JSONObject) throws(Mistake) {
+        // A misspelt switch that did nothing would make a test pass for the wrong reason.
+        if let unknown = object.keys.first(where: { !Self.names.contains($0) }) {
+            throw Mistake("\(unknown) is not part of a rule")
+        }
+        let reader = Reader(object: object)
+        let gate = Gate()
+        let reset = try reader.bool("reset")
+        switch try reader.string("fault") {
+        case "answer": fault = .answer(try reader.answer())
+        case "drop": fault = .dropAnswer(reset: reset)
+        case "cut": fault = .cutAnswer(after: try reader.int("bytes", or: 0), reset: reset)
+        case "pace":
+            fault = .paceAnswer(
+                Pace(
+                    bytes: try reader.int("bytes", or: 1),
+                    every: .milliseconds(try reader.int("milliseconds", or: 10))))
+        case "delay": fault = .delayAnswer(.milliseconds(try reader.int("milliseconds", or: 0)))
+        case "holdRequest": fault = .holdRequest(gate)
+        case "holdAnswer": fault = .holdAnswer(gate)
+        case let name: throw Mistake("there is no fault \(name ?? "without a name")")
+        }
+        switch fault {
+        case .holdRequest, .holdAnswer: self.gate = gate
+        default: self.gate = nil
+        }
+        times = object["times"] == .null ? nil : try reader.int("times", or: 1)
+        skips = try reader.int("after", or: 0)
+        let method = try reader.string("method").map { HTTPMethod(rawValue: $0) }
+        let pattern = try reader.string("path").map { PathPattern($0) }
+        condition = { request in
+            (method == nil || method == request.method)
+                && (pattern.map { $0.match(request.rawPath) != nil } ?? true)
+        }
+    }
+
+    /// Members by name; absent ones have a default, others must be of the right kind.
+    private struct Reader {
+        let object: JSONObject
+
+        func string(_ name: String) throws(Mistake) -> String? {
+            guard let value = object[name] else { return nil }
+            guard let text = value.string else { throw Mistake("\(name) is a string") }
+            return text
+        }
+
+        func int(_ name: String, or absent: Int) throws(Mistake) -> Int {
+            guard let value = object[name] else { return absent }
+            guard let number = value.int, number >= 0 else { throw Mistake("\(name) is a number from 0 on") }
+            return number
+        }
+
+        func bool(_ name: String) throws(Mistake) -> Bool {
+            guard let value = object[name] else { return false }
+            guard let flag = value.bool else { throw Mistake("\(name) is true or false") }
+            return flag
+        }
+
+        func answer() throws(Mistake) -> ServerResponse {
+            let status = try int("status", or: 503)
+            guard (200...599).contains(status) else { throw Mistake("status is a number from 200 to 599") }
+            var headers = HTTPHeaders()
+            for member in object["headers"]?.object ?? JSONObject() {
+                guard let value = member.value.string, !value.utf8.contains(where: { $0 < 0x20 && $0 != 9 }) else {
+                    throw Mistake("headers are strings without line ends")
+                }
+                headers.add(member.key, value)
+            }
+            return ServerResponse(status: status, headers: headers, body: Array((try string("body") ?? "").utf8))
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import SwitchyardWire
+import Synchronization
+
+// Requests one after the other; everything here runs on the loop thread.
+extension ServerConnection {
+    func begin(_ head: RequestHead, hasBody: Bool) {
+        exchanges += 1
+        let id = exchanges
+        let loop = loop
+        let body = BytePipe(
+            onFirstRead: { [self] in if head.expectsContinue { loop.submit(.sendContinue(self, exchange: id)) } },
+            onDrained: { [self] in loop.submit(.resumeReading(self)) })
+        if !hasBody { body.finish(.complete) }
+        let request = ServerRequest(head: head, body: ServerRequestBody(pipe: body), connection: number)
+        exchange = Exchange(
+            id: id, body: body, awaitsContinue: hasBody && head.expectsContinue, isBodyComplete: !hasBody)
+        let control = loop.control.flatMap { $0.isMeant(by: request) ? $0 : nil }
+        if control == nil { loop.counts.withLock { $0.requests += 1 } }
+        let fault = control == nil ? loop.faults.strike(request) : nil
+        if control == nil, fault == nil, !hasBody, let response = loop.immediately?(request),
+            case .bytes(let bytes) = response.content
+        {
+            let (answer, keeps) = ResponseHead.make(response, to: head, body: .bytes(bytes))
+            outbox.append(answer)
+            return answered(id, keepsConnection: keeps)
+        }
+        loop.handlerStarted()
+        let run = ExchangeRun(
+            request: request, id: id, connection: self, outbox: outbox, fault: fault,
+            handler: control?.handle ?? loop.handler)
+        exchange?.task = Task {
+            await run.run()
+            loop.submit(.handlerEnded)
+        }
+    }
+
+    /// The client wants to hear that its body is welcome; it does when somebody starts to read it.
+    func sendContinue(for id: Int) {
+        guard var current = exchange, current.id == id, current.awaitsContinue, !current.isAnswered else { return }
+        current.awaitsContinue = false
+        exchange = current
+        outbox.append(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+    }
+
+    func answered(_ id: Int, keepsConnection: Bool) {
+        guard var current = exchange, current.id == id, !isClosed else { return }
+        current.isAnswered = true
+        current.keepsConnection = keepsConnection
+        exchange = current
+        flush()
+        guard case .serving = phase else { return }
+        if !keepsConnection { return endInOrder() }
+        if current.isBodyComplete { return finishExchange() }
+        // A client that still waits to hear "100 Continue" may or may not send its body now: no way to go on.
+        if current.awaitsContinue || hasInputEnded { return endInOrder() }
+        isBodyFull = false
+        updateInterest()
+    }
+
+    func finishExchange() {
+        exchange = nil
+        discarded = 0
+        if hasInputEnded, held.isEmpty { return endInOrder() }
+        let bytes = held
+        held = []
+        bytes.withUnsafeBytes { if !$0.isEmpty { parse($0) } }
+        updateInterest()
+    }
+
+    func refuse(_ status: Int) {
+        if let exchange, !exchange.isAnswered {
+            // The body under way turned out to be bad; the handler hears of it and answers, or has answered already.
+            exchange.body.finish(
+                .failed(status == 413 ? .bodyTooLarge(limit: loop.configuration.limits.bodySize) : .badRequestBody))
+            self.exchange?.isBodyComplete = true
+            self.exchange?.keepsConnection = false
+            hasInputEnded = true
+            return
+        }
+        outbox.append(ResponseHead.refusal(status))
+        flush()
+        endInOrder()
+    }
+
+    func takeOver(_ pipe: BytePipe) {
+        guard !isClosed else { return pipe.finish(.failed(.disconnected)) }
+        phase = .raw(pipe)
+        isBodyFull = false
+        let bytes = held
+        held = []
+        bytes.withUnsafeBytes { if !$0.isEmpty { take($0) } }
+        if hasInputEnded { pipe.finish(.complete) }
+        updateInterest()
+    }
+
+    func takeBody(_ piece: UnsafeRawBufferPointer) {
+        guard let exchange else { return }
+        if exchange.isAnswered {
+            discarded += piece.count
+            if discarded > Self.discardLimit { endInOrder() }
+        } else if !exchange.body.offer(piece) {
+            isBodyFull = true
+        }
+    }
+}

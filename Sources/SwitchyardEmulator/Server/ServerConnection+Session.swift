@@ -1,0 +1,62 @@
+import SwitchyardWire
+
+// A protocol that runs on the connection after an upgrade; everything here runs on the loop thread.
+extension ServerConnection {
+    /// Leaves the connection to a protocol that runs on this thread.
+    func takeOver(_ handler: any RawConnectionHandler) {
+        let raw = ServerRawConnection(self)
+        guard !isClosed else { return handler.closed(raw, error: Self.clientHasGone) }
+        self.raw = raw
+        exchange?.isAnswered = true
+        phase = .session(handler)
+        isBodyFull = false
+        flush()
+        guard case .session = phase else { return }
+        handler.connected(raw)
+        let bytes = held
+        held = []
+        bytes.withUnsafeBytes { if !$0.isEmpty { handler.received($0, on: raw) } }
+        endSessionIfAsked()
+        if hasInputEnded { endSession(reset: false) }
+        updateInterest()
+    }
+
+    func wakeSession() {
+        guard case .session(let handler) = phase, let raw else { return }
+        raw.startServing()
+        handler.woken(raw)
+        endSessionIfAsked()
+        updateInterest()
+    }
+
+    func setSessionReceiving(_ receiving: Bool) { isBodyFull = !receiving }
+
+    /// What the session hands over; takes nothing while bytes from before are still here.
+    func sendForSession(_ bytes: UnsafeRawBufferPointer) -> Int {
+        guard case .session = phase else { return 0 }
+        let taken = output.sendDirectly(bytes, to: descriptor, at: .now)
+        if let reset = output.dueReset { raw?.endsWithReset = reset }
+        sessionWaits = taken < bytes.count
+        return taken
+    }
+
+    /// What the session could not send before may go now.
+    func sessionMayWrite() {
+        guard case .session(let handler) = phase, let raw else { return }
+        sessionWaits = false
+        handler.writable(raw)
+        endSessionIfAsked()
+    }
+
+    func endSessionIfAsked() {
+        if let reset = raw?.endsWithReset { endSession(reset: reset) }
+    }
+
+    func endSession(reset isReset: Bool) {
+        guard case .session(let handler) = phase, let raw else { return }
+        phase = .serving  // neither reset nor order may call the handler again
+        isReset ? reset() : endInOrder()
+        handler.closed(raw, error: nil)
+        self.raw = nil
+    }
+}
