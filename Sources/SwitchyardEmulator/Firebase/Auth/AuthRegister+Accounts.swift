@@ -1,0 +1,124 @@
+import SwitchyardBytes
+
+/// Looking at accounts and deleting them.
+extension AuthRegister {
+    mutating func lookup(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
+        let found: [LocalAccount]
+        if call.isAdmin, call.text("idToken") == nil {
+            let ids = Set(call.list("localId"))
+            let emails = Set(call.list("email").map { $0.lowercased() })
+            let numbers = Set(call.list("phoneNumber"))
+            found = accounts.values.filter { account in
+                ids.contains(account.id) || account.email.map { emails.contains($0) } ?? false
+                    || account.phoneNumber.map { numbers.contains($0) } ?? false
+            }
+        } else {
+            found = [try signedIn(call).account]
+        }
+        var answer: JSONObject = ["kind": "identitytoolkit#GetAccountInfoResponse"]
+        if !found.isEmpty { answer["users"] = .array(found.map { .object(description(of: $0)) }) }
+        return answer
+    }
+
+    /// For administrators: all accounts, by name, in pages.
+    func list(_ call: AuthCall) -> JSONObject {
+        let count = min(max(call.text("maxResults").flatMap { Int($0) } ?? 20, 1), 1000)
+        let after = call.text("nextPageToken") ?? ""
+        let rest = accounts.values.filter { $0.id > after }.sorted { $0.id < $1.id }
+        var answer: JSONObject = [
+            "kind": "identitytoolkit#DownloadAccountResponse",
+            "users": .array(rest.prefix(count).map { .object(description(of: $0)) }),
+        ]
+        if rest.count > count { answer["nextPageToken"] = .string(rest[count - 1].id) }
+        return answer
+    }
+
+    mutating func delete(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
+        let id: String
+        if call.isAdmin, let named = call.text("localId") {
+            guard accounts[named] != nil else { throw AuthFailure("USER_NOT_FOUND") }
+            id = named
+        } else {
+            id = try recentlySignedIn(call).account.id
+        }
+        accounts[id] = nil
+        mailedCodes.removeAll { $0.userID == id }
+        return ["kind": "identitytoolkit#DeleteAccountResponse"]
+    }
+
+    /// An account as its owner, and an administrator, sees it.
+    func description(of account: LocalAccount) -> JSONObject {
+        var user: JSONObject = [
+            "localId": .string(account.id), "createdAt": .string(String(account.createdAt)),
+            "lastLoginAt": .string(String(account.lastLoginAt)), "validSince": .string(String(account.validSince)),
+            "lastRefreshAt": .string(AuthRegister.time(milliseconds: account.lastRefreshAt)),
+            "emailVerified": .bool(account.isEmailVerified), "disabled": .bool(account.isDisabled),
+        ]
+        user["email"] = account.email.map { .string($0) }
+        user["initialEmail"] = account.initialEmail.map { .string($0) }
+        user["displayName"] = account.displayName.map { .string($0) }
+        user["photoUrl"] = account.photoURL.map { .string($0) }
+        user["phoneNumber"] = account.phoneNumber.map { .string($0) }
+        user["customAttributes"] = account.customAttributes.map { .string($0) }
+        user["passwordUpdatedAt"] = account.passwordUpdatedAt.map { .integer($0) }
+        if account.password != nil { user["passwordHash"] = "UkVEQUNURUQ=" }
+        if account.isCustom { user["customAuth"] = true }
+        if account.usesEmailLink { user["emailLinkSignin"] = true }
+        let providers = providers(of: account)
+        if !providers.isEmpty { user["providerUserInfo"] = .array(providers) }
+        if !account.factors.isEmpty { user["mfaInfo"] = .array(account.factors.map { factorInfo($0, isOwner: true) }) }
+        return user
+    }
+
+    /// What the account can be signed in with, password and telephone included.
+    func providers(of account: LocalAccount) -> [JSON] {
+        var providers: [JSON] = []
+        if let email = account.email, account.password != nil || account.usesEmailLink {
+            var info: JSONObject = [
+                "providerId": "password", "email": .string(email), "federatedId": .string(email),
+                "rawId": .string(email),
+            ]
+            info["displayName"] = account.displayName.map { .string($0) }
+            info["photoUrl"] = account.photoURL.map { .string($0) }
+            providers.append(.object(info))
+        }
+        if let number = account.phoneNumber {
+            providers.append(["providerId": "phone", "phoneNumber": .string(number), "rawId": .string(number)])
+        }
+        for link in account.links {
+            var info: JSONObject = [
+                "providerId": .string(link.provider), "rawId": .string(link.rawID),
+                "federatedId": .string(link.federatedID),
+            ]
+            info["email"] = link.email.map { .string($0) }
+            info["displayName"] = link.displayName.map { .string($0) }
+            info["photoUrl"] = link.photoURL.map { .string($0) }
+            info["screenName"] = link.screenName.map { .string($0) }
+            providers.append(.object(info))
+        }
+        return providers
+    }
+
+    /// A second factor. Of a telephone only its owner sees the whole number.
+    func factorInfo(_ factor: LocalAccount.SecondFactor, isOwner: Bool) -> JSON {
+        var info: JSONObject = [
+            "mfaEnrollmentId": .string(factor.id),
+            "enrolledAt": .string(AuthRegister.time(milliseconds: factor.enrolledAt)),
+        ]
+        info["displayName"] = factor.displayName.map { .string($0) }
+        if let number = factor.phoneNumber {
+            let hidden = "+" + String(repeating: "*", count: max(0, number.count - 5)) + number.suffix(4)
+            info["phoneInfo"] = .string(isOwner ? number : hidden)
+        } else {
+            info["totpInfo"] = [:]
+        }
+        return .object(info)
+    }
+
+    static func time(milliseconds: Int64) -> String {
+        let seconds = milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000
+        return RFC3339.format(
+            RFC3339.Moment(seconds: seconds, nanoseconds: Int32((milliseconds - seconds * 1000) * 1_000_000)),
+            fraction: .digits(3))
+    }
+}

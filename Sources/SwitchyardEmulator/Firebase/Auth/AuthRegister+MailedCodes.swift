@@ -1,0 +1,158 @@
+import SwitchyardBytes
+
+/// Codes that travel by mail. Nothing is sent here: `GET /emulator/v1/projects/…/oobCodes` shows them.
+extension AuthRegister {
+    mutating func sendCode(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
+        let name = try call.required("requestType", or: "MISSING_REQ_TYPE")
+        guard let purpose = MailedCode.Purpose(rawValue: name), purpose != .recoverEmail else {
+            throw AuthFailure("INVALID_REQ_TYPE")
+        }
+        var answer: JSONObject = ["kind": "identitytoolkit#GetOobConfirmationCodeResponse"]
+        let mailed: MailedCode
+        switch purpose {
+        case .verifyEmail, .changeEmail:
+            guard let account = try owner(call), let email = account.email else { throw AuthFailure("MISSING_EMAIL") }
+            var newEmail: String?
+            if purpose == .changeEmail {
+                newEmail = try AuthRegister.email(call.required("newEmail", or: "MISSING_NEW_EMAIL"))
+                if let owner = self.account(email: newEmail!), owner.id != account.id {
+                    answer["email"] = .string(newEmail!)
+                    guard settings.protectsEmails else { throw AuthFailure("EMAIL_EXISTS") }
+                    return answer
+                }
+            }
+            mailed = mail(purpose, email: email, newEmail: newEmail, userID: account.id, call)
+        case .passwordReset, .emailSignIn:
+            let email = try AuthRegister.email(call.required("email", or: "MISSING_EMAIL"))
+            answer["email"] = .string(email)
+            let account = account(email: email)
+            if purpose == .passwordReset, account == nil {
+                guard settings.protectsEmails else { throw AuthFailure("EMAIL_NOT_FOUND") }
+                return answer
+            }
+            if purpose == .emailSignIn, call.text("continueUrl") == nil { throw AuthFailure("MISSING_CONTINUE_URI") }
+            mailed = mail(purpose, email: email, newEmail: nil, userID: account?.id, call)
+        case .recoverEmail: throw AuthFailure("INVALID_REQ_TYPE")
+        }
+        answer["email"] = .string(mailed.newEmail ?? mailed.email)
+        if call.isAdmin, call.flag("returnOobLink") == true {
+            answer["oobCode"] = .string(mailed.code)
+            answer["oobLink"] = .string(mailed.link)
+        }
+        return answer
+    }
+
+    /// Whom a code is for: the holder of the token, or whom an administrator names.
+    private func owner(_ call: AuthCall) throws(AuthFailure) -> LocalAccount? {
+        if call.isAdmin, call.text("idToken") == nil, let email = call.text("email") {
+            guard let account = account(email: email.lowercased()) else { throw AuthFailure("USER_NOT_FOUND") }
+            return account
+        }
+        return try signedIn(call).account
+    }
+
+    @discardableResult
+    private mutating func mail(
+        _ purpose: MailedCode.Purpose, email: String, newEmail: String?, userID: String?, _ call: AuthCall
+    ) -> MailedCode {
+        let code = RandomID.make(length: 54)
+        var items = [("mode", purpose.mode), ("lang", "en"), ("oobCode", code), ("apiKey", "local")]
+        if let address = call.text("continueUrl") { items.append(("continueUrl", address)) }
+        let query = FormCoding.encode(items.map { (name: $0.0, value: $0.1) }, space: .percent)
+        let mailed = MailedCode(
+            code: code, purpose: purpose, email: email, newEmail: newEmail, userID: userID,
+            link: "\(call.origin)/emulator/action?\(query)", sentAt: call.seconds)
+        mailedCodes.append(mailed)
+        return mailed
+    }
+
+    /// The code, if it is still good.
+    private func mailed(_ code: String, _ call: AuthCall) throws(AuthFailure) -> MailedCode {
+        guard let mailed = mailedCodes.first(where: { $0.code == code }) else { throw AuthFailure("INVALID_OOB_CODE") }
+        guard mailed.sentAt + AuthRegister.codeLifetime > call.seconds else { throw AuthFailure("EXPIRED_OOB_CODE") }
+        return mailed
+    }
+
+    /// Looks at a code, or sets the password for which it stands.
+    mutating func resetPassword(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
+        let mailed = try mailed(call.required("oobCode", or: "MISSING_OOB_CODE"), call)
+        var answer: JSONObject = [
+            "kind": "identitytoolkit#ResetPasswordResponse", "requestType": .string(mailed.purpose.rawValue),
+        ]
+        if mailed.purpose != .emailSignIn { answer["email"] = .string(mailed.email) }
+        answer["newEmail"] = mailed.newEmail.map { .string($0) }
+        guard let text = call.text("newPassword") else { return answer }
+        guard mailed.purpose == .passwordReset, let id = mailed.userID else { throw AuthFailure("INVALID_OOB_CODE") }
+        guard var account = accounts[id] else { throw AuthFailure("USER_NOT_FOUND") }
+        guard !account.isDisabled else { throw AuthFailure("USER_DISABLED") }
+        account.password = try AuthRegister.password(text)
+        account.passwordUpdatedAt = call.milliseconds
+        account.isEmailVerified = true
+        account.revokeSessions(at: call.seconds)
+        accounts[id] = account
+        mailedCodes.removeAll { $0.code == mailed.code }
+        return answer
+    }
+
+    /// What stands behind the other links: the address is confirmed, changed, or changed back.
+    mutating func applyCode(_ code: String, _ call: AuthCall) throws(AuthFailure) -> JSONObject {
+        let mailed = try mailed(code, call)
+        guard let id = mailed.userID else { throw AuthFailure("INVALID_OOB_CODE") }
+        guard var account = accounts[id] else { throw AuthFailure("USER_NOT_FOUND") }
+        switch mailed.purpose {
+        case .verifyEmail:
+            guard account.email == mailed.email else { throw AuthFailure("INVALID_OOB_CODE") }
+            account.isEmailVerified = true
+        case .changeEmail:
+            guard let email = mailed.newEmail, account.email == mailed.email else {
+                throw AuthFailure("INVALID_OOB_CODE")
+            }
+            try checkIsFree(email, for: id)
+            account.initialEmail = account.initialEmail ?? account.email
+            account.email = email
+            account.isEmailVerified = true
+            account.revokeSessions(at: call.seconds)
+            mail(.recoverEmail, email: mailed.email, newEmail: nil, userID: id, call)
+        case .recoverEmail:
+            try checkIsFree(mailed.email, for: id)
+            account.email = mailed.email
+            account.isEmailVerified = true
+            account.revokeSessions(at: call.seconds)
+        case .passwordReset, .emailSignIn: throw AuthFailure("INVALID_OOB_CODE")
+        }
+        accounts[id] = account
+        mailedCodes.removeAll { $0.code == code }
+        return changed(account)
+    }
+
+    mutating func signInWithEmailLink(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
+        let email = try AuthRegister.email(call.required("email", or: "MISSING_EMAIL"))
+        let mailed = try mailed(call.required("oobCode", or: "MISSING_OOB_CODE"), call)
+        guard mailed.purpose == .emailSignIn else { throw AuthFailure("INVALID_OOB_CODE") }
+        guard mailed.email == email else {
+            throw AuthFailure(
+                "INVALID_EMAIL : The email provided does not match the sign-in email address.")
+        }
+        var account: LocalAccount
+        let owner = self.account(email: email)
+        if call.text("idToken") != nil {
+            account = try signedIn(call).account
+            try checkIsFree(email, for: account.id)
+        } else {
+            account = owner ?? newAccount(call)
+        }
+        guard !account.isDisabled else { throw AuthFailure("USER_DISABLED") }
+        account.email = email
+        account.isEmailVerified = true
+        account.usesEmailLink = true
+        accounts[account.id] = account
+        mailedCodes.removeAll { $0.code == mailed.code }
+        let isNew = owner == nil && call.text("idToken") == nil
+        return try signIn(
+            account.id, AuthSignIn(provider: "password", at: call.seconds), call,
+            adding: [
+                "kind": "identitytoolkit#EmailLinkSigninResponse", "email": .string(email),
+                "isNewUser": .bool(isNew),
+            ])
+    }
+}

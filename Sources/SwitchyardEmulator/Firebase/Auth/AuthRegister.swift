@@ -1,0 +1,126 @@
+import Switchyard
+import SwitchyardBytes
+
+/// Everything that the auth service remembers, and what its calls do to it. A value: a call that fails has changed nothing.
+struct AuthRegister: Codable, Sendable {
+    /// What was sent by mail, or would have been.
+    struct MailedCode: Codable, Sendable {
+        enum Purpose: String, Codable, Sendable {
+            case passwordReset = "PASSWORD_RESET"
+            case emailSignIn = "EMAIL_SIGNIN"
+            case verifyEmail = "VERIFY_EMAIL"
+            case changeEmail = "VERIFY_AND_CHANGE_EMAIL"
+            case recoverEmail = "RECOVER_EMAIL"
+
+            /// As links spell it.
+            var mode: String {
+                switch self {
+                case .passwordReset: "resetPassword"
+                case .emailSignIn: "signIn"
+                case .verifyEmail: "verifyEmail"
+                case .changeEmail: "verifyAndChangeEmail"
+                case .recoverEmail: "recoverEmail"
+                }
+            }
+        }
+        let code: String
+        let purpose: Purpose
+        let email: String
+        var newEmail: String?
+        /// Whose address it is; nobody's when a link may create the account.
+        var userID: String?
+        let link: String
+        let sentAt: Int64
+    }
+
+    /// What was sent to a telephone.
+    struct PhonedCode: Codable, Sendable {
+        let session: String
+        let phoneNumber: String
+        let code: String
+        let sentAt: Int64
+    }
+
+    /// An authenticator app that has been shown its key and has not given a code yet.
+    struct PendingTOTP: Codable, Sendable {
+        let session: String
+        let userID: String
+        let key: [UInt8]
+        let startedAt: Int64
+    }
+
+    struct Settings: Codable, Sendable {
+        var allowsDuplicateEmails = false
+        /// Whether answers tell nobody which addresses have accounts.
+        var protectsEmails = false
+    }
+
+    static let codeLifetime: Int64 = 3600
+    static let phoneCodeLifetime: Int64 = 600
+    /// Sensitive changes want a sign-in that is no older.
+    static let recentSignIn: Int64 = 300
+
+    var accounts: [String: LocalAccount] = [:]
+    var mailedCodes: [MailedCode] = []
+    var phonedCodes: [PhonedCode] = []
+    var pendingTOTPs: [PendingTOTP] = []
+    var settings = Settings()
+
+    // MARK: Finding
+
+    func account(email: String) -> LocalAccount? { accounts.values.first { $0.email == email } }
+
+    func account(phoneNumber: String) -> LocalAccount? {
+        accounts.values.first { $0.phoneNumber == phoneNumber }
+    }
+
+    func account(provider: String, rawID: String) -> LocalAccount? {
+        accounts.values.first { $0.links.contains { $0.provider == provider && $0.rawID == rawID } }
+    }
+
+    /// The account whose ID token the call brings.
+    func signedIn(_ call: AuthCall) throws(AuthFailure) -> (account: LocalAccount, token: LocalIDToken) {
+        let text = try call.required("idToken", or: "MISSING_ID_TOKEN")
+        guard let token = LocalIDToken(text, call.seal), token.audience == call.project else {
+            throw AuthFailure("INVALID_ID_TOKEN")
+        }
+        guard let account = accounts[token.userID] else { throw AuthFailure("USER_NOT_FOUND") }
+        guard token.stamp == account.stamp, token.expiresAt > call.seconds else { throw AuthFailure("TOKEN_EXPIRED") }
+        guard !account.isDisabled else { throw AuthFailure("USER_DISABLED") }
+        return (account, token)
+    }
+
+    /// As ``signedIn(_:)``, for what a stolen device should not be able to do.
+    func recentlySignedIn(_ call: AuthCall) throws(AuthFailure) -> (account: LocalAccount, token: LocalIDToken) {
+        let (account, token) = try signedIn(call)
+        guard token.signedInAt >= call.seconds - AuthRegister.recentSignIn else {
+            throw AuthFailure("CREDENTIAL_TOO_OLD_LOGIN_AGAIN")
+        }
+        return (account, token)
+    }
+
+    // MARK: Checks
+
+    static func email(_ text: String) throws(AuthFailure) -> String {
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }), text.utf8.count < 256,
+            !text.contains(where: \.isWhitespace)
+        else { throw AuthFailure("INVALID_EMAIL") }
+        return text.lowercased()
+    }
+
+    static func password(_ text: String) throws(AuthFailure) -> StoredPassword {
+        guard text.count >= 6 else {
+            throw AuthFailure("WEAK_PASSWORD : Password should be at least 6 characters")
+        }
+        return StoredPassword(text)
+    }
+
+    func checkIsFree(_ email: String, for userID: String? = nil) throws(AuthFailure) {
+        if let owner = account(email: email), owner.id != userID { throw AuthFailure("EMAIL_EXISTS") }
+    }
+
+    mutating func newAccount(_ call: AuthCall, id: String? = nil) -> LocalAccount {
+        LocalAccount(id: id ?? RandomID.make(length: 28), milliseconds: call.milliseconds)
+    }
+}

@@ -1,0 +1,62 @@
+package import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Android)
+    import Android
+#endif
+
+/// The folder of a local Firebase: for its user's eyes only, and one server's at a time.
+package final class LocalFolder: Sendable {
+    package let url: URL
+    private let lock: Int32
+
+    /// - Throws: When it cannot be made, or another server uses it.
+    package init(_ url: URL) throws(LocalFirebaseError) {
+        self.url = url
+        do {
+            try FileManager.default.createDirectory(
+                at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw LocalFirebaseError("The folder “\(url.path)” cannot be made; check its permissions.")
+        }
+        let descriptor = open(url.appendingPathComponent("lock").path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw LocalFirebaseError("The folder “\(url.path)” cannot be written to; check its permissions.")
+        }
+        // Released by the system when the process ends in whatever way.
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            throw LocalFirebaseError("Another server uses the folder “\(url.path)”; choose another one.")
+        }
+        lock = descriptor
+    }
+
+    deinit { close(lock) }
+
+    /// The contents; `nil` if there is no such file yet.
+    package func read(_ name: String) throws(LocalFirebaseError) -> Data? {
+        let file = url.appendingPathComponent(name)
+        guard FileManager.default.fileExists(atPath: file.path) else { return nil }
+        do { return try Data(contentsOf: file) } catch { throw LocalFolder.unreadable(name) }
+    }
+
+    /// Written whole or not at all: a process that is killed leaves the old file or the new one.
+    package func write(_ data: Data, as name: String) throws(LocalFirebaseError) {
+        let file = url.appendingPathComponent(name)
+        do {
+            try data.write(to: file, options: .atomic)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        } catch {
+            throw LocalFirebaseError("The file “\(name)” cannot be written; check the folder's permissions and space.")
+        }
+    }
+
+    package static func unreadable(_ name: String) -> LocalFirebaseError {
+        LocalFirebaseError("The file “\(name)” cannot be read; remove it to start afresh.")
+    }
+}
