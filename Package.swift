@@ -1,6 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// Where requests go through Foundation.
+let apple: [Platform] = [.macOS, .iOS, .tvOS, .watchOS, .visionOS]
+
 /// Which module may see which: the only place where that is written down. `.ci/imports` checks the sources against it.
 let package = Package(
     name: "Switchyard",
@@ -8,6 +11,8 @@ let package = Package(
     products: [
         .library(name: "Switchyard", targets: ["Switchyard"]),
         .library(name: "SwitchyardMock", targets: ["SwitchyardMock"]),
+        .library(name: "SwitchyardFirebase", targets: ["SwitchyardFirebase"]),
+        .library(name: "SwitchyardSync", targets: ["SwitchyardSync"]),
         .library(name: "SwitchyardConformance", targets: ["SwitchyardConformance"]),
         .library(name: "SwitchyardDependencies", targets: ["SwitchyardDependencies"]),
         .executable(name: "switchyard", targets: ["SwitchyardCLI"]),
@@ -40,7 +45,10 @@ let package = Package(
             name: "FirestoreFormat", dependencies: ["Switchyard", "SwitchyardBytes"], path: "Plugins/FirestoreFormat"),
         .target(
             name: "SwitchyardFirebase",
-            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "FirestoreFormat"],
+            dependencies: [
+                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "FirestoreFormat",
+                .target(name: "SwitchyardURLSession", condition: .when(platforms: apple)),
+            ],
             path: "Plugins/SwitchyardFirebase"),
         .target(
             name: "SwitchyardSupabase",

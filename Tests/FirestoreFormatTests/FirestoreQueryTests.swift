@@ -55,9 +55,28 @@ import Testing
     @Test func `The parent is the document that holds the collection`() throws {
         #expect(FirestoreQuery(Query(in: "a/b/c"), in: database).parent == root + "/a/b")
         #expect(FirestoreQuery(Query(in: "c"), in: database).parent == root)
-        let group = FirestoreQuery(try Query(group: "c", under: "a/b"), in: database)
-        #expect(group.parent == root + "/a/b")
+        let group = FirestoreQuery(try Query(group: "c"), in: database)
+        #expect(group.parent == root)
         #expect(group.structuredQuery["from"]?[0]?["allDescendants"] == true)
+    }
+
+    @Test(arguments: [
+        (try Query(group: "c", under: "a/b"), "a/b", "a/b\0"),
+        (try Query(group: "c", under: "a/__id9__").where("n", .greaterThan, 1), "a/__id9__", "a/__id10__"),
+        (try Query(group: "c", under: "a/ä").where("n", .equal, 1).where("m", .isNull), "a/ä", "a/ä\0"),
+    ])
+    func `A group below a document is a group at the root within a range of names`(
+        _ query: Query, _ lower: String, _ upper: String
+    ) {
+        let group = FirestoreQuery(query, in: database)
+        #expect(group.parent == root)
+        let filters = group.structuredQuery["where"]?["compositeFilter"]?["filters"]?.array ?? []
+        let bounds = filters.prefix(2).map { $0["fieldFilter"] }
+        #expect(bounds.map { $0?["op"]?.string } == ["GREATER_THAN", "LESS_THAN"])
+        #expect(bounds.map { $0?["field"]?["fieldPath"]?.string } == ["__name__", "__name__"])
+        #expect(
+            bounds.map { $0?["value"]?["referenceValue"]?.string } == [root + "/" + lower, root + "/" + upper])
+        #expect(filters.allSatisfy { $0["compositeFilter"] == nil }, "conditions stand side by side")
     }
 
     static let queries: [Query] = {
@@ -66,7 +85,7 @@ import Testing
                 Query(in: "c"),
                 Query(in: "a/b/c"),
                 try Query(group: "c"),
-                try Query(group: "c", under: "a/b").ordered(by: .documentID, .descending),
+                try Query(group: "c").ordered(by: .documentID, .descending),
                 try Query(in: "c").where("n", .greaterThanOrEqual, 1).ordered(by: "m").limited(to: 5),
                 try Query(in: "c").where("n", .greaterThanOrEqual, 1).limited(to: 5),
                 try Query(in: "c").where(

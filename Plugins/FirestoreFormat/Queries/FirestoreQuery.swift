@@ -41,11 +41,12 @@ package struct FirestoreQuery: Sendable, Hashable {
         case .collection(let path):
             parent = database.resourceName(ofParent: path.parent)
             object["from"] = [.object("collectionId", .string(path.id))]
-        case .group(let id, let ancestor):
-            parent = database.resourceName(ofParent: ancestor)
+        case .group(let id, _):
+            // Servers take groups at the root only; an ancestor becomes a range of names.
+            parent = database.root
             object["from"] = [["collectionId": .string(id), "allDescendants": true]]
         }
-        object["where"] = query.filter?.firestore(in: database)
+        object["where"] = FirestoreQuery.filter(query, in: database)
         if !orders.isEmpty {
             object["orderBy"] = .array(
                 orders.map { order in
@@ -66,6 +67,21 @@ package struct FirestoreQuery: Sendable, Hashable {
         structuredQuery = .object(object)
     }
 
+    private static func filter(_ query: Query, in database: FirestoreDatabase) -> JSON? {
+        guard case .group(_, let ancestor?) = query.source else { return query.filter?.firestore(in: database) }
+        // Whatever is below a document follows it directly.
+        var filters: [Filter] = [
+            .field(.documentID, .greaterThan, DocumentReference(ancestor)),
+            .field(.documentID, .lessThan, DocumentReference(ancestor.successor)),
+        ]
+        switch query.filter {
+        case .all(let conditions): filters += conditions
+        case let condition?: filters.append(condition)
+        case nil: break
+        }
+        return Filter.all(filters).firestore(in: database)
+    }
+
     /// The target's `query` message. A request to run it has only ``structuredQuery`` in its body.
     package var target: JSON { ["parent": .string(parent), "structuredQuery": structuredQuery] }
 
@@ -84,6 +100,16 @@ package struct FirestoreQuery: Sendable, Hashable {
     }
 
     package static func alias(_ index: Int) -> String { "aggregate_\(index)" }
+}
+
+extension StoragePath {
+    /// The first name behind all those below this one.
+    fileprivate var successor: StoragePath {
+        if let number = PathSegment.numericID(id), number < .max {
+            return StoragePath(unchecked: rawValue.dropLast(id.count) + "__id\(number + 1)__")
+        }
+        return StoragePath(unchecked: rawValue + "\0")
+    }
 }
 
 extension Query.Limit {

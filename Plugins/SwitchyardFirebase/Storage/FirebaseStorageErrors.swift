@@ -45,4 +45,27 @@ extension StorageError {
     init(_ error: FirestoreFormatError) {
         self.init(.internal, "The server's answer could not be read.", isRetryable: false, underlying: error)
     }
+
+    init(_ failure: FirebaseTokens.Failure) {
+        switch failure {
+        case .unsafeAddress:
+            // Not a refusal of what was asked for, so that nothing that waits in a queue is given up.
+            self.init(
+                .unauthenticated, "The address is plain HTTP to another machine; tokens are not sent there.",
+                isRetryable: false)
+        case .auth(let error):
+            let (code, isRetryable): (Code, Bool) =
+                switch error.code {
+                case .cancelled: (.cancelled, false)
+                case .shutDown: (.shutDown, false)
+                case .unavailable, .deadlineExceeded, .rateLimited: (.unavailable, true)
+                case .sessionChanged: (.unavailable, true)
+                default: (.unauthenticated, false)
+                }
+            self.init(code, "There is no token: \(error.message)", isRetryable: isRetryable, underlying: error)
+        case .appCheck(let error):
+            self.init(
+                .unauthenticated, "The source of App Check tokens failed.", isRetryable: true, underlying: error)
+        }
+    }
 }

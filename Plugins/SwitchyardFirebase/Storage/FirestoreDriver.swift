@@ -3,21 +3,42 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardSync
 import SwitchyardWire
+import Synchronization
 
 /// Firestore for the offline engine: reads and commits by single calls, changes over one channel.
 struct FirestoreDriver: SyncDriver {
     let service: FirestoreService
     /// The collection in which batches leave their names.
     let ledger: CollectionPath?
+    /// Whether transactions lock on the server what they read, instead of checking at the end.
+    let locksInTransactions: Bool
     let clock: any Clock<Duration>
+    private let refusal = StreamRefusal()
+
+    init(
+        service: FirestoreService, ledger: CollectionPath?, locksInTransactions: Bool = false,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.service = service
+        self.ledger = ledger
+        self.locksInTransactions = locksInTransactions
+        self.clock = clock
+    }
 
     var provider: InfrastructureProvider { .firebase }
 
+    /// Without lists of collections, which the server gives to its owner only, and recursive deletion, which needs them.
     var capabilities: StorageCapabilities {
-        var capabilities = StorageCapabilities.all
-        // The server lists collections for its owner only, and deletes below a document for nobody.
-        capabilities.listCollections = false
-        capabilities.recursiveDelete = false
+        var capabilities = StorageCapabilities()
+        capabilities.transactions = true
+        capabilities.collectionGroups = true
+        capabilities.aggregates = true
+        capabilities.alternatives = true
+        capabilities.negations = true
+        capabilities.versionPreconditions = true
+        capabilities.openSchema = true
+        capabilities.openTypes = true
+        capabilities.transforms = true
         return capabilities
     }
 
@@ -34,31 +55,48 @@ struct FirestoreDriver: SyncDriver {
     }
 
     func openWatch() async throws(StorageError) -> any WatchConnection {
+        let credentials = try await service.exchange.credentials(isRefused: refusal.take())
         let channel = WebChannel(
-            service.address + "/google.firestore.v1.Firestore/Listen/channel", database: service.database.name,
-            credentials: try await service.credentials(), transport: service.transport, clock: clock)
-        return FirestoreWatch(service.database, channel)
+            service.exchange.endpoint.address + "/google.firestore.v1.Firestore/Listen/channel",
+            database: service.database.name, credentials: credentials, transport: service.exchange.transport,
+            clock: clock)
+        return FirestoreWatch(service.database, channel, refusal)
     }
 
-    func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult {
-        var writes = batch.writes
-        if let ledger, !WriteBatch(writes).isIdempotent {
-            // Created, never replaced: a second attempt fails here, before it could do harm.
-            writes.append(try DocumentWrite.create(ledger.document(batch.id), ["at": .serverTime]))
+    func aggregate(_ query: Query, _ aggregations: [Aggregation]) async throws(StorageError) -> [DocumentValue] {
+        try await service.aggregate(query, aggregations)
+    }
+
+    func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend {
+        if locksInTransactions {
+            FirestoreLockingTransaction(service, try await service.beginTransaction())
+        } else {
+            FirestoreTransaction(service: service, ledger: ledger)
         }
-        let answer = try await service.commit(writes)
-        guard let commitTime = answer.commitTime else {
-            throw StorageError(.internal, "The server took the batch without saying when.")
+    }
+
+    func shutDown() async { await service.exchange.transport.shutDown() }
+
+    // MARK: Batches
+
+    func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult {
+        let ledger = WriteBatch(batch.writes).isIdempotent ? nil : ledger
+        let answer: FirestoreWriteResults
+        do throws(StorageError) {
+            answer = try await service.commit(batch.writes + Ledger.entries(batch.id, in: ledger), of: batch)
+        } catch {
+            // An earlier attempt may have arrived after it had been looked for.
+            guard ledger != nil, error.code == .alreadyExists, let known = try await result(ofBatch: batch.id) else {
+                throw error
+            }
+            return known
         }
         let results = answer.results.prefix(batch.writes.count)
         return CommitResult(
-            commitTime: commitTime, updateTimes: results.map(\.updateTime),
+            commitTime: try answer.time(), updateTimes: results.map(\.updateTime),
             transformResults: zip(batch.writes, results).map { write, result in
                 // Transforms of arrays are answered with null; the engine works them out.
-                zip(write.transforms, result.transformResults).allSatisfy { transform, _ in
-                    !transform.operation.isOfArray
-                }
-                    ? result.transformResults : nil
+                write.transforms.contains { $0.operation.isOfArray } ? nil : result.transformResults
             })
     }
 
@@ -67,32 +105,28 @@ struct FirestoreDriver: SyncDriver {
         let entry = try await service.documents([ledger.document(id)]).found[0]
         return entry.createTime.map { CommitResult(commitTime: $0) }
     }
-
-    func aggregate(_ query: Query, _ aggregations: [Aggregation]) async throws(StorageError) -> [DocumentValue] {
-        try await service.aggregate(query, aggregations)
-    }
-
-    func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend {
-        FirestoreTransaction(service: service)
-    }
-
-    func shutDown() async { await service.transport.shutDown() }
 }
 
-/// Optimistic: nothing is locked, and the commit checks that what was read is still so.
-private struct FirestoreTransaction: StorageTransactionBackend {
-    let service: FirestoreService
+/// Whether the last stream ended because its tokens were not taken, so that the next one wants new ones.
+final class StreamRefusal: Sendable {
+    private let isSet = Mutex(false)
 
-    func documents(_ paths: [StoragePath]) async throws(StorageError) -> [DocumentSnapshot] {
-        try await service.documents(paths).found
-    }
+    func note() { isSet.withLock { $0 = true } }
 
-    func commit(_ writes: [DocumentWrite]) async throws(StorageError) -> WriteReceipt.Acknowledgement {
-        let answer = try await service.commit(writes)
-        guard let commitTime = answer.commitTime else {
-            throw StorageError(.internal, "The server took the batch without saying when.")
+    func take() -> Bool {
+        isSet.withLock { isSet in
+            defer { isSet = false }
+            return isSet
         }
-        return WriteReceipt.Acknowledgement(commitTime: commitTime, updateTimes: answer.results.map(\.updateTime))
+    }
+}
+
+extension FirestoreWriteResults {
+    func time() throws(StorageError) -> Timestamp {
+        guard let commitTime else {
+            throw StorageError(.internal, "The server took the writes without saying when.")
+        }
+        return commitTime
     }
 }
 

@@ -9,10 +9,12 @@ final class FirestoreWatch: WatchConnection {
     private let channel: WebChannel
     private let requests: StreamBuffer<JSON, Never>
     private let sender: Task<Void, Never>
+    private let refusal: StreamRefusal
 
-    init(_ database: FirestoreDatabase, _ channel: WebChannel) {
+    init(_ database: FirestoreDatabase, _ channel: WebChannel, _ refusal: StreamRefusal) {
         self.database = database
         self.channel = channel
+        self.refusal = refusal
         let requests = StreamBuffer<JSON, Never>(.all)
         self.requests = requests
         // Requests come from a place that may not wait; one task keeps them in order.
@@ -40,7 +42,10 @@ final class FirestoreWatch: WatchConnection {
         } catch {
             switch error.reason {
             case .byClient: return nil
-            default: throw StorageError(error.reason.asFailure)
+            default:
+                let failure = error.reason.asFailure
+                if failure.status == .unauthenticated { refusal.note() }
+                throw StorageError(failure)
             }
         }
     }

@@ -21,6 +21,10 @@ public protocol InfrastructureModule: Sendable {
     init(_ configuration: Configuration)
     var configuration: Configuration { get }
 
+    /// The same module with settings of a file laid over its own. A module that was given more than its configuration, a
+    /// source of tokens perhaps, carries that over; the default starts anew.
+    func reconfigured(_ configuration: Configuration) -> Self
+
     /// Looks at the configuration as a whole, before any client is made.
     ///
     /// - Throws: `.invalidConfiguration` with what to change.
@@ -43,6 +47,8 @@ public protocol InfrastructureModule: Sendable {
 extension InfrastructureModule {
     /// The name as an instance has it, for error texts.
     public var provider: InfrastructureProvider { Self.provider }
+
+    public func reconfigured(_ configuration: Configuration) -> Self { Self(configuration) }
 
     public func validate() throws(InfrastructureError) {}
 

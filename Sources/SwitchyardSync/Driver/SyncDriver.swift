@@ -112,11 +112,14 @@ public struct OutgoingBatch: Sendable {
     public let writes: [DocumentWrite]
     /// Whether an earlier attempt may have reached the server.
     public let mayHaveBeenSent: Bool
+    /// In whose queue the batch is; it must not travel in anybody else's name. `nil` for nobody's.
+    public let userID: String?
 
-    public init(id: String, writes: [DocumentWrite], mayHaveBeenSent: Bool) {
+    public init(id: String, writes: [DocumentWrite], mayHaveBeenSent: Bool, userID: String? = nil) {
         self.id = id
         self.writes = writes
         self.mayHaveBeenSent = mayHaveBeenSent
+        self.userID = userID
     }
 }
 

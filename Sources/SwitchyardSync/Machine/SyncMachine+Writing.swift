@@ -61,7 +61,10 @@ extension SyncMachine {
         let mayHaveBeenSent = batch.number <= sentUpTo
         sentUpTo = max(sentUpTo, batch.number)
         emit(.cancel(.writerIdle))
-        emit(.sendWrite(OutgoingBatch(id: batch.id, writes: batch.writes, mayHaveBeenSent: mayHaveBeenSent)))
+        emit(
+            .sendWrite(
+                OutgoingBatch(
+                    id: batch.id, writes: batch.writes, mayHaveBeenSent: mayHaveBeenSent, userID: local.owner.userID)))
     }
 
     // MARK: The stream

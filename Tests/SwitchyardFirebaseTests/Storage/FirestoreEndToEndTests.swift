@@ -1,45 +1,17 @@
-import FirestoreFormat
 import Switchyard
-import SwitchyardConformance
-import SwitchyardSync
 import SwitchyardTestSupport
-import SwitchyardWire
 import Testing
 
 @testable import SwitchyardFirebase
-
-/// Clients of the offline engine over the driver, on the real Firestore emulator.
-private struct FirestoreHarness: StorageHarness {
-    let features: StorageFeatures
-    let emulator: FirestoreEmulator
-    let project: String
-
-    init() async throws {
-        emulator = try await FirestoreEmulator.running()
-        project = emulator.newProject()
-        features = StorageFeatures(Self.makeClient(emulator, project).capabilities)
-    }
-
-    func makeStorageClient() async throws -> any StorageClient { Self.makeClient(emulator, project) }
-
-    static func makeClient(_ emulator: FirestoreEmulator, _ project: String) -> SyncedStorageClient {
-        SyncedStorageClient(
-            driver: FirestoreDriver(
-                service: FirestoreService(
-                    database: FirestoreDatabase(project: project), address: "http://127.0.0.1:\(emulator.port)",
-                    transport: CurlTransport(), credentials: { [] }),
-                ledger: "ledger", clock: ContinuousClock()))
-    }
-}
 
 @Suite(.enabled(if: FirestoreEmulator.isInstalled, "the Firestore emulator is not installed"))
 struct FirestoreEndToEndTests {
     @Test func `A document that one device writes reaches the live query of another, and comes back changed`()
         async throws
     {
-        let harness = try await FirestoreHarness()
-        let alice = try await harness.makeStorageClient()
-        let bob = try await harness.makeStorageClient()
+        let site = try await FirestoreSite()
+        let alice = try await site.client()
+        let bob = try await site.client()
         let query = try Query(in: "cities").where("pop", .greaterThan, 100).ordered(by: "pop")
 
         let receipt = try await alice.setDocument("cities/ulm", ["pop": 126, "name": "Ulm 🎭"])
@@ -62,8 +34,8 @@ struct FirestoreEndToEndTests {
     }
 
     @Test func `What is written without a network is there at once, and on the server later`() async throws {
-        let harness = try await FirestoreHarness()
-        let alice = try await harness.makeStorageClient()
+        let site = try await FirestoreSite()
+        let alice = try await site.client()
         try await alice.disableNetwork()
         let receipt = try await alice.setDocument("notes/a", ["text": "in the tunnel"])
         let local = try await alice.snapshot("notes/a", from: .cache)
@@ -71,7 +43,7 @@ struct FirestoreEndToEndTests {
         #expect(local.metadata.hasPendingWrites)
         try await alice.enableNetwork()
         try await receipt.acknowledged()
-        let bob = try await harness.makeStorageClient()
+        let bob = try await site.client()
         #expect(try await bob.snapshot("notes/a", from: .server)["text"] == "in the tunnel")
         await alice.shutDown()
         await bob.shutDown()

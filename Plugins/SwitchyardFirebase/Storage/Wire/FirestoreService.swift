@@ -1,35 +1,38 @@
 import FirestoreFormat
-import Foundation
 import Switchyard
 import SwitchyardBytes
-import SwitchyardWire
+import SwitchyardSync
 
 /// One-shot calls to Firestore: a method for each, all through one place that authorises, sends and maps failures.
 struct FirestoreService: Sendable {
-    static let callDeadline = Duration.seconds(60)
-
     let database: FirestoreDatabase
-    /// `https://…` or `http://…` of a local one, without a slash at the end.
-    let address: String
-    let transport: any Transport
-    /// The header lines that say who asks; asked for at each call.
-    let credentials: @Sendable () async throws(StorageError) -> [(String, String)]
+    let exchange: FirestoreExchange
 
-    func documents(_ paths: [StoragePath]) async throws(StorageError) -> (
-        found: [DocumentSnapshot], readTime: Timestamp?
-    ) {
-        let names = JSON.array(paths.map { .string(database.resourceName(of: $0)) })
-        let answer = try await post(database.root, "batchGet", ["documents": names], isIdempotent: true)
+    init(_ database: FirestoreDatabase, _ surroundings: FirebaseSurroundings) {
+        self.database = database
+        exchange = FirestoreExchange(database, surroundings)
+    }
+
+    /// The documents in the order asked for, each name once.
+    func documents(
+        _ paths: [StoragePath], in transaction: String? = nil
+    ) async throws(StorageError) -> (found: [DocumentSnapshot], readTime: Timestamp?) {
+        let database = database
+        var body: JSONObject = ["documents": .array(paths.map { .string(database.resourceName(of: $0)) })]
+        if let transaction { body["transaction"] = .string(transaction) }
+        // The order of the answer is the server's choice.
         var byPath: [StoragePath: DocumentSnapshot] = [:]
+        byPath.reserveCapacity(paths.count)
         var readTime: Timestamp?
-        for element in answer.array ?? [] {
-            let result = try format { () throws(FirestoreFormatError) in
-                try FirestoreAnswers.BatchGetElement(firestore: element, in: database)
-            }
-            if let document = result.document { byPath[document.path] = document }
-            if let time = result.readTime { readTime = readTime.map { max($0, time) } ?? time }
+        let elements = try await exchange.elements(of: "batchGet", at: database.root, .object(body)) {
+            json throws(FirestoreFormatError) in try FirestoreAnswers.BatchGetElement(firestore: json, in: database)
+        }
+        for element in elements {
+            if let document = element.document { byPath[document.path] = document }
+            if let time = element.readTime { readTime = readTime.map { max($0, time) } ?? time }
         }
         var found: [DocumentSnapshot] = []
+        found.reserveCapacity(paths.count)
         for path in paths {
             guard let document = byPath[path] else {
                 throw StorageError(.internal, "The server left out a document that was asked for.")
@@ -39,67 +42,68 @@ struct FirestoreService: Sendable {
         return (found, readTime)
     }
 
+    /// The results in the query's order. Decoded as they arrive, so that the whole text is never in memory.
     func results(of query: Query) async throws(StorageError) -> (documents: [DocumentSnapshot], readTime: Timestamp?) {
         let encoded = FirestoreQuery(query, in: database)
-        let answer = try await post(
-            encoded.parent, "runQuery", ["structuredQuery": encoded.structuredQuery], isIdempotent: true)
-        let (documents, readTime) = try format { () throws(FirestoreFormatError) in
-            try FirestoreAnswers.queryResults(firestore: answer, in: database)
+        let database = database
+        let elements = try await exchange.elements(
+            of: "runQuery", at: encoded.parent, ["structuredQuery": encoded.structuredQuery]
+        ) { json throws(FirestoreFormatError) in try FirestoreAnswers.QueryElement(firestore: json, in: database) }
+        var documents: [DocumentSnapshot] = []
+        documents.reserveCapacity(elements.count)
+        var readTime: Timestamp?
+        for element in elements {
+            if let document = element.document { documents.append(document) }
+            if let time = element.readTime, readTime.map({ $0 < time }) ?? true { readTime = time }
         }
-        return (encoded.isReversed ? documents.reversed() : documents, readTime)
+        if encoded.isReversed { documents.reverse() }
+        return (documents, readTime)
     }
 
     func aggregate(_ query: Query, _ aggregations: [Aggregation]) async throws(StorageError) -> [DocumentValue] {
         let encoded = FirestoreQuery(query, in: database, for: .aggregation)
-        let answer = try await post(
-            encoded.parent, "runAggregationQuery", encoded.aggregationBody(aggregations), isIdempotent: true)
-        return try format { () throws(FirestoreFormatError) in
+        let answer = try await exchange.post(
+            "runAggregationQuery", at: encoded.parent, encoded.aggregationBody(aggregations), isIdempotent: true)
+        if let error = answer[0]?["error"] { throw StorageError(FirestoreFailure(error: error, ifUnknown: .unknown)) }
+        return try StorageError.mapping { () throws(FirestoreFormatError) in
             try FirestoreAnswers.aggregations(firestore: answer, count: aggregations.count, in: database)
         }
     }
 
-    func commit(_ writes: [DocumentWrite]) async throws(StorageError) -> FirestoreWriteResults {
-        let body: JSON = ["writes": .array(writes.map { $0.firestore(in: database) })]
-        let answer = try await post(database.root, "commit", body, isIdempotent: false)
-        return try format { () throws(FirestoreFormatError) in
+    /// - Parameters:
+    ///   - batch: The batch that the writes belong to, if they come from the queue.
+    ///   - transaction: The server transaction that they end.
+    func commit(
+        _ writes: [DocumentWrite], of batch: OutgoingBatch? = nil, in transaction: String? = nil
+    ) async throws(StorageError) -> FirestoreWriteResults {
+        var body: JSONObject = ["writes": .array(writes.map { $0.firestore(in: database) })]
+        if let transaction { body["transaction"] = .string(transaction) }
+        let answer = try await exchange.post(
+            "commit", at: database.root, .object(body), isIdempotent: false, for: batch)
+        return try StorageError.mapping { () throws(FirestoreFormatError) in
             try FirestoreWriteResults(firestore: answer, in: database)
         }
     }
 
-    private func format<Value>(
+    /// The name of a new server transaction, which holds locks on what it reads until it ends.
+    func beginTransaction() async throws(StorageError) -> String {
+        let answer = try await exchange.post("beginTransaction", at: database.root, [:], isIdempotent: false)
+        guard let name = answer["transaction"]?.string else {
+            throw StorageError(.internal, "The server began a transaction without saying its name.")
+        }
+        return name
+    }
+
+    func rollBack(_ transaction: String) async throws(StorageError) {
+        _ = try await exchange.post(
+            "rollback", at: database.root, ["transaction": .string(transaction)], isIdempotent: true)
+    }
+}
+
+extension StorageError {
+    static func mapping<Value>(
         _ decode: () throws(FirestoreFormatError) -> Value
     ) throws(StorageError) -> Value {
         do throws(FirestoreFormatError) { return try decode() } catch { throw StorageError(error) }
-    }
-
-    /// - Parameter parent: A resource name; slashes stay, everything else in it is encoded.
-    private func post(
-        _ parent: String, _ call: String, _ body: JSON, isIdempotent: Bool
-    ) async throws(StorageError) -> JSON {
-        let path = parent.split(separator: "/").map { PercentCoding.encode($0) }.joined(separator: "/")
-        var request = HTTPRequest(
-            .post, "\(address)/v1/\(path):\(call)", body: body.bytes(), isIdempotent: isIdempotent)
-        request.headers["Content-Type"] = "application/json"
-        request.maximumBodySize = 256 << 20
-        for (name, value) in try await credentials() { request.headers[name] = value }
-        let response: HTTPResponse
-        let complete = request
-        let transport = transport
-        do throws(TransportError) {
-            response = try await withDeadline(Self.callDeadline, isIdempotent: isIdempotent) {
-                () throws(TransportError) in
-                try await transport.send(complete)
-            }
-        } catch {
-            throw StorageError(error)
-        }
-        guard response.isSuccess else {
-            throw StorageError(FirestoreFailure(body: response.body, httpStatus: response.status))
-        }
-        do throws(JSONError) {
-            return try JSON(parsing: response.body, options: JSONParsingOptions(loneSurrogates: .replace))
-        } catch {
-            throw StorageError(.unavailable, "The server's answer was cut short.", underlying: error)
-        }
     }
 }

@@ -44,7 +44,7 @@ package enum PathSegment {
     }
 
     /// The number in a segment `__id<number>__`, the one reserved form that exists in stored data.
-    static func numericID(_ segment: some StringProtocol) -> Int64? {
+    package static func numericID(_ segment: some StringProtocol) -> Int64? {
         let bytes = segment.utf8
         guard bytes.count > 6, isReserved(bytes), bytes.starts(with: "__id".utf8) else { return nil }
         let text = String(decoding: bytes.dropFirst(4).dropLast(2), as: UTF8.self)

@@ -1,0 +1,58 @@
+extension FirebaseConfiguration {
+    /// Addresses without a slash at the end; by default Google's.
+    public struct Hosts: Sendable, Hashable, Codable {
+        public var firestore = "https://firestore.googleapis.com"
+        public var identityToolkit = "https://identitytoolkit.googleapis.com"
+        public var secureToken = "https://securetoken.googleapis.com"
+        public var storage = "https://firebasestorage.googleapis.com"
+        public var installations = "https://firebaseinstallations.googleapis.com"
+        public var registrations = "https://fcmregistrations.googleapis.com"
+        public var messaging = "https://fcm.googleapis.com"
+
+        public init() {}
+
+        private enum CodingKeys: String, CodingKey {
+            case firestore, identityToolkit, secureToken, storage, installations, registrations, messaging
+        }
+
+        /// Any of them may be left out.
+        public init(from decoder: any Decoder) throws {
+            self.init()
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            firestore = try values.decodeIfPresent(String.self, forKey: .firestore) ?? firestore
+            identityToolkit = try values.decodeIfPresent(String.self, forKey: .identityToolkit) ?? identityToolkit
+            secureToken = try values.decodeIfPresent(String.self, forKey: .secureToken) ?? secureToken
+            storage = try values.decodeIfPresent(String.self, forKey: .storage) ?? storage
+            installations = try values.decodeIfPresent(String.self, forKey: .installations) ?? installations
+            registrations = try values.decodeIfPresent(String.self, forKey: .registrations) ?? registrations
+            messaging = try values.decodeIfPresent(String.self, forKey: .messaging) ?? messaging
+        }
+    }
+
+    /// `host:port` of emulators, spoken to in clear text.
+    public struct Emulators: Sendable, Hashable, Codable {
+        public var firestore: String?
+        public var auth: String?
+        public var storage: String?
+
+        public init(firestore: String? = nil, auth: String? = nil, storage: String? = nil) {
+            self.firestore = firestore
+            self.auth = auth
+            self.storage = storage
+        }
+
+        /// As the variables that Firebase's own tools set say.
+        public init(environment: [String: String]) {
+            func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+            self.init(
+                firestore: variable("FIRESTORE_EMULATOR_HOST"), auth: variable("FIREBASE_AUTH_EMULATOR_HOST"),
+                storage: variable("FIREBASE_STORAGE_EMULATOR_HOST"))
+        }
+
+        /// What is set here, and for the rest what is set in `other`.
+        func filled(from other: Emulators) -> Emulators {
+            Emulators(
+                firestore: firestore ?? other.firestore, auth: auth ?? other.auth, storage: storage ?? other.storage)
+        }
+    }
+}

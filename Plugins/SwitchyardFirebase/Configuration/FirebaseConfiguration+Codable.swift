@@ -1,0 +1,55 @@
+import Foundation
+import Switchyard
+
+extension FirebaseConfiguration: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case project, apiKey, appID, senderID, bundleID, bucket, database, writeLedger, locksInTransactions
+        case keepsDocuments, cacheBytes, hosts, emulators, usesEmulatorVariables
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            project: try values.decode(String.self, forKey: .project),
+            apiKey: try values.decode(Secret.self, forKey: .apiKey))
+        appID = try values.decodeIfPresent(String.self, forKey: .appID)
+        senderID = try values.decodeIfPresent(String.self, forKey: .senderID)
+        bundleID = try values.decodeIfPresent(String.self, forKey: .bundleID)
+        bucket = try values.decodeIfPresent(String.self, forKey: .bucket)
+        database = try values.decodeIfPresent(String.self, forKey: .database) ?? database
+        if let ledger = try values.decodeIfPresent(String.self, forKey: .writeLedger) {
+            do throws(StorageError) {
+                writeLedger = try CollectionPath(validating: ledger)
+            } catch {
+                throw DecodingError.dataCorruptedError(
+                    forKey: .writeLedger, in: values, debugDescription: error.message)
+            }
+        }
+        locksInTransactions =
+            try values.decodeIfPresent(Bool.self, forKey: .locksInTransactions) ?? locksInTransactions
+        keepsDocuments = try values.decodeIfPresent(Bool.self, forKey: .keepsDocuments) ?? keepsDocuments
+        cacheBytes = try values.decodeIfPresent(Int64.self, forKey: .cacheBytes) ?? cacheBytes
+        hosts = try values.decodeIfPresent(Hosts.self, forKey: .hosts) ?? hosts
+        emulators = try values.decodeIfPresent(Emulators.self, forKey: .emulators) ?? emulators
+        usesEmulatorVariables =
+            try values.decodeIfPresent(Bool.self, forKey: .usesEmulatorVariables) ?? usesEmulatorVariables
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(project, forKey: .project)
+        try values.encode(apiKey, forKey: .apiKey)
+        try values.encodeIfPresent(appID, forKey: .appID)
+        try values.encodeIfPresent(senderID, forKey: .senderID)
+        try values.encodeIfPresent(bundleID, forKey: .bundleID)
+        try values.encodeIfPresent(bucket, forKey: .bucket)
+        try values.encode(database, forKey: .database)
+        try values.encodeIfPresent(writeLedger?.rawValue, forKey: .writeLedger)
+        try values.encode(locksInTransactions, forKey: .locksInTransactions)
+        try values.encode(keepsDocuments, forKey: .keepsDocuments)
+        try values.encode(cacheBytes, forKey: .cacheBytes)
+        try values.encode(hosts, forKey: .hosts)
+        try values.encode(emulators, forKey: .emulators)
+        try values.encode(usesEmulatorVariables, forKey: .usesEmulatorVariables)
+    }
+}

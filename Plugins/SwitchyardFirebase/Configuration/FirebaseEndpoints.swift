@@ -1,0 +1,76 @@
+import Switchyard
+import SwitchyardWire
+
+/// One of Firebase's services: where it is, and whether a token may travel there.
+struct FirebaseEndpoint: Sendable, Hashable {
+    /// Without a slash at the end.
+    let address: String
+    let isEmulator: Bool
+    /// Over TLS, or to this very machine.
+    let mayCarryTokens: Bool
+
+    /// - Throws: `.invalidConfiguration` for an address that is none.
+    init(host address: String, isEmulator: Bool = false) throws(InfrastructureError) {
+        let parts: URLParts
+        do throws(TransportError) {
+            parts = try URLParts(validating: address)
+        } catch {
+            throw FirebaseEndpoint.problem(address, error.message)
+        }
+        guard parts.scheme == "https" || parts.scheme == "http" else {
+            throw FirebaseEndpoint.problem(address, "it is neither http nor https")
+        }
+        guard parts.query == nil, !address.hasSuffix("/") else {
+            throw FirebaseEndpoint.problem(address, "it ends with a slash or a query")
+        }
+        self.address = address
+        self.isEmulator = isEmulator
+        mayCarryTokens = parts.scheme == "https" || FirebaseEndpoint.isLoopback(parts.host)
+    }
+
+    init(emulator: String, path: String = "") throws(InfrastructureError) {
+        let address = emulator.hasPrefix("http://") || emulator.hasPrefix("https://") ? emulator : "http://\(emulator)"
+        try self.init(host: address + path, isEmulator: true)
+    }
+
+    private static func isLoopback(_ host: String) -> Bool {
+        if host == "localhost" || host == "[::1]" { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+
+    private static func problem(_ address: String, _ what: String) -> InfrastructureError {
+        InfrastructureError(.invalidConfiguration, "The Firebase host “\(address)” cannot be used: \(what).")
+    }
+}
+
+/// Where all services of a project are.
+struct FirebaseEndpoints: Sendable, Hashable {
+    let firestore: FirebaseEndpoint
+    /// `…/v1/accounts:signUp` and the like follow; an emulator has the production host's name in its path.
+    let identityToolkit: FirebaseEndpoint
+    let secureToken: FirebaseEndpoint
+    let storage: FirebaseEndpoint
+    let installations: FirebaseEndpoint
+    let registrations: FirebaseEndpoint
+    let messaging: FirebaseEndpoint
+
+    init(_ configuration: FirebaseConfiguration, environment: [String: String]) throws(InfrastructureError) {
+        let hosts = configuration.hosts
+        let variables = configuration.usesEmulatorVariables ? environment : [:]
+        let emulators = configuration.emulators.filled(from: FirebaseConfiguration.Emulators(environment: variables))
+        func endpoint(
+            _ host: String, _ emulator: String?, _ path: String = ""
+        ) throws(InfrastructureError) -> FirebaseEndpoint {
+            if let emulator { return try FirebaseEndpoint(emulator: emulator, path: path) }
+            return try FirebaseEndpoint(host: host)
+        }
+        firestore = try endpoint(hosts.firestore, emulators.firestore)
+        identityToolkit = try endpoint(hosts.identityToolkit, emulators.auth, "/identitytoolkit.googleapis.com")
+        secureToken = try endpoint(hosts.secureToken, emulators.auth, "/securetoken.googleapis.com")
+        storage = try endpoint(hosts.storage, emulators.storage)
+        installations = try endpoint(hosts.installations, nil)
+        registrations = try endpoint(hosts.registrations, nil)
+        messaging = try endpoint(hosts.messaging, nil)
+    }
+}

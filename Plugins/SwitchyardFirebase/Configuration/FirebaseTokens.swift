@@ -1,0 +1,52 @@
+import Switchyard
+
+/// Tokens for requests: the signed-in user's, and the app's.
+struct FirebaseTokens: Sendable {
+    /// `nil` when nobody's token can be sent: no auth was chosen, or another provider's, whose tokens mean nothing here.
+    let auth: (any AuthClient)?
+    let appCheck: FirebaseAppCheck?
+
+    /// What goes along with one request.
+    struct Proof: Sendable {
+        /// `nil` when nobody is signed in.
+        var user: AccessToken?
+        var app: Secret?
+    }
+
+    enum Failure: Error {
+        /// The address is plain HTTP to another machine.
+        case unsafeAddress
+        case auth(AuthError)
+        case appCheck(any Error)
+    }
+
+    init(auth: (any AuthClient)?, appCheck: FirebaseAppCheck?) {
+        self.auth = auth.flatMap { $0.provider == .firebase ? $0 : nil }
+        self.appCheck = appCheck
+    }
+
+    /// Whether asking for new tokens could help.
+    var canRefresh: Bool { auth != nil || appCheck != nil }
+
+    /// - Parameter isRefused: Whether the server did not take the last ones.
+    func proof(for endpoint: FirebaseEndpoint, isRefused: Bool = false) async throws(Failure) -> Proof {
+        var proof = Proof()
+        if let auth {
+            do throws(AuthError) {
+                proof.user = try await auth.accessToken(refreshing: isRefused)
+            } catch {
+                // Whoever is not signed in asks in nobody's name; rules decide about that.
+                guard error.code == .notSignedIn else { throw .auth(error) }
+            }
+        }
+        if let appCheck {
+            do {
+                proof.app = try await appCheck.token(isRefused)
+            } catch {
+                throw .appCheck(error)
+            }
+        }
+        guard endpoint.mayCarryTokens || (proof.user == nil && proof.app == nil) else { throw .unsafeAddress }
+        return proof
+    }
+}

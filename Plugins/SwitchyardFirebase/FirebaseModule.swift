@@ -1,0 +1,77 @@
+import Foundation
+public import Switchyard
+package import SwitchyardWire
+
+extension InfrastructureProvider {
+    /// Google's Firebase, by ``FirebaseModule``.
+    public static let firebase: InfrastructureProvider = "firebase"
+}
+
+/// Firebase as a provider: documents in Firestore with a cache, live queries and an offline queue, over plain HTTP.
+///
+/// ```swift
+/// let firebase = FirebaseConfiguration(project: "demo", apiKey: Secret(key), writeLedger: "ledger")
+/// let factory = InfrastructureFactory(FirebaseModule(firebase))
+/// ```
+/// Requests carry the token of the chosen auth client when that is Firebase's, too; security rules do not understand any
+/// other. Composite indexes must be made in the console, from the link in the error of a query that lacks one.
+/// Everything speaks to emulators as well: by ``FirebaseConfiguration/emulators`` or by the variables that Firebase's own
+/// tools use.
+///
+/// See <doc:Ledger> for what it takes that no write ever takes effect twice.
+public struct FirebaseModule: InfrastructureModule {
+    public static let provider: InfrastructureProvider = .firebase
+    public let configuration: FirebaseConfiguration
+    private let appCheck: FirebaseAppCheck?
+    private let environment: [String: String]
+    private let makeTransport: @Sendable () -> any Transport
+
+    public init(_ configuration: FirebaseConfiguration) { self.init(configuration, appCheck: nil) }
+
+    /// - Parameter appCheck: Where tokens of App Check come from, for projects that enforce it.
+    public init(_ configuration: FirebaseConfiguration, appCheck: FirebaseAppCheck?) {
+        self.init(configuration, appCheck: appCheck, environment: ProcessInfo.processInfo.environment) {
+            FirebaseTransport.make()
+        }
+    }
+
+    package init(
+        _ configuration: FirebaseConfiguration, appCheck: FirebaseAppCheck? = nil, environment: [String: String],
+        transport: @escaping @Sendable () -> any Transport
+    ) {
+        self.configuration = configuration
+        self.appCheck = appCheck
+        self.environment = environment
+        makeTransport = transport
+    }
+
+    public func reconfigured(_ configuration: FirebaseConfiguration) -> FirebaseModule {
+        FirebaseModule(configuration, appCheck: appCheck, environment: environment, transport: makeTransport)
+    }
+
+    public func validate() throws(InfrastructureError) {
+        for (name, text) in [("project", configuration.project), ("database", configuration.database)] {
+            guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }) else {
+                throw InfrastructureError(
+                    .invalidConfiguration, "Firebase's \(name) must be an ID, not “\(text)”.")
+            }
+        }
+        guard configuration.cacheBytes > 0 else {
+            throw InfrastructureError(.invalidConfiguration, "Firebase's cacheBytes must be above zero.")
+        }
+        _ = try FirebaseEndpoints(configuration, environment: environment)
+    }
+
+    public func makeStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any StorageClient {
+        try await FirebaseStorageAdapter(surroundings(context))
+    }
+
+    /// What a client is made with; each gets a transport of its own, to be shut down with it.
+    func surroundings(_ context: ModuleContext) throws(InfrastructureError) -> FirebaseSurroundings {
+        try validate()
+        return FirebaseSurroundings(
+            configuration: configuration,
+            endpoints: try FirebaseEndpoints(configuration, environment: environment), transport: makeTransport(),
+            tokens: FirebaseTokens(auth: context.auth, appCheck: appCheck), context: context)
+    }
+}

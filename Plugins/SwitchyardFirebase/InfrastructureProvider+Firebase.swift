@@ -1,5 +1,0 @@
-public import Switchyard
-
-extension InfrastructureProvider {
-    public static let firebase: InfrastructureProvider = "firebase"
-}

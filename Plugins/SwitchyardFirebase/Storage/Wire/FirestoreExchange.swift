@@ -1,0 +1,201 @@
+import FirestoreFormat
+import Switchyard
+import SwitchyardBytes
+import SwitchyardSync
+import SwitchyardWire
+
+/// A question to Firestore and its answer: addresses, header lines, deadlines, and what failures mean.
+struct FirestoreExchange: Sendable {
+    /// How long a call may take that reads much.
+    static let readDeadline = Duration.seconds(300)
+    /// How long any other may take.
+    static let callDeadline = Duration.seconds(60)
+    /// How long an answer may stand still. Some servers never answer what they do not like.
+    static let idleLimit = Duration.seconds(30)
+    static let maximumAnswer = 256 << 20
+
+    let endpoint: FirebaseEndpoint
+    let transport: any Transport
+    private let tokens: FirebaseTokens
+    /// What goes along with every call, tokens aside.
+    private let headers: [(String, String)]
+
+    init(_ database: FirestoreDatabase, _ surroundings: FirebaseSurroundings) {
+        endpoint = surroundings.endpoints.firestore
+        transport = surroundings.transport
+        tokens = surroundings.tokens
+        var parameters = "project_id=\(PercentCoding.encode(database.project))"
+        if database.database != "(default)" {
+            parameters += "&database_id=\(PercentCoding.encode(database.database))"
+        }
+        headers =
+            surroundings.appHeaders + [
+                ("google-cloud-resource-prefix", PercentCoding.encode(database.name)),
+                ("x-goog-request-params", parameters),
+            ]
+    }
+
+    /// The largest body of a request that the server takes.
+    var maximumRequest: Int { endpoint.isEmulator ? 4 << 20 : 10 << 20 }
+
+    /// The header lines that say who asks.
+    ///
+    /// - Parameters:
+    ///   - batch: The batch to be committed, which must not travel in another user's name.
+    ///   - isRefused: Whether the server did not take the last tokens.
+    func credentials(
+        for batch: OutgoingBatch? = nil, isRefused: Bool = false
+    ) async throws(StorageError) -> [(String, String)] {
+        let proof: FirebaseTokens.Proof
+        do throws(FirebaseTokens.Failure) {
+            proof = try await tokens.proof(for: endpoint, isRefused: isRefused)
+        } catch {
+            throw StorageError(error)
+        }
+        if let batch, tokens.auth != nil, proof.user?.userID != batch.userID {
+            throw StorageError(.unavailable, "Another user has signed in since the batch was written.")
+        }
+        var headers = headers
+        if let user = proof.user { headers.append(("Authorization", "Bearer \(user.value.reveal())")) }
+        if let app = proof.app { headers.append(("X-Firebase-AppCheck", app.reveal())) }
+        return headers
+    }
+
+    // MARK: Whole answers
+
+    /// - Parameter parent: A resource name; slashes stay, everything else in it is encoded.
+    func post(
+        _ call: String, at parent: String, _ body: JSON, isIdempotent: Bool, for batch: OutgoingBatch? = nil
+    ) async throws(StorageError) -> JSON {
+        var request = try request(call, parent, body, isIdempotent)
+        let answer = try await authorised(&request, for: batch) { request in
+            let transport = transport
+            do throws(TransportError) {
+                return .success(
+                    try await withDeadline(Self.callDeadline, isIdempotent: isIdempotent) {
+                        () throws(TransportError) in
+                        try await transport.send(request)
+                    })
+            } catch {
+                return .failure(StorageError(error))
+            }
+        } failure: { response in
+            response.isSuccess ? nil : FirestoreFailure(body: response.body, httpStatus: response.status)
+        }
+        do throws(JSONError) {
+            return try JSON(parsing: answer.body, options: Self.parsing)
+        } catch {
+            throw StorageError(.unavailable, "The server's answer was cut short.", underlying: error)
+        }
+    }
+
+    // MARK: Lists, decoded while they arrive
+
+    /// The elements of a call that answers with a list.
+    func elements<Element: Sendable>(
+        of call: String, at parent: String, _ body: JSON,
+        _ decode: @escaping @Sendable (JSON) throws(FirestoreFormatError) -> Element
+    ) async throws(StorageError) -> [Element] {
+        var request = try request(call, parent, body, true)
+        let answer = try await authorised(&request, for: nil) { request -> Result<ListAnswer<Element>, StorageError> in
+            let transport = transport
+            do throws(TransportError) {
+                return .success(
+                    try await withDeadline(Self.readDeadline, isIdempotent: true) { () throws(TransportError) in
+                        try await ListAnswer(try await transport.stream(request), decode)
+                    })
+            } catch {
+                return .failure(StorageError(error))
+            }
+        } failure: {
+            if case .refused(let failure) = $0 { failure } else { nil }
+        }
+        switch answer {
+        case .elements(let elements): return elements
+        case .refused(let failure): throw StorageError(failure)
+        case .unreadable(let error): throw error
+        }
+    }
+
+    private enum ListAnswer<Element: Sendable>: Sendable {
+        case elements([Element])
+        case refused(FirestoreFailure)
+        case unreadable(StorageError)
+
+        init(
+            _ stream: HTTPStream, _ decode: @Sendable (JSON) throws(FirestoreFormatError) -> Element
+        ) async throws(TransportError) {
+            guard stream.head.isSuccess else {
+                let body = try await stream.body.collect(upTo: 1 << 20)
+                self = .refused(FirestoreFailure(body: body, httpStatus: stream.status))
+                return
+            }
+            var elements: [Element] = []
+            var list = JSONStream(.elements, options: FirestoreExchange.parsing)
+            var chunks = stream.body.makeAsyncIterator()
+            while true {
+                let chunk = try await chunks.next()
+                if let chunk { list.append(chunk) } else { list.finish() }
+                do {
+                    while let json = try list.next() {
+                        // An error can come after some elements; then those are not the answer.
+                        if let error = json["error"] {
+                            self = .refused(FirestoreFailure(error: error, ifUnknown: .unknown))
+                            return
+                        }
+                        elements.append(try decode(json))
+                    }
+                } catch let error as FirestoreFormatError {
+                    self = .unreadable(StorageError(error))
+                    return
+                } catch {
+                    self = .unreadable(
+                        StorageError(.unavailable, "The server's answer was cut short.", underlying: error))
+                    return
+                }
+                if chunk == nil { break }
+            }
+            self = .elements(elements)
+        }
+    }
+
+    // MARK: Both
+
+    private func request(
+        _ call: String, _ parent: String, _ body: JSON, _ isIdempotent: Bool
+    ) throws(StorageError) -> HTTPRequest {
+        let path = parent.split(separator: "/").map { PercentCoding.encode($0) }.joined(separator: "/")
+        var request = HTTPRequest(
+            .post, "\(endpoint.address)/v1/\(path):\(call)", body: body.bytes(), isIdempotent: isIdempotent)
+        guard request.body.count <= maximumRequest else {
+            throw StorageError(
+                .invalidArgument,
+                "The request has \(request.body.count) bytes; the server takes at most \(maximumRequest).")
+        }
+        request.maximumBodySize = Self.maximumAnswer
+        request.maximumStreamedSize = Int64(Self.maximumAnswer)
+        request.idleLimit = Self.idleLimit
+        return request
+    }
+
+    /// Sends with tokens, and once more with new ones when those were not taken: nothing was carried out then.
+    private func authorised<Answer>(
+        _ request: inout HTTPRequest, for batch: OutgoingBatch?,
+        _ send: (HTTPRequest) async -> Result<Answer, StorageError>,
+        failure: (Answer) -> FirestoreFailure?
+    ) async throws(StorageError) -> Answer {
+        var isRefused = false
+        while true {
+            request.headers = ["Content-Type": "application/json"]
+            for (name, value) in try await credentials(for: batch, isRefused: isRefused) {
+                request.headers.add(name, value)
+            }
+            let answer = try await send(request).get()
+            guard let failure = failure(answer) else { return answer }
+            guard failure.status == .unauthenticated, !isRefused, tokens.canRefresh else { throw StorageError(failure) }
+            isRefused = true
+        }
+    }
+
+    private static let parsing = JSONParsingOptions(loneSurrogates: .replace)
+}
