@@ -1,0 +1,192 @@
+import Foundation
+import Switchyard
+import SwitchyardTestSupport
+import Testing
+
+@Suite struct FileSessionStoreTests {
+    private let folder = SessionFolder()
+    private let alice: AuthSession = {
+        var session = SessionSamples.session("a", revision: 7)
+        session.user = AuthUser(
+            id: "alice", email: "älice@example.com", isEmailVerified: true, phoneNumber: "+15005550006",
+            displayName: "Älice \"A\" 😀\n", photoURL: URL(string: "https://example.com/a.png"),
+            identities: [.password, .google],
+            secondFactors: [
+                SecondFactor(id: "f", kind: .totp, displayName: "phone"), SecondFactor(id: "g", kind: .phone),
+            ],
+            createdAt: Date(timeIntervalSince1970: 1_700_000_000.5), lastSignInAt: Date(timeIntervalSince1970: 5))
+        return session
+    }()
+
+    private func begin(_ session: AuthSession) -> SessionChange { SessionChange(.begin(session), in: nil) }
+
+    @Test func `Every record is read as it was written`() {
+        var over = alice
+        over.tokens = nil
+        let records: [SessionRecord] = [
+            .session(alice), .session(over), .session(SessionSamples.session("b", user: "bob")),
+            .signedOut(SignOut(.accountDeleted, wipesLocalData: true)), .signedOut(SignOut(.never)),
+        ]
+        for record in records {
+            let folder = SessionFolder()
+            let store = FileSessionStore(folder: folder.url)
+            if let session = record.session {
+                #expect(store.apply(begin(session)).result == .kept(record))
+            } else if case .signedOut(let end) = record {
+                #expect(store.apply(SessionChange(.signOut(end), in: nil)).result == .kept(record))
+            }
+            #expect(FileSessionStore(folder: folder.url).read() == .found(record))
+        }
+    }
+
+    @Test func `A new folder holds nobody`() {
+        #expect(FileSessionStore(folder: folder.url).read() == .found(.none))
+        #expect(folder.names.isEmpty, "looking makes nothing")
+    }
+
+    @Test func `The file is its owner's alone, and so is the folder`() throws {
+        _ = FileSessionStore(folder: folder.url).apply(begin(alice))
+        func mode(_ path: String) throws -> Int? {
+            try (FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?.intValue
+        }
+        #expect(try mode(folder.file.path) == 0o600)
+        #expect(try mode(folder.url.path) == 0o700)
+        #expect(folder.names == ["session", "session.lock"], "nothing is left beside it")
+    }
+
+    @Test func `A second process finds what the first has written, and notices at once`() {
+        let first = FileSessionStore(folder: folder.url)
+        let second = FileSessionStore(folder: folder.url)
+        let before = second.mark
+        let written = first.apply(begin(alice))
+        #expect(second.mark != before && second.mark == written.mark)
+        #expect(second.read() == .found(.session(alice)))
+        let fresh = SessionSamples.tokens("fresh")
+        let renewed = second.apply(SessionChange(.renew(fresh, nil, revision: 7), in: "a"))
+        #expect(renewed.result.record.session?.revision == 8)
+        #expect(first.mark != written.mark)
+        // The first is late with its own refresh: it gets what is there.
+        let late = first.apply(SessionChange(.renew(SessionSamples.tokens("late"), nil, revision: 7), in: "a"))
+        #expect(late.result == .overtaken(renewed.result.record))
+    }
+
+    @Test(arguments: ["", "no session", "switchyard-session 1 0\n{}", "switchyard-session x 0\n{}"])
+    func `A damaged file is reported, set aside and not lost`(text: String) throws {
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: folder.file)
+        let store = FileSessionStore(folder: folder.url)
+        guard case .found(.none, let notice?) = store.read() else { return #expect(Bool(false), "\(store.read())") }
+        #expect(notice.contains("session.damaged-1"))
+        #expect(try Data(contentsOf: folder.url.appendingPathComponent("session.damaged-1")) == Data(text.utf8))
+        #expect(store.read() == .found(.none), "and reported once")
+        _ = store.apply(begin(alice))
+        #expect(store.read() == .found(.session(alice)))
+    }
+
+    @Test func `Every single flipped bit is noticed`() throws {
+        _ = FileSessionStore(folder: folder.url).apply(begin(SessionSamples.session("a")))
+        let whole = try Data(contentsOf: folder.file)
+        for index in whole.indices {
+            for bit in [UInt8(1), 0x20, 0x80] {
+                var bytes = whole
+                bytes[index] ^= bit
+                try bytes.write(to: folder.file)
+                let store = FileSessionStore(folder: folder.url)
+                switch store.read() {
+                case .found(.session(let session), nil):
+                    // Harmless spellings of the checksum, and nothing else.
+                    #expect(session == SessionSamples.session("a"), "byte \(index)")
+                case .found(.none, .some), .unreadable: break
+                case let other: #expect(Bool(false), "byte \(index): \(other)")
+                }
+                for name in folder.names where name.contains("damaged") {
+                    try FileManager.default.removeItem(at: folder.url.appendingPathComponent(name))
+                }
+            }
+        }
+    }
+
+    @Test func `A file of a later version is left alone until somebody signs in`() throws {
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        let text = Data("switchyard-session 2 0\nwhatever".utf8)
+        try text.write(to: folder.file)
+        let store = FileSessionStore(folder: folder.url)
+        guard case .unreadable = store.read() else { return #expect(Bool(false)) }
+        #expect(try Data(contentsOf: folder.file) == text)
+        _ = store.apply(begin(alice))
+        #expect(store.read() == .found(.session(alice)))
+        #expect(try Data(contentsOf: folder.url.appendingPathComponent("session.unreadable-1")) == text)
+    }
+
+    @Test func `A session that cannot be written holds in memory, and a later write brings the file up to date`() throws
+    {
+        // A file where the folder should be: nothing can be made in it, not even by an administrator.
+        let place = folder.url
+        try Data().write(to: place)
+        let store = FileSessionStore(folder: place)
+        let outcome = store.apply(begin(alice))
+        #expect(outcome.result == .kept(.session(alice)) && outcome.notice != nil)
+        #expect(store.read() == .found(.session(alice)))
+        let renewed = store.apply(SessionChange(.renew(SessionSamples.tokens("x"), nil, revision: 7), in: "a"))
+        #expect(renewed.result.record.session?.revision == 8 && renewed.notice != nil)
+        try FileManager.default.removeItem(at: place)
+        let kept = store.apply(SessionChange(.renew(SessionSamples.tokens("y"), nil, revision: 8), in: "a"))
+        #expect(kept.notice == nil)
+        #expect(FileSessionStore(folder: place).read() == .found(kept.result.record))
+        #expect(kept.result.record.session?.revision == 9)
+    }
+
+    @Test func `What another process wrote counts more than what could not be written`() throws {
+        let place = folder.url
+        try Data().write(to: place)
+        let store = FileSessionStore(folder: place)
+        _ = store.apply(begin(alice))
+        try FileManager.default.removeItem(at: place)
+        let bob = SessionSamples.session("b", user: "bob")
+        _ = FileSessionStore(folder: place).apply(begin(bob))
+        #expect(store.read() == .found(.session(bob)))
+    }
+
+    @Test func `The lease is one's alone until it is released`() async throws {
+        let (first, second) = (FileSessionStore(folder: folder.url), FileSessionStore(folder: folder.url))
+        let clock = ManualClock()
+        let lease = try await first.lease(clock)
+        let waiting = Task { try await second.lease(clock) }
+        try await eventually("the second waits") { clock.sleeperCount == 1 }
+        // A short change does not wait for a long refresh.
+        #expect(second.apply(begin(alice)).result == .kept(.session(alice)))
+        lease.release()
+        clock.advance(by: .seconds(1))
+        try await waiting.value.release()
+    }
+
+    @Test func `Waiting for a lease ends with an error that is worth a retry`() async throws {
+        let (first, second) = (FileSessionStore(folder: folder.url), FileSessionStore(folder: folder.url))
+        let clock = ManualClock()
+        let lease = try await first.lease(clock)
+        let waiting = Task { () async -> AuthError? in
+            do throws(AuthError) {
+                _ = try await second.lease(clock)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        while await !isDone(waiting, clock) {}
+        let error = await waiting.value
+        #expect(error?.code == .localStore && error?.isRetryable == true)
+        lease.release()
+    }
+
+    /// Moves the hands until the waiter gives up.
+    private func isDone(_ task: Task<AuthError?, Never>, _ clock: ManualClock) async -> Bool {
+        for _ in 0..<100 {
+            if clock.sleeperCount > 0 {
+                clock.advance(by: .seconds(1))
+                return clock.now.offset > .seconds(2000)
+            }
+            try? await Task.sleep(for: .milliseconds(2))
+        }
+        return true
+    }
+}
