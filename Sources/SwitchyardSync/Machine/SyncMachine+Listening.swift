@@ -47,7 +47,11 @@ extension SyncMachine {
 
     private func open(_ query: LiveQuery) throws(StorageError) {
         let record = try local.allocate(query.target)
-        let result = try local.run(query)
+        let result: LocalStore.QueryResult
+        do throws(StorageError) { result = try local.run(query) } catch {
+            if queriesByTarget[record.id]?.isEmpty ?? true { local.forceRelease(record.id) }
+            throw error
+        }
         var view = View(query, confirmed: result.confirmed)
         // Another query on the same target may have been confirmed already.
         let mirror = queriesByTarget[record.id]?.first.flatMap { views[$0]?.view }
@@ -58,7 +62,8 @@ extension SyncMachine {
         queriesByTarget[record.id, default: []].append(query)
         let shown = view.contents.documents.map(\.path)
         if !shown.isEmpty {
-            try local.noteView(of: record.id, added: shown, removed: [], isSynced: false)
+            // As below: what is not noted costs time later, and nothing else.
+            try? local.noteView(of: record.id, added: shown, removed: [], isSynced: false)
         }
         trackLimbo(outcome, of: record.id)
     }

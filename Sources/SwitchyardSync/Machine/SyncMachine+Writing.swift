@@ -29,7 +29,12 @@ extension SyncMachine {
     private func finish(_ batch: QueuedBatch, _ result: Result<CommitResult, StorageError>) {
         if let token = writeTokens.removeValue(forKey: batch.number) { emit(.writeFinished(token, result)) }
         guard !waits.isEmpty else { return }
-        let first = (try? local.batches(limit: 1))?.first?.number ?? .max
+        let first: Int
+        do throws(StorageError) {
+            first = try local.batches(limit: 1).first?.number ?? .max
+        } catch {
+            first = batch.number + 1  // the queue is answered in order
+        }
         for wait in waits where wait.number < first { emit(.waitFinished(wait.token, .success(()))) }
         waits.removeAll { $0.number < first }
     }
@@ -44,7 +49,11 @@ extension SyncMachine {
         while pipeline.count < maximumInFlight {
             let last = pipeline.last?.number ?? 0
             let free = maximumInFlight - pipeline.count
-            guard let batches = try? local.batches(after: last, limit: free), !batches.isEmpty else { break }
+            let batches: [QueuedBatch]
+            do throws(StorageError) { batches = try local.batches(after: last, limit: free) } catch {
+                return waitForStore()
+            }
+            guard !batches.isEmpty else { break }
             for batch in batches {
                 pipeline.append(batch)
                 if writer == .open { send(batch) }

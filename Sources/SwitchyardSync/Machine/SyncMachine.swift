@@ -126,10 +126,17 @@ package final class SyncMachine {
     package var enqueuedLimbo: [StoragePath] { limbo.waiting }
     package var hasListeners: Bool { !listeners.isEmpty || !inSyncListeners.isEmpty }
     /// Whether everything that was asked for has its answer: nothing queued, all views current.
-    package var isQuiet: Bool {
-        pipeline.isEmpty && views.values.allSatisfy { $0.view.isSynced } && undone.isEmpty
-            && (try? local.highestBatchNumber()) == .some(nil)
+    package var isQuiet: Bool { unrest.isEmpty }
+
+    /// What has no answer yet, in words.
+    package var unrest: [String] {
+        var unrest = views.values.filter { !$0.view.isSynced }
+            .map { "target \($0.target), current \($0.view.isCurrent)" }.sorted()
+        if !undone.isEmpty { unrest.append("\(undone.count) operations that the store has refused") }
+        if (try? local.highestBatchNumber()) != .some(nil) || !pipeline.isEmpty { unrest.append("queued writes") }
+        return unrest
     }
+
     package func document(at path: StoragePath) throws(StorageError) -> DocumentSnapshot? {
         try local.document(at: path)
     }

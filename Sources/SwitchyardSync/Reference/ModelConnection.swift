@@ -6,6 +6,7 @@ import Synchronization
 final class ModelConnection: WatchConnection {
     let id: Int
     private let server: ModelServer
+    private let clock: any Clock<Duration>
     private let state = Mutex(State())
     private let buffer = StreamBuffer<WatchEvent, StorageError>(.all)
 
@@ -14,14 +15,27 @@ final class ModelConnection: WatchConnection {
         /// The documents of each target as they were told.
         var told: [Int: [StoragePath: DocumentSnapshot]] = [:]
         var isOver = false
+        /// An event that is told a second time.
+        var again: WatchEvent?
     }
 
-    init(server: ModelServer, id: Int) {
+    init(server: ModelServer, id: Int, clock: any Clock<Duration>) {
         self.server = server
         self.id = id
+        self.clock = clock
     }
 
-    func next() async throws(StorageError) -> WatchEvent? { try await buffer.next() }
+    func next() async throws(StorageError) -> WatchEvent? {
+        if let again = state.withLock({ $0.again.take() }) { return again }
+        guard let event = try await buffer.next() else { return nil }
+        try await clock.pause(server.delay())
+        if server.happens(\.brokenStreams) {
+            close()
+            throw ModelServer.unreachable
+        }
+        if event.mayComeTwice, server.happens(\.doubledEvents) { state.withLock { $0.again = event } }
+        return event
+    }
 
     func close() {
         state.withLock { $0.isOver = true }
@@ -110,6 +124,16 @@ final class ModelConnection: WatchConnection {
 
     private func token(_ time: Int64) -> [UInt8] { Array(String(time).utf8) }
     private func time(of token: [UInt8]) -> Int64? { Int64(String(decoding: token, as: UTF8.self)) }
+}
+
+extension WatchEvent {
+    /// Answers to requests are counted, so they come once on every stream that there is.
+    fileprivate var mayComeTwice: Bool {
+        switch self {
+        case .changed, .deleted, .left, .snapshot, .token: true
+        case .added, .removed, .current, .reset, .filter: false
+        }
+    }
 }
 
 extension WatchTarget {

@@ -6,32 +6,69 @@ public struct ModelDriver: SyncDriver {
     public let capabilities: StorageCapabilities
     public let traits = SyncDriverTraits(hasLedger: true)
     private let server: ModelServer
+    private let clock: any Clock<Duration>
 
-    public init(_ server: ModelServer) {
+    /// - Parameter clock: What the delays of ``ModelFaults`` are measured with.
+    public init(_ server: ModelServer, clock: any Clock<Duration> = ContinuousClock()) {
         self.server = server
+        self.clock = clock
         var capabilities = StorageCapabilities.all
         capabilities.recursiveDelete = false
         self.capabilities = capabilities
     }
 
     public func documents(_ paths: [StoragePath]) async throws(StorageError) -> FetchedDocuments {
-        try server.fetch(paths)
+        try await call { server throws(StorageError) in try server.fetch(paths) }
     }
+
     public func results(of query: Query) async throws(StorageError) -> FetchedDocuments {
-        try server.results(of: query)
+        try await call { server throws(StorageError) in try server.results(of: query) }
     }
-    public func openWatch() async throws(StorageError) -> any WatchConnection { try server.connect() }
+
+    public func openWatch() async throws(StorageError) -> any WatchConnection {
+        try await clock.pause(server.delay())
+        if server.happens(\.lostRequests) || server.happens(\.lostAnswers) { throw ModelServer.unreachable }
+        return try server.connect(clock)
+    }
+
     public func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult {
-        try server.commit(batch.writes, id: batch.id)
+        try await call { server throws(StorageError) in
+            if server.happens(\.lateCopies) { server.keepLateCopy(of: batch) }
+            return try server.commit(batch.writes, id: batch.id)
+        }
     }
+
     public func result(ofBatch id: String) async throws(StorageError) -> CommitResult? {
-        try server.result(ofBatch: id)
+        try await call { server throws(StorageError) in try server.result(ofBatch: id) }
     }
+
     public func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend {
         ModelTransaction(server: server)
     }
+
     public func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath] {
-        try server.collections(under: document)
+        try await call { server throws(StorageError) in try server.collections(under: document) }
+    }
+
+    /// A request and its answer, with what happens to messages on the way.
+    private func call<Answer>(
+        _ body: (ModelServer) throws(StorageError) -> Answer
+    ) async throws(StorageError) -> Answer {
+        try await clock.pause(server.delay())
+        if server.happens(\.lostRequests) { throw ModelServer.unreachable }
+        let answer = try body(server)
+        try await clock.pause(server.delay())
+        if server.happens(\.lostAnswers) { throw ModelServer.unreachable }
+        return answer
+    }
+}
+
+extension Clock where Duration == Swift.Duration {
+    func pause(_ duration: Duration) async throws(StorageError) {
+        guard duration > .zero else { return }
+        guard (try? await sleep(for: duration)) != nil else {
+            throw StorageError(.cancelled, "The call was cancelled.")
+        }
     }
 }
 

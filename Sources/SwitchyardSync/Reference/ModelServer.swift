@@ -9,7 +9,8 @@ import Synchronization
 public final class ModelServer: Sendable {
     struct State {
         var collections: [CollectionPath: [StoragePath: DocumentSnapshot]] = [:]
-        var ledger: [UTF8Key: CommitResult] = [:]
+        /// What became of every named batch, so that one which arrives again has no second effect.
+        var ledger: [UTF8Key: Result<CommitResult, StorageError>] = [:]
         /// In microseconds; moves on with every commit, so versions are exact and repeatable.
         var time: Int64 = 1_700_000_000_000_000
         /// When which document changed last, deletions included: what a token has missed.
@@ -18,6 +19,9 @@ public final class ModelServer: Sendable {
         var lastConnection = 0
         var isReachable = true
         var refusal: (@Sendable ([DocumentWrite]) -> StorageError?)?
+        var weather = ModelWeather(seed: 1)
+        /// Commits that arrive later than those after them.
+        var late: [OutgoingBatch] = []
     }
 
     let state = Mutex(State())
@@ -90,13 +94,13 @@ public final class ModelServer: Sendable {
         }
     }
 
-    /// Carries out a batch, and tells every stream.
+    /// Carries out a batch, and tells every stream. One that was here before has its first answer and no effect.
     ///
     /// - Parameter id: The batch's name, under which the result can be asked for; `nil` for a transaction's.
     public func commit(_ writes: [DocumentWrite], id: String? = nil) throws(StorageError) -> CommitResult {
         let (result, told) = try state.withLock { state throws(StorageError) in
             guard state.isReachable else { throw ModelServer.unreachable }
-            return try state.commit(writes, id: id)
+            return try state.commitOnce(writes, id: id)
         }
         let touched = writes.map(\.path)
         for connection in told { connection.serverChanged(touched) }
@@ -106,15 +110,15 @@ public final class ModelServer: Sendable {
     func result(ofBatch id: String) throws(StorageError) -> CommitResult? {
         try state.withLock { state throws(StorageError) in
             guard state.isReachable else { throw ModelServer.unreachable }
-            return state.ledger[UTF8Key(id)]
+            return try? state.ledger[UTF8Key(id)]?.get()
         }
     }
 
-    func connect() throws(StorageError) -> ModelConnection {
+    func connect(_ clock: any Clock<Duration>) throws(StorageError) -> ModelConnection {
         try state.withLock { state throws(StorageError) in
             guard state.isReachable else { throw ModelServer.unreachable }
             state.lastConnection += 1
-            let connection = ModelConnection(server: self, id: state.lastConnection)
+            let connection = ModelConnection(server: self, id: state.lastConnection, clock: clock)
             state.connections[connection.id] = connection
             return connection
         }
@@ -136,9 +140,25 @@ extension ModelServer.State {
         }
     }
 
-    fileprivate mutating func commit(
+    /// - Returns: The answer, and the streams that are to be told.
+    fileprivate mutating func commitOnce(
         _ writes: [DocumentWrite], id: String?
     ) throws(StorageError) -> (CommitResult, [ModelConnection]) {
+        guard let key = id.map({ UTF8Key($0) }) else { return (try commit(writes), streams) }
+        if let known = ledger[key] { return (try known.get(), []) }
+        do throws(StorageError) {
+            let result = try commit(writes)
+            ledger[key] = .success(result)
+            return (result, streams)
+        } catch {
+            ledger[key] = .failure(error)
+            throw error
+        }
+    }
+
+    private var streams: [ModelConnection] { connections.keys.sorted().compactMap { connections[$0] } }
+
+    private mutating func commit(_ writes: [DocumentWrite]) throws(StorageError) -> CommitResult {
         if let refused = refusal?(writes) { throw refused }
         var staged: [StoragePath: DocumentSnapshot] = [:]
         time += 1000
@@ -167,7 +187,6 @@ extension ModelServer.State {
             collections[path.collection, default: [:]][path] = staged[path]?.exists == true ? staged[path] : nil
             if collections[path.collection]?.isEmpty == true { collections[path.collection] = nil }
         }
-        if let id { ledger[UTF8Key(id)] = result }
-        return (result, connections.keys.sorted().compactMap { connections[$0] })
+        return result
     }
 }

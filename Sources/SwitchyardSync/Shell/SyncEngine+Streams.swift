@@ -6,7 +6,7 @@ extension SyncEngine {
 
     func schedule(_ timer: SyncTimer, _ delay: SyncDelay) {
         timers.removeValue(forKey: timer)?.cancel()
-        let pause = delay.duration(isFirstImmediate: timer != .recovery)
+        let pause = delay.duration(isFirstImmediate: timer != .recovery, chance)
         timers[timer] = Task { [weak self, clock] in
             guard (try? await clock.sleep(for: pause)) != nil, !Task.isCancelled else { return }
             await self?.fire(timer)
@@ -126,7 +126,9 @@ extension SyncEngine {
 
 extension SyncDelay {
     /// One second at first, half as much again each time up to a minute, and up to half of it more or less.
-    fileprivate func duration(isFirstImmediate: Bool) -> Duration {
+    ///
+    /// - Parameter isFirstImmediate: Whether the first retry needs no pause.
+    package func duration(isFirstImmediate: Bool, _ chance: () -> Double) -> Duration {
         switch self {
         case .seconds(let seconds): return .seconds(seconds)
         case .backoff(let attempt, let isOverloaded):
@@ -135,7 +137,7 @@ extension SyncDelay {
                 if isFirstImmediate && attempt <= 1 { return .zero }
                 for _ in 1..<max(1, attempt - (isFirstImmediate ? 1 : 0)) { base = min(base * 1.5, 60) }
             }
-            return .milliseconds(Int(base * 1000 * Double.random(in: 0.5...1.5)))
+            return .milliseconds(Int(base * 1000 * (0.5 + chance())))
         }
     }
 }

@@ -10,6 +10,7 @@ package actor SyncEngine {
     private let policy: CachePolicy
     let clock: any Clock<Duration>
     private let now: @Sendable () -> Timestamp
+    let chance: @Sendable () -> Double
     private var owner: QueueOwner
     private var openMachine: SyncMachine?
     private(set) var isShutDown = false
@@ -39,13 +40,14 @@ package actor SyncEngine {
 
     package init(
         driver: any SyncDriver, policy: CachePolicy, userID: String?, clock: any Clock<Duration>,
-        now: @escaping @Sendable () -> Timestamp,
+        now: @escaping @Sendable () -> Timestamp, chance: @escaping @Sendable () -> Double,
         storage: @escaping @Sendable () throws(StorageError) -> any SyncStore
     ) {
         self.driver = driver
         self.policy = policy
         self.clock = clock
         self.now = now
+        self.chance = chance
         self.storage = storage
         owner = QueueOwner(userID)
     }

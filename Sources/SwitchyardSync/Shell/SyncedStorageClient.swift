@@ -19,18 +19,33 @@ public final class SyncedStorageClient: StorageClient {
     ///   - storage: Opened by the first call that needs it; that call throws `.localStore` when it cannot be.
     ///   - userID: Whose queue of writes it is; see ``setUser(_:)``.
     ///   - clock: What pauses are measured with.
-    public init(
+    ///   - now: The time of day, which writes are stamped with while they wait; the system's when left out.
+    public convenience init(
         driver: any SyncDriver, storage: SyncStorage = .memory, userID: String? = nil,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = ContinuousClock(),
+        now: (@Sendable () -> Timestamp)? = nil
+    ) {
+        self.init(
+            driver: driver, storage: storage, userID: userID, clock: clock, now: now ?? { Timestamp(Date()) }
+        ) {
+            Double.random(in: 0..<1)
+        }
+    }
+
+    /// - Parameter chance: A number from 0 up to 1, anew at each call: pauses differ, so that not all devices come back at
+    ///   the same moment.
+    package init(
+        driver: any SyncDriver, storage: SyncStorage, userID: String?, clock: any Clock<Duration>,
+        now: @escaping @Sendable () -> Timestamp, chance: @escaping @Sendable () -> Double
     ) {
         self.driver = driver
         var capabilities = driver.capabilities
         capabilities.offline = true
         capabilities.liveStreams = true
         self.capabilities = capabilities
-        engine = SyncEngine(driver: driver, policy: storage.policy, userID: userID, clock: clock) {
-            Timestamp(Date())
-        } storage: { () throws(StorageError) in
+        engine = SyncEngine(
+            driver: driver, policy: storage.policy, userID: userID, clock: clock, now: now, chance: chance
+        ) { () throws(StorageError) in
             try storage.open()
         }
     }

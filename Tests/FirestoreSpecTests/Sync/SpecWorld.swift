@@ -1,6 +1,7 @@
 import Foundation
 import Switchyard
 import SwitchyardSync
+import SwitchyardTestSupport
 
 /// The engine of a scenario and the fake network around it: streams that open at once, timers that fire on demand.
 final class SpecWorld {
@@ -50,7 +51,7 @@ final class SpecWorld {
             folder = nil
             policy = isEager ? .eager : .standard
         case .sqlite:
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("spec-\(UUID().uuidString)")
+            let folder = ScratchSpace.url.appendingPathComponent("spec-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             self.folder = folder
             policy = .standard

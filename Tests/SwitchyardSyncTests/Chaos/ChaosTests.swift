@@ -1,26 +1,86 @@
 import Foundation
+import SwitchyardSync
+import SwitchyardTestSupport
 import Testing
 
+/// Random schedules of everything that can go wrong; each must end in the server's truth.
+///
+/// `SWITCHYARD_CHAOS_SEEDS` is how many schedules run in memory (a tenth of it over SQLite), `SWITCHYARD_CHAOS_SEED` runs
+/// the one that failed again and prints what it did; with `SWITCHYARD_CHAOS_STORE=sqlite`, over SQLite.
 @Suite struct ChaosTests {
-    @Test func `A thousand random schedules all end in the server's truth`() throws {
-        let environment = ProcessInfo.processInfo.environment
-        if let only = environment["SWITCHYARD_CHAOS_SEED"].flatMap({ UInt64($0) }) {
-            let trace = try Simulation(seed: only).run(steps: 150)
-            let digest = trace.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-            return print("chaos: seed \(only) passed, trace \(String(digest, radix: 16))")
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let only = environment["SWITCHYARD_CHAOS_SEED"].flatMap { UInt64($0) }
+    private static let count = environment["SWITCHYARD_CHAOS_SEEDS"].flatMap { Int($0) } ?? 2000
+
+    @Test func `Thousands of random schedules all end in the server's truth`() async throws {
+        if let only = Self.only, Self.environment["SWITCHYARD_CHAOS_STORE"] != "sqlite" {
+            return try replay(Simulation(seed: only, keepsTrace: true))
         }
-        var failures: [String] = []
-        for seed in 1...UInt64(environment["SWITCHYARD_CHAOS_SEEDS"].flatMap { Int($0) } ?? 1000) {
-            do { _ = try Simulation(seed: seed).run(steps: 150) } catch { failures.append("\(error)") }
-        }
-        #expect(failures.isEmpty, "\(failures.count) failed: \(failures.prefix(3))")
+        try await play(1...UInt64(Self.count), in: "memory") { try Simulation(seed: $0).run() }
     }
 
-    @Test func `A seed replays exactly`() throws {
-        for seed in 1...50 as ClosedRange<UInt64> {
-            let first = try Simulation(seed: seed).run(steps: 150)
-            let second = try Simulation(seed: seed).run(steps: 150)
-            #expect(first == second, "seed \(seed)")
+    @Test func `Random schedules over SQLite all end in the server's truth`() async throws {
+        if let only = Self.only, Self.environment["SWITCHYARD_CHAOS_STORE"] == "sqlite" {
+            return try Self.overSQLite(seed: only, keepsTrace: true, replay)
+        }
+        try await play(1...UInt64(max(1, Self.count / 10)), in: "sqlite") { seed in
+            try Self.overSQLite(seed: seed) { try $0.run() }
+        }
+    }
+
+    private func play(
+        _ seeds: ClosedRange<UInt64>, in store: String, _ body: @escaping @Sendable (UInt64) throws -> Void
+    ) async throws {
+        let half: @Sendable (UInt64) async throws -> [String] = { parity in
+            try await onOwnThread {
+                seeds.filter { $0 % 2 == parity }.compactMap { seed in
+                    do {
+                        try body(seed)
+                        return nil
+                    } catch {
+                        return "\(error)"
+                    }
+                }
+            }
+        }
+        async let even = half(0)
+        async let odd = half(1)
+        let failures = try await even + odd
+        print("chaos: \(seeds.count - failures.count) of \(seeds.count) schedules in \(store)")
+        for failure in failures.prefix(5) {
+            Issue.record("\(failure). Replay it: SWITCHYARD_CHAOS_STORE=\(store) SWITCHYARD_CHAOS_SEED=…")
+        }
+        #expect(failures.isEmpty)
+    }
+
+    private static func overSQLite(
+        seed: UInt64, keepsTrace: Bool = false, _ body: (Simulation) throws -> Void
+    ) throws {
+        let folder = try TemporaryFolder(in: ScratchSpace.url)
+        try body(
+            Simulation(seed: seed, keepsTrace: keepsTrace) { device in
+                let place = folder.file("c\(device)")
+                return { try SQLiteStore(folder: place) }
+            })
+    }
+
+    private func replay(_ simulation: Simulation) throws {
+        defer { print(simulation.trace, "chaos: digest \(simulation.digest)") }
+        try simulation.run()
+    }
+
+    @Test func `A seed replays exactly, also over another store`() throws {
+        for seed in 1...40 as ClosedRange<UInt64> {
+            let first = try Simulation(seed: seed)
+            try first.run()
+            let second = try Simulation(seed: seed)
+            try second.run()
+            #expect(first.digest == second.digest, "seed \(seed)")
+            guard seed.isMultiple(of: 4) else { continue }
+            try Self.overSQLite(seed: seed) {
+                try $0.run()
+                #expect(first.digest == $0.digest, "seed \(seed) over SQLite")
+            }
         }
     }
 }

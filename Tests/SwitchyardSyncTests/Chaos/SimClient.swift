@@ -4,9 +4,9 @@ import SwitchyardSync
 /// One device of the simulation: a machine, a store that outlives it, and its ends of the two streams.
 final class SimClient {
     let name: String
-    private let store = MemoryStore()
+    private let makeStore: () throws -> any SyncStore
+    private var store: FlakyStore
     private let policy: CachePolicy
-    private var generation = 0
     private(set) var machine: SyncMachine
     private(set) var user: String? = "alice"
     private(set) var isNetworkEnabled = true
@@ -21,14 +21,18 @@ final class SimClient {
     private(set) var shown: [Int: ViewSnapshot] = [:]
     private var requests: [WatchRequest] = []
     private(set) var queued: [String] = []
-    private(set) var acknowledged = 0
+    private(set) var waits: Set<Int> = []
     private var lastToken = 0
-    /// Grows with everything that is asked of the outside: equal for equal runs.
-    private(set) var trace = ""
+    private(set) var trace: Trace
 
-    init(_ name: String, policy: CachePolicy) throws {
+    /// - Parameter makeStore: Opens the store; what an earlier one has kept must be there again.
+    init(_ name: String, policy: CachePolicy, keepsTrace: Bool, makeStore: @escaping () throws -> any SyncStore) throws
+    {
         self.name = name
         self.policy = policy
+        self.makeStore = makeStore
+        trace = Trace(keepsText: keepsTrace)
+        store = FlakyStore(try makeStore())
         machine = try SyncMachine(store: store, policy: policy, owner: QueueOwner("alice"), storeID: name)
         perform(machine.start())
     }
@@ -40,15 +44,22 @@ final class SimClient {
             switch action {
             case .snapshot(let id, let snapshot):
                 shown[id] = snapshot
-                note("snapshot \(id) \(snapshot.documents.map(\.path)) \(snapshot.isFromCache)")
-            case .listenFailed(let id, _): listeners[id] = nil
+                note("snapshot", id, snapshot.isFromCache ? 1 : 0)
+                for document in snapshot.documents { note(document.path.rawValue) }
+            case .listenFailed(let id, _):
+                listeners[id] = nil
+                shown[id] = nil
+                note("failed", id)
             case .writeQueued(_, let id): queued.append(id)
-            case .writeFinished(_, .success): acknowledged += 1
-            case .inSync, .writeFinished, .waitFinished, .queueChanged, .refusedChanged: break
+            case .waitFinished(let token, _): waits.remove(token)
+            case .inSync, .writeFinished, .queueChanged, .refusedChanged: break
             case .openWatch: isWatchOpening = true
             case .sendWatch(let request):
                 requests.append(request)
-                note("\(request)")
+                switch request {
+                case .add(let target): note("add", target.id, target.resumeToken.reduce(0) { $0 &* 31 &+ Int($1) })
+                case .remove(let id): note("remove", id)
+                }
             case .closeWatch:
                 stream = nil
                 isWatchOpening = false
@@ -56,7 +67,8 @@ final class SimClient {
             case .openWriter: isWriterOpening = true
             case .sendWrite(let batch):
                 outbox.append(batch)
-                note("send \(batch.id) \(batch.mayHaveBeenSent)")
+                note("send", batch.mayHaveBeenSent ? 1 : 0)
+                note(batch.id)
             case .closeWriter:
                 isWriterOpening = false
                 outbox = []
@@ -67,7 +79,7 @@ final class SimClient {
         }
     }
 
-    private func note(_ text: String) { trace += "\(name): \(text)\n" }
+    private func note(_ what: String, _ numbers: Int...) { trace.note(name, what, numbers) }
 
     // MARK: The user
 
@@ -84,10 +96,21 @@ final class SimClient {
         feed(.unlisten(id))
     }
 
-    func write(_ writes: [DocumentWrite]) {
+    /// - Returns: Whether it is in the queue now, which a failing store may have kept it from.
+    func write(_ writes: [DocumentWrite]) -> Bool {
         lastToken += 1
+        let before = queued.count
         feed(.write(lastToken, writes, at: Timestamp(microseconds: 5)))
+        return queued.count > before
     }
+
+    func wait() {
+        lastToken += 1
+        waits.insert(lastToken)
+        feed(.waitForPendingWrites(lastToken))
+    }
+
+    func fail(_ operations: Set<StoreOperation>) { store.failing = operations }
 
     func setUser(_ user: String?) {
         self.user = user
@@ -101,8 +124,10 @@ final class SimClient {
 
     /// The process ends without a word and begins anew over what was stored.
     func restart() throws {
-        (stream, outbox, answers, timers, listeners, shown, requests) = (nil, [], [], [], [:], [:], [])
+        (stream, outbox, answers, timers, listeners, shown, requests, waits) = (nil, [], [], [], [:], [:], [], [])
         (isWatchOpening, isWriterOpening, isNetworkEnabled) = (false, false, true)
+        store.close()
+        store = FlakyStore(try makeStore())
         machine = try SyncMachine(store: store, policy: policy, owner: QueueOwner(user), storeID: name)
         perform(machine.start())
     }
@@ -146,9 +171,16 @@ final class SimClient {
         for request in waiting { stream?.take(request, server) }
     }
 
-    func deliverEvent(isDoubled: Bool) {
+    /// - Parameter isLost: Whether a removal goes missing, which the server's next count of documents brings to light.
+    func deliverEvent(isDoubled: Bool, isLost: Bool = false) {
         guard let event = stream?.inbox.first else { return }
         stream!.inbox.removeFirst()
+        if isLost {
+            switch event {
+            case .deleted, .left: return stream!.owesCounts = true
+            default: break
+            }
+        }
         feed(.watched(event))
         guard isDoubled, stream != nil else { return }
         switch event {
@@ -170,8 +202,27 @@ final class SimClient {
         feed(.timer(timer))
     }
 
+    func close() { machine.close() }
+
     var isIdle: Bool {
         !isWatchOpening && !isWriterOpening && outbox.isEmpty && answers.isEmpty && requests.isEmpty
             && stream?.inbox.isEmpty ?? true
     }
+}
+
+/// What a device asked of the outside, in order: equal for equal runs.
+struct Trace {
+    private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
+    private(set) var text = ""
+    private let keepsText: Bool
+
+    init(keepsText: Bool) { self.keepsText = keepsText }
+
+    mutating func note(_ name: String, _ what: String, _ numbers: [Int]) {
+        for byte in what.utf8 { mix(UInt64(byte)) }
+        for number in numbers { mix(UInt64(bitPattern: Int64(number))) }
+        if keepsText { text += "\(name): \(what) \(numbers.map(String.init).joined(separator: " "))\n" }
+    }
+
+    private mutating func mix(_ value: UInt64) { digest = (digest ^ value) &* 0x100_0000_01B3 }
 }

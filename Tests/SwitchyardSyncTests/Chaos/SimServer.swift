@@ -51,9 +51,37 @@ struct SimStream {
     private var told: [Int: [StoragePath: DocumentSnapshot]] = [:]
     /// What is on its way to the client, in order.
     var inbox: [WatchEvent] = []
-    private(set) var isOpen = true
+    /// Whether the client has missed a removal.
+    var owesCounts = false
 
-    var targetCount: Int { targets.count }
+    var targetIDs: [Int] { targets.keys.sorted() }
+
+    /// The server begins a target anew.
+    mutating func reset(_ id: Int, _ server: SimServer) {
+        guard let target = targets[id] else { return }
+        inbox.append(.reset([id]))
+        let matches = matches(of: target, server)
+        told[id] = matches
+        for document in matches.values.sorted(by: { $0.path < $1.path }) {
+            inbox.append(.changed(document, targets: [id]))
+        }
+        inbox.append(.current([id], token: token(server)))
+        inbox.append(.snapshot(version: server.now, token: token(server)))
+    }
+
+    /// The server ends a target for good.
+    mutating func refuse(_ id: Int) {
+        guard targets.removeValue(forKey: id) != nil else { return }
+        told[id] = nil
+        inbox.append(.removed([id], cause: StorageError(.unauthorized, "no more")))
+    }
+
+    /// The server says how many documents each target has.
+    mutating func count(_ server: SimServer) {
+        owesCounts = false
+        for id in targetIDs { inbox.append(.filter(target: id, count: told[id]!.count)) }
+        inbox.append(.snapshot(version: server.now, token: token(server)))
+    }
 
     mutating func take(_ request: WatchRequest, _ server: SimServer) {
         switch request {

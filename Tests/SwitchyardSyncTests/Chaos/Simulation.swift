@@ -11,37 +11,56 @@ final class Simulation {
     private var stray: [OutgoingBatch] = []
     private var increments = 0
     private let seed: UInt64
+    /// Whether stores fail at times; one in four schedules.
+    private let hasFailingStores: Bool
 
     private static let counter: StoragePath = "counters/one"
     private static let users: [String?] = ["alice", "bob", nil]
+    private static let operations = StoreOperation.allCases.filter { $0 != .open }
 
-    init(seed: UInt64) throws {
+    /// - Parameter makeStores: For each device, what opens its store; called again after each restart.
+    init(
+        seed: UInt64, keepsTrace: Bool = false, makeStores: (_ device: Int) throws -> () throws -> any SyncStore
+    ) throws {
         self.seed = seed
         generator = SeededGenerator(seed: seed)
-        for index in 0..<Int.random(in: 1...3, using: &generator) {
-            let policy: CachePolicy = Bool.random(using: &generator) ? .eager : .standard
-            clients.append(try SimClient("c\(index)", policy: policy))
+        hasFailingStores = generator.chance(25)
+        for index in 0..<generator.int(1..<4) {
+            let policy: CachePolicy = generator.chance(50) ? .eager : .standard
+            clients.append(
+                try SimClient(
+                    "c\(index)", policy: policy, keepsTrace: keepsTrace, makeStore: try makeStores(index)))
         }
     }
 
-    /// - Returns: What was asked of the outside, in order.
-    func run(steps: Int) throws -> String {
-        for _ in 0..<steps { try step(clients[Int.random(in: 0..<clients.count, using: &generator)]) }
+    /// In memory.
+    convenience init(seed: UInt64, keepsTrace: Bool = false) throws {
+        try self.init(seed: seed, keepsTrace: keepsTrace) { _ in
+            let store = MemoryStore()
+            return { store }
+        }
+    }
+
+    var trace: String { clients.map(\.trace.text).joined() }
+    var digest: UInt64 { clients.reduce(0) { $0 &* 31 &+ $1.trace.digest } }
+
+    func run() throws {
+        defer { for client in clients { client.close() } }
+        for _ in 0..<generator.int(30..<100) { try step(clients[generator.int(0..<clients.count)]) }
         try quiesce()
         try check()
-        return clients.map(\.trace).joined()
     }
 
     // MARK: Chance
 
     private func step(_ client: SimClient) throws {
         client.passRequests(to: server)
-        switch Int.random(in: 0..<100, using: &generator) {
-        case 0..<18: client.write(randomWrites())
-        case 18..<26: client.listen(randomQuery(), fromCache: Int.random(in: 0..<6, using: &generator) == 0)
+        switch generator.int(0..<108) {
+        case 0..<18: write(client)
+        case 18..<26: client.listen(randomQuery(), fromCache: generator.int(0..<6) == 0)
         case 26..<30:
             if let id = client.listeners.keys.sorted().randomElement(using: &generator) { client.unlisten(id) }
-        case 30..<55: client.deliverEvent(isDoubled: Int.random(in: 0..<10, using: &generator) == 0)
+        case 30..<55: client.deliverEvent(isDoubled: generator.chance(10), isLost: generator.chance(3))
         case 55..<67: serve(client)
         case 67..<75: client.deliverAnswer()
         case 75..<80: client.openWatch()
@@ -52,21 +71,44 @@ final class Simulation {
             if let timer = client.timers.sorted(by: { $0.rawValue < $1.rawValue }).randomElement(using: &generator) {
                 client.fire(timer)
             }
-        case 93: stray += client.outbox; try client.restart()
+        case 93:
+            stray += client.outbox
+            try client.restart()
         case 94:
             stray += client.outbox
             client.setUser(Self.users.randomElement(using: &generator)!)
         case 95:
             stray += client.outbox
-            client.setNetwork(Bool.random(using: &generator))
+            client.setNetwork(generator.chance(50))
         case 96:
             var limits = CacheLimits()
             limits.threshold = 0
             limits.percentile = 50
             client.feed(.collectGarbage(limits))
-        case 97: if !stray.isEmpty { commit(stray.remove(at: Int.random(in: 0..<stray.count, using: &generator))) }
-        default: client.passRequests(to: server)
+        case 97: if !stray.isEmpty { commit(stray.remove(at: generator.int(0..<stray.count))) }
+        case 98: client.wait()
+        case 99: disturb(client)
+        case 100..<102: if client.stream?.owesCounts == true { client.stream?.count(server) }
+        case 102..<104:
+            guard hasFailingStores else { break }
+            client.fail(generator.chance(50) ? [] : [Self.operations.randomElement(using: &generator)!])
+        default: break
         }
+    }
+
+    /// The server begins one of a client's targets anew, or refuses a query from now on.
+    private func disturb(_ client: SimClient) {
+        guard let id = client.stream?.targetIDs.randomElement(using: &generator) else { return }
+        if generator.chance(70) || !id.isMultiple(of: 2) {
+            client.stream?.reset(id, server)
+        } else {
+            client.stream?.refuse(id)
+        }
+    }
+
+    private func write(_ client: SimClient) {
+        let (writes, isIncrement) = randomWrites()
+        if client.write(writes), isIncrement { increments += 1 }
     }
 
     /// The server takes a client's next batch; now and then its answer is lost.
@@ -74,7 +116,7 @@ final class Simulation {
         guard !client.outbox.isEmpty else { return }
         let batch = client.outbox.removeFirst()
         let answer = commit(batch)
-        if Int.random(in: 0..<8, using: &generator) == 0 {
+        if generator.int(0..<8) == 0 {
             stray += client.breakWriter()
         } else {
             client.answers.append(answer)
@@ -90,38 +132,34 @@ final class Simulation {
     }
 
     private func randomPath() -> StoragePath {
-        StoragePath(
-            unchecked:
-                "\(["rooms", "halls"].randomElement(using: &generator)!)/\(Int.random(in: 0..<5, using: &generator))")
+        StoragePath(unchecked: "\(generator.chance(50) ? "rooms" : "halls")/\(generator.int(0..<5))")
     }
 
-    private func randomWrites() -> [DocumentWrite] {
-        let value = DocumentValue.integer(Int64.random(in: 0..<6, using: &generator))
-        switch Int.random(in: 0..<10, using: &generator) {
-        case 0..<4: return [DocumentWrite(path: randomPath(), operation: .set(["n": value, "on": true]))]
+    private func randomWrites() -> (writes: [DocumentWrite], isIncrement: Bool) {
+        let value = DocumentValue.integer(Int64(generator.int(0..<6)))
+        switch generator.int(0..<10) {
+        case 0..<4: return ([DocumentWrite(path: randomPath(), operation: .set(["n": value, "on": true]))], false)
         case 4..<6:
-            return [
-                DocumentWrite(
-                    path: randomPath(), operation: .patch(["n": value], mask: ["n"]), precondition: .exists(true))
-            ]
-        case 6: return [DocumentWrite(path: randomPath(), operation: .delete)]
+            let patch = DocumentWrite.Operation.patch(["n": value], mask: ["n"])
+            return ([DocumentWrite(path: randomPath(), operation: patch, precondition: .exists(true))], false)
+        case 6: return ([DocumentWrite(path: randomPath(), operation: .delete)], false)
         case 7:
-            return [
-                DocumentWrite(path: randomPath(), operation: .set(["n": value])),
-                DocumentWrite(path: randomPath(), operation: .delete),
-            ]
+            return (
+                [
+                    DocumentWrite(path: randomPath(), operation: .set(["n": value])),
+                    DocumentWrite(path: randomPath(), operation: .delete),
+                ], false
+            )
         default:
-            increments += 1
-            return [
-                DocumentWrite(
-                    path: Self.counter, operation: .patch([:], mask: []),
-                    transforms: [FieldTransform("n", .increment(1))])
-            ]
+            let transforms = [FieldTransform("n", .increment(1))]
+            return (
+                [DocumentWrite(path: Self.counter, operation: .patch([:], mask: []), transforms: transforms)], true
+            )
         }
     }
 
     private func randomQuery() -> LiveQuery {
-        switch Int.random(in: 0..<7, using: &generator) {
+        switch generator.int(0..<7) {
         case 0: return .document(randomPath())
         case 1: return .query(Query(in: "rooms"))
         case 2: return .query(Query(in: "counters"))
@@ -132,7 +170,7 @@ final class Simulation {
         case 4, 5:
             var query = Query(in: "halls")
             query.orders = [Query.Order("n", .ascending)]
-            query.limit = Bool.random(using: &generator) ? .first(2) : .last(2)
+            query.limit = generator.chance(50) ? .first(2) : .last(2)
             return .query(query)
         default: return .query(Query(source: .group(id: "halls", under: nil)))
         }
@@ -140,8 +178,9 @@ final class Simulation {
 
     // MARK: Quiet
 
-    /// All users' queues are emptied, everything on its way arrives, and nothing else happens.
+    /// Stores work, all users' queues are emptied, everything on its way arrives, and nothing else happens.
     private func quiesce() throws {
+        for client in clients { client.fail([]) }
         for batch in stray { commit(batch) }
         stray = []
         for user in Self.users.reversed() {
@@ -162,6 +201,7 @@ final class Simulation {
                 client.openWatch()
                 client.openWriter()
                 client.passRequests(to: server)
+                if client.stream?.owesCounts == true { client.stream?.count(server) }
                 client.deliverEvent(isDoubled: false)
                 if !client.outbox.isEmpty {
                     let answer = commit(client.outbox.removeFirst())
@@ -176,41 +216,68 @@ final class Simulation {
             }
             if isQuiet { return }
         }
-        throw SimulationFailure("seed \(seed): never quiet")
+        throw failure("never quiet")
     }
+
+    // MARK: Truth
 
     private func check() throws {
         for client in clients {
-            guard client.machine.isQuiet else { throw SimulationFailure("seed \(seed): \(client.name) still waits") }
-            for (id, query) in client.listeners {
-                guard let snapshot = client.shown[id] else { throw SimulationFailure("seed \(seed): no snapshot") }
-                let expected = server.results(of: query).map { "\($0.path) \($0.data!.hashValue)" }
-                let shown = snapshot.documents.map { "\($0.path) \($0.data!.hashValue)" }
-                guard shown == expected, !snapshot.isFromCache, !snapshot.hasPendingWrites else {
-                    throw SimulationFailure(
-                        "seed \(seed): \(client.name) shows \(shown) for \(query.target), the server has \(expected), "
-                            + "from cache \(snapshot.isFromCache)")
-                }
+            guard client.machine.isQuiet else {
+                throw failure("\(client.name) still waits for \(client.machine.unrest)")
             }
-            for id in client.queued where server.ledger[id] == nil {
-                throw SimulationFailure("seed \(seed): batch \(id) is lost")
-            }
+            guard client.waits.isEmpty else { throw failure("\(client.name): a wait for the queue never ends") }
+            try checkViews(of: client)
+            try checkQueue(of: client)
         }
         let counted = server.documents[Self.counter]?["n"]?.integerValue ?? 0
-        guard counted == Int64(increments) else {
-            throw SimulationFailure("seed \(seed): \(increments) increments gave \(counted)")
-        }
+        guard counted == Int64(increments) else { throw failure("\(increments) increments gave \(counted)") }
         for client in clients {
             for id in client.listeners.keys.sorted() { client.unlisten(id) }
             client.passRequests(to: server)
-            guard !client.machine.hasListeners, client.stream?.targetCount ?? 0 == 0 else {
-                throw SimulationFailure("seed \(seed): a listener is left behind")
+            guard !client.machine.hasListeners, client.stream?.targetIDs.isEmpty ?? true else {
+                throw failure("a listener is left behind")
             }
         }
+    }
+
+    /// Every listener shows the server's result.
+    private func checkViews(of client: SimClient) throws {
+        for (id, query) in client.listeners.sorted(by: { $0.key < $1.key }) {
+            guard let snapshot = client.shown[id] else { throw failure("\(client.name): no snapshot") }
+            let expected = server.results(of: query)
+            let isEqual = snapshot.documents.elementsEqual(expected) { $0.path == $1.path && $0.data == $1.data }
+            guard isEqual, !snapshot.isFromCache, !snapshot.hasPendingWrites else {
+                throw failure(
+                    "\(client.name) shows \(snapshot.documents.map(\.path)) for \(query.target), the server has "
+                        + "\(expected.map(\.path)), from cache \(snapshot.isFromCache)")
+            }
+        }
+    }
+
+    /// Every batch that was ever queued has had its answer, and those that were refused can be decided about.
+    private func checkQueue(of client: SimClient) throws {
+        var refused: Set<String> = []
+        for id in client.queued {
+            switch server.ledger[id] {
+            case nil: throw failure("batch \(id) is lost")
+            case .failure: refused.insert(id)
+            case .success: break
+            }
+        }
+        var listed: Set<String> = []
+        for user in Self.users {
+            client.setUser(user)
+            listed.formUnion(try client.machine.refused().map(\.id))
+        }
+        guard listed == refused else { throw failure("\(refused) were refused, \(listed) are listed") }
+    }
+
+    private func failure(_ text: String) -> SimulationFailure {
+        SimulationFailure(description: "seed \(seed): \(text)")
     }
 }
 
 struct SimulationFailure: Error, CustomStringConvertible {
     let description: String
-    init(_ description: String) { self.description = description }
 }
