@@ -20,6 +20,7 @@ public final class LocalFirebase: Sendable {
     package let server: LoopbackServer
     package let auth: LocalAuth
     private let services: [any LocalFirebaseService]
+    private let folder: LocalFolder?
     private let isOpen: Bool
 
     /// Starts listening.
@@ -51,6 +52,7 @@ public final class LocalFirebase: Sendable {
         port = server.port
         faults = server.faults
         isOpen = options.allowsEverything
+        self.folder = folder
         self.auth = auth
         self.services = services
     }
@@ -59,6 +61,7 @@ public final class LocalFirebase: Sendable {
     public func stop() async {
         await server.stop()
         for service in services { await service.stop() }
+        folder?.release()
     }
 
     /// Such as "http://127.0.0.1:8080".

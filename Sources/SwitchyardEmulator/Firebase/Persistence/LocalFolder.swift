@@ -1,4 +1,5 @@
 package import Foundation
+import Synchronization
 
 #if canImport(Darwin)
     import Darwin
@@ -13,7 +14,8 @@ package import Foundation
 /// The folder of a local Firebase: for its user's eyes only, and one server's at a time.
 package final class LocalFolder: Sendable {
     package let url: URL
-    private let lock: Int32
+    /// `nil` once it was given back.
+    private let lock: Mutex<Int32?>
 
     /// - Throws: When it cannot be made, or another server uses it.
     package init(_ url: URL) throws(LocalFirebaseError) {
@@ -33,10 +35,18 @@ package final class LocalFolder: Sendable {
             close(descriptor)
             throw LocalFirebaseError("Another server uses the folder “\(url.path)”; choose another one.")
         }
-        lock = descriptor
+        lock = Mutex(descriptor)
     }
 
-    deinit { close(lock) }
+    deinit { release() }
+
+    /// Lets another server have it. Nothing is written to it any more.
+    package func release() {
+        lock.withLock { lock in
+            if let descriptor = lock { close(descriptor) }
+            lock = nil
+        }
+    }
 
     /// The contents; `nil` if there is no such file yet.
     package func read(_ name: String) throws(LocalFirebaseError) -> Data? {
