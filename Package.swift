@@ -125,7 +125,8 @@ let package = Package(
             name: "SwitchyardFirebaseTests",
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "FirestoreFormat",
-                "SwitchyardFirebase", "SwitchyardConformance", "SwitchyardEmulator", "SwitchyardTestSupport",
+                "SwitchyardFirebase", "SwitchyardMock", "SwitchyardConformance", "SwitchyardEmulator",
+                "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardSupabaseTests",

@@ -10,6 +10,10 @@ public final class FirebaseStorageAdapter: StorageLayer {
     let synced: SyncedStorageClient
     public var base: any StorageClient { synced }
     private let follower: UserFollower?
+    private let clock: any Clock<Duration>
+    /// How long the end waits for writes that would be lost with the client.
+    private static let drainDeadline = Duration.seconds(3)
+    private let losesWrites: Bool
 
     init(_ surroundings: FirebaseSurroundings) async throws(InfrastructureError) {
         let configuration = surroundings.configuration
@@ -18,6 +22,8 @@ public final class FirebaseStorageAdapter: StorageLayer {
             service: FirestoreService(database, surroundings), ledger: configuration.writeLedger,
             locksInTransactions: configuration.locksInTransactions, clock: surroundings.context.clock)
         let folder = configuration.keepsDocuments ? try surroundings.folder("documents") : nil
+        losesWrites = folder == nil
+        clock = surroundings.context.clock
         let auth = surroundings.context.auth
         let state = await auth?.state
         synced = SyncedStorageClient(
@@ -54,8 +60,10 @@ public final class FirebaseStorageAdapter: StorageLayer {
         return try await synced.commit(batch)
     }
 
+    /// Without a folder, writes that wait are lost with the client; they get a moment to reach the server then.
     public func shutDown() async {
         await follower?.stop()
+        if losesWrites { await synced.drain(within: Self.drainDeadline, clock) }
         await synced.shutDown()
     }
 }

@@ -114,7 +114,10 @@ extension SyncEngine {
         isCommitting = false
         if generation == writerGeneration {
             switch result {
-            case .success(let result): feed(.committed(result))
+            case .success(let result):
+                acknowledgedCount += 1
+                lastCommitTime = max(lastCommitTime, result.commitTime)
+                feed(.committed(result))
             case .failure(let error):
                 outbox = []
                 feed(.writerClosed(error, at: timestamp))

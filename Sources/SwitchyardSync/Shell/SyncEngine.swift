@@ -37,6 +37,9 @@ package actor SyncEngine {
     var outbox: [OutgoingBatch] = []
     var committing: Task<Void, Never>?
     var isCommitting = false
+    /// How many batches the server has taken, and when it took the last.
+    var acknowledgedCount = 0
+    var lastCommitTime = Timestamp.never
 
     package init(
         driver: any SyncDriver, policy: CachePolicy, userID: String?, clock: any Clock<Duration>,
@@ -53,6 +56,7 @@ package actor SyncEngine {
     }
 
     var timestamp: Timestamp { now() }
+    var isOpen: Bool { openMachine != nil && !isShutDown }
 
     /// The machine, with its store opened at the first call.
     func machine() throws(StorageError) -> SyncMachine {

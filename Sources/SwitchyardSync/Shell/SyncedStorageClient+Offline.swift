@@ -19,6 +19,17 @@ extension SyncedStorageClient {
         try result.get()
     }
 
+    /// Waits for the writes that are queued, but no longer than that, and not while the network is switched off.
+    package func drain(within deadline: Duration, _ clock: any Clock<Duration>) async {
+        guard isNetworkEnabled.withLock({ $0 }), await engine.hasQueue else { return }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { try? await self.waitForPendingWrites() }
+            group.addTask { try? await clock.sleep(for: deadline) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
     public func snapshotsInSync() -> EventStream<Void, StorageError> {
         EventStream { [self] continuation in
             let id = newID()
@@ -68,6 +79,9 @@ extension SyncedStorageClient {
 }
 
 extension SyncEngine {
+    /// Whether a write waits. Opens nothing.
+    fileprivate var hasQueue: Bool { isOpen && ((try? machine().queue().isEmpty) == false) }
+
     func handle(_ event: SyncEvent) throws(StorageError) {
         _ = try machine()
         feed(event)

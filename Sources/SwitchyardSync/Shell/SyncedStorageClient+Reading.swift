@@ -35,7 +35,7 @@ extension SyncedStorageClient {
         let isFromCache: Bool
         switch try await read(.results(live), source) {
         case .fetched(let fetched):
-            documents = try await engine.local(live, among: fetched)
+            documents = Array(fetched.values)
             isFromCache = false
         case .cached:
             documents = try await engine.cached(live)
@@ -73,7 +73,7 @@ extension SyncedStorageClient {
         case cached(StorageError?)
     }
 
-    private enum Request {
+    enum Request {
         case documents([StoragePath])
         case results(Query)
     }
@@ -81,13 +81,21 @@ extension SyncedStorageClient {
     private func read(_ request: Request, _ source: ReadSource) async throws(StorageError) -> Read {
         guard source != .cache else { return .cached(nil) }
         do throws(StorageError) {
-            try await checkServer()
-            let fetched =
-                switch request {
-                case .documents(let paths): try await driver.documents(paths)
-                case .results(let query): try await driver.results(of: query)
-                }
-            return .fetched(try await engine.take(fetched))
+            // A write of this device that the server took while it was being asked is neither in the answer nor pending any
+            // more, so the server is asked again. Where writes never pause, an answer a moment old will have to do.
+            var attempt = 1
+            while true {
+                try await checkServer()
+                let mark = await engine.acknowledgedCount
+                let fetched =
+                    switch request {
+                    case .documents(let paths): try await driver.documents(paths)
+                    case .results(let query): try await driver.results(of: query)
+                    }
+                let documents = try await engine.take(fetched, of: request, since: attempt < 4 ? mark : nil)
+                if let documents { return .fetched(documents) }
+                attempt += 1
+            }
         } catch {
             guard source == .standard, error.code == .unavailable || error.code == .deadlineExceeded else {
                 throw error
@@ -106,10 +114,23 @@ extension SyncedStorageClient {
 }
 
 extension SyncEngine {
-    func take(_ fetched: FetchedDocuments) throws(StorageError) -> [StoragePath: DocumentSnapshot] {
+    /// What the server answered, with this device's pending writes among it.
+    ///
+    /// - Parameter mark: ``acknowledgedCount`` before the server was asked; `nil` takes any answer.
+    /// - Returns: `nil` if the server has taken a write since then that the answer does not show.
+    func take(
+        _ fetched: FetchedDocuments, of request: SyncedStorageClient.Request, since mark: Int?
+    ) throws(StorageError) -> [StoragePath: DocumentSnapshot]? {
         let machine = try machine()
-        let documents = machine.take(fetched)
+        var documents = machine.take(fetched)
         perform(machine.takeActions())
+        if let mark, mark != acknowledgedCount, lastCommitTime > fetched.readTime { return nil }
+        guard case .results(let query) = request else { return documents }
+        let evaluator = QueryEvaluator(query)
+        documents = documents.filter { evaluator.matches($0.value) }
+        for document in try machine.run(query) where document.metadata.localState == .pending {
+            documents[document.path] = document
+        }
         return documents
     }
 
@@ -123,17 +144,5 @@ extension SyncEngine {
         try machine().run(query).map {
             $0.with(SnapshotMetadata(isFromCache: true, localState: $0.metadata.localState))
         }
-    }
-
-    /// The server's results with this device's pending writes among them.
-    func local(
-        _ query: Query, among fetched: [StoragePath: DocumentSnapshot]
-    ) throws(StorageError) -> [DocumentSnapshot] {
-        let evaluator = QueryEvaluator(query)
-        var documents = fetched.filter { evaluator.matches($0.value) }
-        for document in try machine().run(query) where document.metadata.localState == .pending {
-            documents[document.path] = document
-        }
-        return Array(documents.values)
     }
 }

@@ -1,0 +1,82 @@
+import Switchyard
+import SwitchyardConformance
+import SwitchyardMock
+import SwitchyardTestSupport
+import Testing
+
+@testable import SwitchyardFirebase
+
+/// Documents on the real Firestore emulator, everything else on the mock; and the other way round.
+private struct FirestoreSwitchingHarness: SwitchingHarness {
+    let isFirst: Bool
+
+    var features: SwitchingFeatures {
+        let storage = FirestoreHarness.features.capabilities
+        return isFirst
+            ? SwitchingFeatures(first: .firebase, second: .mock, storage: storage)
+            : SwitchingFeatures(first: .mock, second: .firebase, storage: storage)
+    }
+
+    var selection: InfrastructureSelection {
+        var selection = InfrastructureSelection(default: .mock)
+        selection.storage = features.first
+        return selection
+    }
+
+    func makeFactory() async throws -> InfrastructureFactory {
+        InfrastructureFactory(
+            MockModule(backend: MockBackend()), FirebaseModule(try await FirestoreSite().configuration))
+    }
+}
+
+/// Domain clients whose documents are on the emulator, with the mock's auth and files.
+private struct FirestoreDomainHarness: DomainHarness {
+    static let features = DomainFeatures(FirestoreHarness.features.capabilities, files: true)
+
+    let site: FirestoreSite
+    private let backend = MockBackend()
+    var features: DomainFeatures { Self.features }
+
+    init(site: FirestoreSite) { self.site = site }
+
+    func makeDomainDevice() async throws -> DomainDevice {
+        let auth = MockAuthClient(backend)
+        return DomainDevice(
+            CoreClients(
+                auth: auth, storage: try await site.client(ModuleContext(auth: auth)),
+                files: MockFileStorageClient(backend)))
+    }
+}
+
+@Suite(.enabled(if: FirestoreEmulator.isInstalled, "the Firestore emulator is not installed"))
+struct FirestoreMixedTests {
+    private static let switching = FirestoreSwitchingHarness(isFirst: true)
+    static let switchingTally = ConformanceTally(
+        "firestore emulator switching", SwitchingConformance.all, for: switching.features)
+
+    @Test(arguments: SwitchingConformance.checks(for: switching.features))
+    func `Going over from Firestore to the mock`(_ check: SwitchingCheck) async throws {
+        try await Self.switchingTally.run(check, on: Self.switching)
+    }
+
+    @Test(arguments: SwitchingConformance.checks(for: switching.features))
+    func `Going over from the mock to Firestore`(_ check: SwitchingCheck) async throws {
+        try await check.run(on: FirestoreSwitchingHarness(isFirst: false))
+    }
+
+    static let domainTally = ConformanceTally(
+        "firestore emulator domain", DomainConformance.all, for: FirestoreDomainHarness.features)
+
+    @Test(arguments: DomainConformance.checks(for: FirestoreDomainHarness.features))
+    func `The domain clients on Firestore, with the mock's auth`(_ check: DomainCheck) async throws {
+        try await Self.domainTally.run(check, on: FirestoreDomainHarness(site: FirestoreSite()))
+    }
+
+    @Test func `What is left out`() {
+        #expect(
+            SwitchingConformance.leftOut(for: Self.switching.features) == [
+                "auth is exchanged too, and the state shows it"
+            ])
+        #expect(DomainConformance.leftOut(for: FirestoreDomainHarness.features) == [])
+    }
+}

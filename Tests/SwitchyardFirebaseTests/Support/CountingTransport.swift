@@ -1,0 +1,69 @@
+import SwitchyardWire
+import Synchronization
+
+@testable import SwitchyardFirebase
+
+/// A transport that counts what goes through it, and loses the answers it is told to lose.
+final class CountingTransport: Transport {
+    fileprivate struct Counts {
+        var handshakes = 0
+        var commits = 0
+        var lost = 0
+    }
+
+    private let base: any Transport
+    private let counts: SharedCounts
+    private let losesEvery: Int?
+
+    /// What several transports count together.
+    final class SharedCounts: Sendable {
+        fileprivate let state = Mutex(Counts())
+
+        var commits: Int { state.withLock { $0.commits } }
+        var lost: Int { state.withLock { $0.lost } }
+    }
+
+    /// - Parameter losesEvery: The answer to each commit whose number is a multiple of this is lost after the server gave it.
+    init(_ base: any Transport = CurlTransport(), counts: SharedCounts = SharedCounts(), losesEvery: Int? = nil) {
+        self.base = base
+        self.counts = counts
+        self.losesEvery = losesEvery
+    }
+
+    var handshakes: Int { counts.state.withLock { $0.handshakes } }
+
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        let isCommit = request.url.hasSuffix(":commit")
+        let response = try await base.send(request)
+        let isLost = counts.state.withLock { counts in
+            if request.url.contains("/channel?"), request.url.contains("CVER=") { counts.handshakes += 1 }
+            guard isCommit else { return false }
+            counts.commits += 1
+            guard let losesEvery, counts.commits.isMultiple(of: losesEvery) else { return false }
+            counts.lost += 1
+            return true
+        }
+        if isLost { throw TransportError(.connectionLost, "the answer was lost", mayHaveBeenSent: true) }
+        return response
+    }
+
+    func stream(_ request: HTTPRequest) async throws(TransportError) -> HTTPStream { try await base.stream(request) }
+
+    func upload(
+        _ request: HTTPRequest, body: RequestBody, progress: TransferProgress?
+    ) async throws(TransportError) -> HTTPResponse {
+        try await base.upload(request, body: body, progress: progress)
+    }
+
+    func download(
+        _ request: HTTPRequest, to file: FileDestination, progress: TransferProgress?
+    ) async throws(TransportError) -> HTTPResponse {
+        try await base.download(request, to: file, progress: progress)
+    }
+
+    func webSocket(_ request: WebSocketRequest) async throws(TransportError) -> any WebSocketConnection {
+        try await base.webSocket(request)
+    }
+
+    func shutDown() async { await base.shutDown() }
+}

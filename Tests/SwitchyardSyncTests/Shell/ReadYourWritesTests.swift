@@ -1,0 +1,76 @@
+import Switchyard
+import SwitchyardSync
+import SwitchyardTestSupport
+import Synchronization
+import Testing
+
+/// A write that the server takes while an older answer is on its way back.
+@Suite struct ReadYourWritesTests {
+    /// Holds back commits until a read has its answer, and the first answer until the commit is acknowledged.
+    private final class CrossingDriver: SyncDriver {
+        let base = ModelDriver(ModelServer())
+        let isAnswered = Mutex(false)
+        let receipt = Mutex<WriteReceipt?>(nil)
+        let reads = Mutex(0)
+
+        var provider: InfrastructureProvider { base.provider }
+        var capabilities: StorageCapabilities { base.capabilities }
+        var traits: SyncDriverTraits { base.traits }
+
+        func documents(_ paths: [StoragePath]) async throws(StorageError) -> FetchedDocuments {
+            try await cross(base.documents(paths))
+        }
+
+        func results(of query: Query) async throws(StorageError) -> FetchedDocuments {
+            try await cross(base.results(of: query))
+        }
+
+        func openWatch() async throws(StorageError) -> any WatchConnection { try await base.openWatch() }
+
+        func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult {
+            do {
+                try await eventually("a read has its answer") { isAnswered.withLock { $0 } }
+            } catch {
+                throw StorageError(.deadlineExceeded, "There was no read.")
+            }
+            return try await base.commit(batch)
+        }
+
+        private func cross(_ answer: FetchedDocuments) async throws(StorageError) -> FetchedDocuments {
+            let isFirst = reads.withLock { reads in
+                reads += 1
+                return reads == 1
+            }
+            if isFirst {
+                isAnswered.withLock { $0 = true }
+                try await receipt.withLock { $0 }?.acknowledged()
+            }
+            return answer
+        }
+    }
+
+    @Test func `A query asked before the server took a write does not lose it`() async throws {
+        let driver = CrossingDriver()
+        let client = SyncedStorageClient(driver: driver)
+        let receipt = try await client.setDocument("cities/ulm", ["pop": 126])
+        driver.receipt.withLock { $0 = receipt }
+        let results = try await client.results(of: Query(in: "cities"), from: .server)
+        #expect(results.documents.map(\.id) == ["ulm"])
+        #expect(driver.reads.withLock { $0 } == 2)
+        await client.shutDown()
+    }
+
+    @Test func `A document read before the server took an update is read again`() async throws {
+        let driver = CrossingDriver()
+        let other = SyncedStorageClient(driver: driver.base)
+        try await other.setDocument("cities/ulm", ["pop": 126, "name": "Ulm"]).acknowledged()
+        let client = SyncedStorageClient(driver: driver)
+        // Never read here, so that nothing but the server can say what the update left.
+        let receipt = try await client.updateDocument("cities/ulm", ["pop": 127])
+        driver.receipt.withLock { $0 = receipt }
+        let document = try await client.snapshot("cities/ulm", from: .server)
+        #expect(document.data == ["pop": 127, "name": "Ulm"])
+        await client.shutDown()
+        await other.shutDown()
+    }
+}
