@@ -4,6 +4,9 @@ package struct CRC32C: Hashable, Sendable {
 
     package init() {}
 
+    /// Goes on behind bytes whose checksum was `value`.
+    package init(resuming value: UInt32) { state = ~value }
+
     /// The checksum of everything so far; updates may follow.
     package var value: UInt32 { ~state }
 

@@ -1,0 +1,133 @@
+import Foundation
+import Synchronization
+
+/// One download into a file.
+final class DownloadRun: FileTransferControls {
+    /// How often a file is begun anew because it was replaced while it came.
+    private static let replacements = 3
+
+    private struct Gate {
+        var isClosed = false
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    private let gate = Mutex(Gate())
+    private let status = TransferStatus(completed: 0, total: nil)
+    private let task = TaskBox()
+    private let isClosing = Mutex(false)
+
+    /// - Parameters:
+    ///   - describe: What the server has now.
+    ///   - read: Makes a reader of the version described.
+    init(
+        to file: DownloadFile, describe: @escaping @Sendable () async throws(FileStorageError) -> StoredFile,
+        read: @escaping @Sendable (StoredFile) -> DownloadReader, ended: @escaping @Sendable (DownloadRun) -> Void
+    ) {
+        task.replace(
+            with: Task { [self] in
+                let outcome: TransferStatus.Outcome
+                do throws(FileStorageError) {
+                    outcome = .success(try await run(file, describe, read))
+                } catch {
+                    outcome = .failure(isClosing.withLock { $0 } ? .closed : Task.isCancelled ? .givenUp : error)
+                }
+                // What was written is gone before anybody hears of a failure.
+                file.discard()
+                status.finish(outcome)
+                ended(self)
+            })
+    }
+
+    private func run(
+        _ file: DownloadFile, _ describe: () async throws(FileStorageError) -> StoredFile,
+        _ read: (StoredFile) -> DownloadReader
+    ) async throws(FileStorageError) -> FileMetadata {
+        status.show(phase: .running)
+        var replacements = 0
+        while true {
+            await waitWhilePaused()
+            let stored = try await describe()
+            status.show(total: stored.metadata.size)
+            do throws(FileStorageError) {
+                try await fetch(stored, read(stored), file)
+                try file.commit()
+                return stored.metadata
+            } catch {
+                guard error.code == .changed, replacements < Self.replacements else { throw error }
+                replacements += 1
+                try file.restart()
+            }
+        }
+    }
+
+    private func fetch(
+        _ stored: StoredFile, _ reader: DownloadReader, _ file: DownloadFile
+    ) async throws(FileStorageError) {
+        var count: Int64 = 0
+        while let bytes = try await reader.next() {
+            try file.write(bytes)
+            count += Int64(bytes.count)
+            status.show(completed: count)
+            await waitWhilePaused()
+        }
+        guard count == stored.metadata.size, reader.checksums.agree(with: stored.checksums) else {
+            throw FileStorageError(.checksumMismatch, "What arrived is not what the server has.")
+        }
+    }
+
+    // MARK: Pauses
+
+    private func waitWhilePaused() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
+                let passes = gate.withLock { gate in
+                    if !gate.isClosed || Task.isCancelled { return true }
+                    gate.waiter = waiter
+                    return false
+                }
+                if passes { waiter.resume() }
+            }
+        } onCancel: {
+            release()
+        }
+    }
+
+    private func release(opening: Bool = false) {
+        let waiter = gate.withLock { gate in
+            if opening { gate.isClosed = false }
+            defer { gate.waiter = nil }
+            return gate.waiter
+        }
+        waiter?.resume()
+    }
+
+    // MARK: The owner's side
+
+    func progress() -> SnapshotStream<TransferProgress, Never> { status.progress() }
+
+    func result() async throws(FileStorageError) -> FileMetadata {
+        if let outcome = await status.wait() { return try outcome.get() }
+        await cancel()
+        return try (status.outcome ?? .failure(.givenUp)).get()
+    }
+
+    func pause() async {
+        gate.withLock { $0.isClosed = true }
+        status.show(phase: .paused)
+    }
+
+    func resume() async {
+        release(opening: true)
+        status.show(phase: .running)
+    }
+
+    func cancel() async {
+        task.cancel()
+        _ = await Task { await status.wait() }.value
+    }
+
+    func close() async {
+        isClosing.withLock { $0 = true }
+        await cancel()
+    }
+}

@@ -1,0 +1,181 @@
+import Foundation
+import Switchyard
+import SwitchyardTestSupport
+import Testing
+
+@Suite struct DownloadTests {
+    private func collect(
+        _ bench: TransferBench, _ range: Range<Int64>? = nil
+    ) async throws -> [UInt8] {
+        let server = bench.server
+        return try await bench.letTimePass {
+            var all: [UInt8] = []
+            let stream = bench.desk.bytes(of: server.path, range: range, driver: server) {
+                () async throws(FileStorageError) in try server.describe().metadata.size
+            }
+            for try await piece in stream { all += piece }
+            return all
+        }
+    }
+
+    @Test func `A stream heals when its connection breaks, and fetches nothing twice`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        let contents = TransferBench.bytes(1000)
+        bench.server.put(contents)
+        bench.server.fail("open", .cut(after: 250), .cut(after: 0), .refuse(MemoryFileServer.lost), .cut(after: 300))
+        #expect(try await collect(bench) == contents)
+        #expect(bench.server.calls == ["open 0-", "open 250-", "open 250-", "open 250-", "open 550-"])
+    }
+
+    @Test func `A range gives just its bytes, also from a server without ranges`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        let contents = TransferBench.bytes(1000)
+        bench.server.put(contents)
+        for range in [0..<1, 990..<1000, 990..<5000, 123..<789] as [Range<Int64>] {
+            let wanted = Array(contents[Int(range.lowerBound)..<min(Int(range.upperBound), 1000)])
+            #expect(try await collect(bench, range) == wanted)
+            bench.server.fail("open", .forget)
+            #expect(try await collect(bench, range) == wanted)
+        }
+    }
+
+    @Test func `A range outside of the file is refused, however it is asked for`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        bench.server.put(TransferBench.bytes(100))
+        for range in [100..<101, 101..<101, -1..<5] as [Range<Int64>] {
+            for ignoresRanges in [false, true] {
+                if ignoresRanges { bench.server.fail("open", .forget) }
+                let error = await #expect(throws: FileStorageError.self) { try await collect(bench, range) }
+                #expect(error?.code == .rangeNotSatisfiable)
+            }
+        }
+        #expect(try await collect(bench, 100..<100).isEmpty)
+    }
+
+    @Test func `An empty file has no bytes`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        bench.server.put([])
+        #expect(try await collect(bench).isEmpty)
+    }
+
+    @Test func `A file that is replaced while it is read does not become a mixture`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        bench.server.put(TransferBench.bytes(1000))
+        bench.server.fail("open", .cut(after: 500), .replace(Data(repeating: 1, count: 1000)))
+        let error = await #expect(throws: FileStorageError.self) { try await collect(bench) }
+        #expect(error?.code == .changed)
+    }
+
+    @Test func `A wrong byte is found at the end`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        bench.server.put(TransferBench.bytes(1000))
+        bench.server.fail("open", .corrupt)
+        let error = await #expect(throws: FileStorageError.self) { try await collect(bench) }
+        #expect(error?.code == .checksumMismatch)
+    }
+
+    @Test func `More than the limit is refused before it is read`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        bench.server.put(TransferBench.bytes(1000))
+        let server = bench.server
+        func data(limit: Int) async throws -> Data {
+            try await bench.desk.data(at: server.path, range: nil, limit: limit, driver: server) {
+                () throws(FileStorageError) in 0
+            }
+        }
+        #expect(try await data(limit: 1000) == Data(TransferBench.bytes(1000)))
+        let error = await #expect(throws: FileStorageError.self) { try await data(limit: 999) }
+        #expect(error?.code == .tooLarge)
+    }
+
+    private func download(_ bench: TransferBench, to file: URL) throws -> FileTransfer<FileMetadata> {
+        let server = bench.server
+        return try bench.desk.download(server.path, to: file, driver: server) {
+            () async throws(FileStorageError) in try server.describe()
+        }
+    }
+
+    @Test func `A download puts a whole file in its place, whatever happens on the way`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        bench.server.put(TransferBench.bytes(1000))
+        let later = [UInt8](repeating: 9, count: 700)
+        bench.server.fail("open", .cut(after: 333), .replace(Data(later)), .cut(after: 600))
+        let file = bench.folder.appendingPathComponent("copy")
+        try Data("older".utf8).write(to: file)
+        let transfer = try download(bench, to: file)
+        let metadata = try await bench.letTimePass { try await transfer.result() }
+        #expect(metadata.size == 700)
+        #expect(try Data(contentsOf: file) == Data(later))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: bench.folder.path) == ["copy"])
+    }
+
+    @Test func `A download that fails or is cancelled leaves what was there`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        let file = bench.folder.appendingPathComponent("copy")
+        try Data("older".utf8).write(to: file)
+        bench.server.put(TransferBench.bytes(1000))
+        bench.server.fail("open", .corrupt)
+        let wrong = await #expect(throws: FileStorageError.self) { try await download(bench, to: file).result() }
+        #expect(wrong?.code == .checksumMismatch)
+        bench.server.fail("open", .hang)
+        let transfer = try download(bench, to: file)
+        try await eventually("it has begun") { bench.server.calls.count == 2 }
+        await transfer.cancel()
+        let cancelled = await #expect(throws: FileStorageError.self) { try await transfer.result() }
+        #expect(cancelled?.code == .cancelled)
+        #expect(try Data(contentsOf: file) == Data("older".utf8))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: bench.folder.path) == ["copy"])
+    }
+
+    @Test func `A paused download waits and goes on`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        bench.server.put(TransferBench.bytes(1000))
+        bench.server.fail("open", .hang)
+        let file = bench.folder.appendingPathComponent("copy")
+        let transfer = try download(bench, to: file)
+        await transfer.pause()
+        for await progress in transfer.progress where progress.phase == .paused { break }
+        await transfer.resume()
+        try await eventually("it has begun") { bench.server.calls.count == 1 }
+        await bench.desk.shutDown()
+        let error = await #expect(throws: FileStorageError.self) { try await transfer.result() }
+        #expect(error?.code == .shutDown)
+    }
+
+    @Test func `There is no download into a folder that is not there`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        let error = #expect(throws: FileStorageError.self) {
+            try download(bench, to: bench.folder.appendingPathComponent("no/such/copy"))
+        }
+        #expect(error?.code == .localFile)
+    }
+
+    @Test func `Shutting down ends whoever reads`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        bench.server.put(TransferBench.bytes(1000))
+        let server = bench.server
+        var iterator = bench.desk.bytes(of: server.path, range: nil, driver: server) {
+            () throws(FileStorageError) in 0
+        }.makeAsyncIterator()
+        #expect(try await iterator.next()?.count == 100)
+        await bench.desk.shutDown()
+        do {
+            _ = try await iterator.next()
+            Issue.record("The stream goes on.")
+        } catch {
+            #expect(error.code == .shutDown)
+        }
+    }
+}
