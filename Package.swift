@@ -53,7 +53,10 @@ let package = Package(
         .target(
             name: "SwitchyardSupabase",
             dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync"],
-            path: "Plugins/SwitchyardSupabase", resources: [.embedInCode("SQL/documents.sql")]),
+            path: "Plugins/SwitchyardSupabase",
+            resources: ["values", "tables", "queries", "writing", "reading", "changes", "grants"].map {
+                .embedInCode("SQL/\($0).sql")
+            }),
 
         // What stands beside the clients.
         .target(name: "SwitchyardConformance", dependencies: ["Switchyard"]),
@@ -88,7 +91,7 @@ let package = Package(
             path: "Examples/CustomProvider"),
 
         // Tests.
-        .target(name: "SwitchyardTestSupport", path: "Tests/SwitchyardTestSupport"),
+        .target(name: "SwitchyardTestSupport", dependencies: ["Switchyard"], path: "Tests/SwitchyardTestSupport"),
         .testTarget(
             name: "SwitchyardTests",
             dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardTestSupport"]),

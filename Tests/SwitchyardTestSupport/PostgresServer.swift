@@ -22,7 +22,8 @@ package final class PostgresServer: Sendable {
         package let description: String
     }
 
-    package init() async throws {
+    /// - Parameter locale: How the database sorts text when it is not told; without one, by bytes.
+    package init(locale: String? = nil) async throws {
         guard let programs = PostgresServer.programs else {
             throw Failure(description: "PostgreSQL is not installed; see the README.")
         }
@@ -36,7 +37,7 @@ package final class PostgresServer: Sendable {
             asUser + [
                 programs.appendingPathComponent("initdb").path, "-D", data, "-U", "postgres", "-A", "trust", "-N", "-E",
                 "UTF8", "--locale=C.UTF-8",
-            ])
+            ] + (locale.map { ["--locale-provider=icu", "--icu-locale=\($0)"] } ?? []))
         server = try ServerProcess(
             asUser + [
                 programs.appendingPathComponent("postgres").path, "-D", data, "-p", "\(port)", "-c",

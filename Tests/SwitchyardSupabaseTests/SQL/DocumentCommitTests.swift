@@ -23,7 +23,7 @@ struct DocumentCommitTests {
     ) async throws -> CommitResult {
         let text = JSON.array(writes.map(\.postgres)).text()
         let answer = try await server.query(
-            "select switchyard.commit(:'batch', :'writes');", ["batch": batch, "writes": text])
+            "select public.switchyard_commit(:'batch', :'writes');", ["batch": batch, "writes": text])
         return try CommitResult(postgres: JSON(parsing: answer))
     }
 
@@ -43,6 +43,7 @@ struct DocumentCommitTests {
                 "minusZero": .double(-0.0), "time": .timestamp(Timestamp(microseconds: -1_234_567)),
                 "text": "ü 🎭 '; drop table", "bytes": .bytes(Data([0, 255])),
                 "reference": StoragePath("a/b").documentValue,
+                "foreign": .reference(DocumentReference("a/b", origin: "projects/p/databases/d")),
                 "place": .geoPoint(try GeoPoint(latitude: 1.5, longitude: -2)),
                 "array": [1, "a", 2.5], "vector": .vector([1, 2.5]), "map": ["a": ["b": 1]],
                 "mistakable": ["$ts": "no"],
@@ -77,6 +78,15 @@ struct DocumentCommitTests {
             let found = try await document("t/a", on: server)
             for (name, value) in try #require(expected) { #expect(found?[name] == value, "\(name)") }
             #expect(result.updateTimes == [result.commitTime, result.commitTime, result.commitTime])
+        }
+    }
+
+    @Test func `A sum keeps every digit of a double`() async throws {
+        try await withDatabase { server in
+            let start = 0.1
+            _ = try await commit([try .set("t/a", ["d": .value(.double(start))])], on: server)
+            _ = try await commit([try .update("t/a", ["d": .increment(0.2)])], on: server)
+            #expect(try await document("t/a", on: server) == ["d": .double(start + 0.2)])
         }
     }
 

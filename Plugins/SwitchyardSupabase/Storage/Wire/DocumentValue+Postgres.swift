@@ -13,7 +13,8 @@ extension DocumentValue {
         case .timestamp(let value): ["$ts": .string(value.postgresText)]
         case .string(let value): .string(value)
         case .bytes(let value): ["$bytes": .string(Base64.encode(Array(value)))]
-        case .reference(let value): ["$ref": .string(value.path.rawValue)]
+        case .reference(let value):
+            ["$ref": value.origin.map { [.string($0), .string(value.path.rawValue)] } ?? .string(value.path.rawValue)]
         case .geoPoint(let value):
             ["$geo": [DocumentValue.postgres(value.latitude), DocumentValue.postgres(value.longitude)]]
         case .array(let elements): .array(elements.map(\.postgres))
@@ -66,8 +67,8 @@ extension DocumentValue {
             guard let text = value.string, let bytes = Base64.decode(text.utf8) else { throw malformed }
             self = .bytes(Data(bytes))
         case "$ref":
-            guard let text = value.string else { throw malformed }
-            self = try StoragePath(validating: text).documentValue
+            guard let text = value.string ?? value[1]?.string else { throw malformed }
+            self = .reference(DocumentReference(try StoragePath(validating: text), origin: value[0]?.string))
         case "$geo":
             guard let latitude = value[0]?.double, let longitude = value[1]?.double else { throw malformed }
             self = .geoPoint(try GeoPoint(latitude: latitude, longitude: longitude))

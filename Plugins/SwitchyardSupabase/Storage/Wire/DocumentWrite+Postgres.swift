@@ -27,10 +27,6 @@ extension DocumentWrite {
     }
 }
 
-extension FieldPath {
-    fileprivate var postgres: JSON { .array(components.map { .string($0) }) }
-}
-
 extension FieldTransform {
     fileprivate var postgres: JSON {
         var object: JSONObject = ["field": field.postgres]

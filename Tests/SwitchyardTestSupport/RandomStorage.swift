@@ -1,12 +1,11 @@
 import Foundation
-import Switchyard
-import SwitchyardTestSupport
+package import Switchyard
 
 /// Random values, documents and queries from a small world, so that equal and nearly equal ones meet often.
 extension SeededGenerator {
-    static let names = ["a", "b", "c", "é", "e\u{301}", "with space"]
+    package static let names = ["a", "b", "c", "é", "e\u{301}", "with space"]
 
-    mutating func value(depth: Int = 0) -> DocumentValue {
+    package mutating func value(depth: Int = 0) -> DocumentValue {
         switch int(0..<(depth < 3 ? 14 : 11)) {
         case 0: return .null
         case 1: return .bool(chance(50))
@@ -26,27 +25,27 @@ extension SeededGenerator {
         }
     }
 
-    mutating func data(depth: Int = 0) -> DocumentData {
+    package mutating func data(depth: Int = 0) -> DocumentData {
         DocumentData((0..<int(0..<5)).map { _ in (pick(SeededGenerator.names), value(depth: depth)) })
     }
 
-    mutating func path() -> StoragePath {
+    package mutating func path() -> StoragePath {
         let collection: CollectionPath = pick(["things", "things/1/parts", "others", "a/é/things"])
         return try! collection.document(pick(["1", "2", "__id3__", "é", "x", "\u{301}y"]) + String(int(0..<20)))
     }
 
-    mutating func snapshot(at path: StoragePath? = nil) -> DocumentSnapshot {
+    package mutating func snapshot(at path: StoragePath? = nil) -> DocumentSnapshot {
         let path = path ?? self.path()
         guard !chance(15) else { return .missing(path) }
         return .existing(path, data(), updateTime: Timestamp(microseconds: Int64(int(0..<1000))))
     }
 
-    mutating func field() -> FieldPath {
+    package mutating func field() -> FieldPath {
         chance(10)
             ? .documentID : try! FieldPath(components: (0..<int(1..<3)).map { _ in pick(SeededGenerator.names) })
     }
 
-    mutating func filter(depth: Int = 0) -> Filter {
+    package mutating func filter(depth: Int = 0) -> Filter {
         switch int(0..<(depth < 2 ? 5 : 3)) {
         case 0: return .test(field(), pick(Filter.Test.allCases))
         case 1, 2:
@@ -62,7 +61,7 @@ extension SeededGenerator {
     }
 
     /// A query from random steps; steps that it refuses are left out.
-    mutating func query() -> Query {
+    package mutating func query() -> Query {
         var query =
             chance(70)
             ? Query(in: pick(["things", "things/1/parts"]))

@@ -1,0 +1,126 @@
+-- What a listener has not seen yet. Asked after every hint and every now and then; hints may be lost without harm.
+
+-- Where a listener is: the database's epoch, and the oldest transaction that had not ended. All before it were seen.
+create or replace function switchyard.token() returns text
+language sql stable security definer set search_path = '' as $$
+  select s.epoch::text || ':' || pg_snapshot_xmin(pg_current_snapshot())::text from switchyard.settings s
+$$;
+
+-- The transaction to go on from; null where a listener must begin anew.
+create or replace function switchyard.since(token text) returns xid8
+language sql stable security definer set search_path = '' as $$
+  select case when split_part(token, ':', 1) = s.epoch::text and split_part(token, ':', 2) ~ '^[0-9]+$'
+               and split_part(token, ':', 2)::xid8 >= s.forgotten
+               and split_part(token, ':', 2)::xid8 <= pg_snapshot_xmax(pg_current_snapshot())
+              then split_part(token, ':', 2)::xid8 end
+  from switchyard.settings s
+$$;
+
+-- The state of one target since a transaction: its documents that were written, and the paths of those that were and
+-- are no results any more. Without `since`, or for a query with a limit, all of it.
+create or replace function switchyard.changes_of(target jsonb, access text) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  query  jsonb := target -> 'query';
+  since  xid8 := switchyard.since(target ->> 'since');
+  part   record;
+  result jsonb := jsonb_build_object('id', target -> 'id');
+  found_ jsonb;
+  gone   jsonb;
+  count_ bigint;
+begin
+  if target ? 'documents' then
+    execute format('select jsonb_agg(switchyard.document_json(d, null)) from switchyard.documents d
+                    where d.path = any ($1) and %s', access) into found_ using switchyard.strings(target -> 'documents');
+    return result || jsonb_build_object('reset', true, 'documents', coalesce(found_, '[]'));
+  end if;
+
+  if since is null or query ? 'first' or query ? 'last' or query ? 'offset' then
+    execute format('select jsonb_agg(switchyard.document_json(row(d.*)::switchyard.documents, null)) from (%s) d',
+                   switchyard.query_sql(query, access)) into found_;
+    return result || jsonb_build_object('reset', true, 'documents', coalesce(found_, '[]'));
+  end if;
+
+  select * into part from switchyard.parts(query);
+  execute format('select jsonb_agg(switchyard.document_json(d, null)) filter (where %1$s),
+                         jsonb_agg(d.path) filter (where (%1$s) is not true)
+                  from switchyard.documents d where %2$s and d.version >= $1 and %3$s',
+                 part.conditions, switchyard.source_sql(query), access) into found_, gone using since;
+  result := result || jsonb_build_object('documents', coalesce(found_, '[]'), 'left', coalesce(gone, '[]'));
+  execute format('select jsonb_agg(jsonb_build_array(d.path, switchyard.time_text(d.deleted_at)))
+                  from switchyard.deletions d where %s and d.version >= $1 and %s',
+                 switchyard.source_sql(query), access) into gone using since;
+  result := result || jsonb_build_object('deleted', coalesce(gone, '[]'));
+  if target ->> 'count' = 'true' then
+    execute format('select count(*) from switchyard.documents d where %s and %s', access, part.conditions) into count_;
+    result := result || jsonb_build_object('count', count_);
+  end if;
+  return result;
+end $$;
+
+-- All targets of a listener as of one moment: [{"id": n, "query": …  or "documents": [path, …], "since": token,
+-- "count": bool}, …]. A target whose query cannot be run is answered by its error alone.
+create or replace function public.switchyard_changes(targets jsonb) returns jsonb
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  access  text := switchyard.readable();
+  target  jsonb;
+  answers jsonb := '[]';
+  code    text;
+  newest  timestamptz;
+begin
+  for target in select jsonb_array_elements(targets) loop
+    begin
+      answers := answers || switchyard.changes_of(target, access);
+    exception when invalid_parameter_value or invalid_text_representation then
+      get stacked diagnostics code = returned_sqlstate;
+      answers := answers || jsonb_build_object('id', target -> 'id', 'error', code);
+    end;
+  end loop;
+  select max((d ->> 'updated')::timestamptz) into newest
+    from jsonb_array_elements(answers) a, jsonb_array_elements(coalesce(a -> 'documents', '[]')) d;
+  return jsonb_build_object('token', switchyard.token(), 'targets', answers,
+                            'readTime', switchyard.time_text(greatest(statement_timestamp(), newest)));
+end $$;
+
+-- A hint that something was written: where, not what. The data is fetched under the reader's own rights.
+create or replace function switchyard.announce() returns trigger
+language plpgsql security definer set search_path = '' as $$
+declare
+  place_ record;
+begin
+  for place_ in
+    select distinct t.collection from touched t
+  loop
+    if to_regprocedure('realtime.send(jsonb,text,text,boolean)') is not null then
+      execute 'select realtime.send($1, $2, $3, true), realtime.send($1, $2, $4, true)'
+        using jsonb_build_object('collection', place_.collection), 'change', 'documents:' || place_.collection,
+              'documents:*/' || substring(place_.collection from '[^/]+$');
+    else
+      perform pg_notify('switchyard', place_.collection);
+    end if;
+  end loop;
+  return null;
+end $$;
+
+drop trigger if exists documents_inserted on switchyard.documents;
+drop trigger if exists documents_updated on switchyard.documents;
+drop trigger if exists documents_deleted on switchyard.documents;
+create trigger documents_inserted after insert on switchyard.documents referencing new table as touched
+  for each statement execute function switchyard.announce();
+create trigger documents_updated after update on switchyard.documents referencing new table as touched
+  for each statement execute function switchyard.announce();
+create trigger documents_deleted after delete on switchyard.documents referencing old table as touched
+  for each statement execute function switchyard.announce();
+
+-- Who may hear the hints: whoever is signed in. They tell names of collections, which may be told.
+do $$
+begin
+  if to_regclass('realtime.messages') is not null then
+    drop policy if exists switchyard_listen on realtime.messages;
+    create policy switchyard_listen on realtime.messages for select to authenticated
+      using (realtime.messages.extension = 'broadcast' and (select realtime.topic()) like 'documents:%');
+  end if;
+exception when insufficient_privilege then
+  raise notice 'The policy switchyard_listen on realtime.messages has to be added by hand: %', sqlerrm;
+end $$;

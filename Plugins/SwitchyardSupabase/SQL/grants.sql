@@ -1,0 +1,14 @@
+-- Last: who may call what. Functions below `public` are for clients, the others for each other.
+do $$
+declare
+  each_ regprocedure;
+begin
+  for each_ in select p.oid::regprocedure from pg_proc p where p.pronamespace = 'public'::regnamespace
+                 and p.proname in ('switchyard_get', 'switchyard_query', 'switchyard_aggregate', 'switchyard_collections',
+                                   'switchyard_changes', 'switchyard_commit', 'switchyard_outcome', 'switchyard_schema') loop
+    execute format('revoke all on function %s from public', each_);
+    execute format('grant execute on function %s to anon, authenticated, service_role', each_);
+  end loop;
+  revoke all on function switchyard.create_index(text, jsonb, boolean), switchyard.forget() from public;
+end $$;
+notify pgrst, 'reload schema';

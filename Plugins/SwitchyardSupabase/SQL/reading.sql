@@ -1,0 +1,120 @@
+-- What clients read. Each function answers one JSON value, so that no limit on rows cuts a result off unseen.
+
+create or replace function switchyard.document_json(d switchyard.documents, fields jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  data  jsonb := d.data;
+  field jsonb;
+begin
+  if jsonb_typeof(fields) = 'array' then
+    data := '{}';
+    for field in select jsonb_array_elements(fields) loop
+      if d.data #> switchyard.strings(field) is not null then
+        data := switchyard.put(data, switchyard.strings(field), d.data #> switchyard.strings(field));
+      end if;
+    end loop;
+  end if;
+  return jsonb_build_object('path', d.path, 'data', data, 'created', switchyard.time_text(d.created_at),
+                            'updated', switchyard.time_text(d.updated_at));
+end $$;
+
+-- As of when an answer is. Never before what it shows: a document's time can be ahead of the clock by its last steps.
+create or replace function switchyard.answer(documents jsonb, newest timestamptz) returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object('documents', documents,
+                            'readTime', switchyard.time_text(greatest(statement_timestamp(), newest)))
+$$;
+
+-- Those of the documents that are there and may be read, in no order.
+create or replace function public.switchyard_get(paths text[]) returns jsonb
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  result jsonb;
+begin
+  execute format('select switchyard.answer(coalesce(jsonb_agg(switchyard.document_json(d, null)), ''[]''), max(d.updated_at))
+                  from switchyard.documents d where d.path = any ($1) and %s', switchyard.readable())
+    into result using paths;
+  return result;
+end $$;
+
+-- The results of a query in its order; with "last" in the opposite one.
+create or replace function public.switchyard_query(query jsonb) returns jsonb
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  result jsonb;
+begin
+  execute format('select switchyard.answer(coalesce(jsonb_agg(switchyard.document_json(row(d.*)::switchyard.documents, $1)), ''[]''),
+                                           max(d.updated_at)) from (%s) d',
+                 switchyard.query_sql(query, switchyard.readable())) into result using query -> 'fields';
+  return result;
+end $$;
+
+-- A sum stays whole while its numbers are and it fits.
+create or replace function switchyard.sum_json(sum_ numeric, rough float8, is_whole boolean) returns jsonb
+language sql immutable parallel safe as $$
+  select case when sum_ is null then to_jsonb(0)
+    when is_whole and sum_ between -9223372036854775808 and 9223372036854775807 then to_jsonb(sum_)
+    else switchyard.from_double(rough) end
+$$;
+
+-- Values over all results of a query: [["count"], ["sum", field], ["average", field], …] in their order.
+create or replace function public.switchyard_aggregate(query jsonb, aggregations jsonb) returns jsonb
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  wanted  jsonb;
+  number  text;
+  columns text[] := '{}';
+  result  jsonb;
+begin
+  for wanted in select jsonb_array_elements(aggregations) loop
+    number := format('switchyard.as_double(d.data #> %L::text[])', switchyard.strings(wanted -> 1));
+    columns := columns || case wanted ->> 0
+      when 'count' then 'to_jsonb(count(*))'
+      when 'average' then format('switchyard.from_double(sum(%1$s) / count(%1$s))', number)
+      when 'sum' then format('switchyard.sum_json(
+          sum(case when switchyard.is_whole(d.data #> %1$L::text[]) then (d.data #>> %1$L::text[])::numeric
+                   when %2$s is not null then 0 end),
+          sum(%2$s), bool_and(switchyard.is_whole(d.data #> %1$L::text[])) filter (where %2$s is not null))',
+          switchyard.strings(wanted -> 1), number) end;
+  end loop;
+  execute format('select jsonb_build_array(%s) from (%s) d', array_to_string(columns, ', '),
+                 switchyard.query_sql(query, switchyard.readable())) into result;
+  return result;
+end $$;
+
+-- The collections directly below a document, or at the root, that have a document somewhere below them.
+create or replace function public.switchyard_collections(parent text default null) returns jsonb
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  depth  int := case when parent is null then 1 else cardinality(string_to_array(parent, '/')) + 1 end;
+  result jsonb;
+begin
+  execute format('select coalesce(jsonb_agg(distinct split_part(d.path, ''/'', $1)), ''[]'') from switchyard.documents d where %s and %s',
+    case when parent is null then 'true' else format('d.place > %L::bytea and d.place < %L::bytea',
+      switchyard.place(parent), switchyard.place(parent) || '\xff'::bytea) end, switchyard.readable())
+    into result using depth;
+  return result;
+end $$;
+
+-- An index for an order or a range: [[field, "asc" | "desc"], …] on the documents of one collection, or of all
+-- collections of that name. For administrators.
+create or replace function switchyard.create_index(collection_id text, fields jsonb, is_group boolean default false)
+returns text language plpgsql set search_path = '' as $$
+declare
+  columns text;
+  name    text;
+begin
+  select string_agg(format('switchyard.key(data #> %L::text[]) %s', switchyard.strings(f -> 0),
+                           case f ->> 1 when 'desc' then 'desc' else 'asc' end), ', ' order by n)
+    into columns from jsonb_array_elements(fields) with ordinality as t(f, n);
+  columns := case when is_group then '' else 'collection, ' end || columns
+    || case fields -> -1 ->> 1 when 'desc' then ', place desc' else ', place' end;
+  name := 'documents_by_' || substr(md5(collection_id || columns), 1, 16);
+  execute format('create index if not exists %I on switchyard.documents (%s) where collection_id = %L', name, columns,
+                 collection_id);
+  return name;
+end $$;
+
+-- The number of these functions' form; a client refuses to work with another.
+create or replace function public.switchyard_schema() returns int
+language sql stable security definer set search_path = '' as $$ select schema from switchyard.settings $$;

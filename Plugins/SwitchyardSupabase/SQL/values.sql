@@ -1,0 +1,133 @@
+-- Documents on PostgreSQL 15 and later. Run these files in their order as the role that owns the schema; running them
+-- again changes nothing.
+--
+-- A value stands in `data` as its JSON equivalent. What JSON has no word for is an object with one key:
+--   {"$num": "NaN" | "Infinity" | "-Infinity" | "-0"}    {"$ts": "2024-05-01T12:34:56.123456Z"}
+--   {"$bytes": base64}    {"$geo": [latitude, longitude]}    {"$ref": path or [database, path]}
+--   {"$vec": [numbers]}   {"$map": …}    a map that would otherwise look like one of these
+-- A whole number has neither fraction nor exponent; a double that happens to be whole is written with ".0".
+--
+-- Here: names and values in an order that bytes have.
+
+create schema if not exists switchyard;
+
+-- A path's place among others: by segments, those of the form __id7__ by their number and before all others.
+create or replace function switchyard.place(path text) returns bytea
+language plpgsql immutable strict parallel safe as $$
+declare
+  segment text;
+  number  text;
+  place   bytea := '';
+begin
+  foreach segment in array string_to_array(path, '/') loop
+    number := substring(segment from '^__id(-?[0-9]{1,19})__$');
+    if number is not null and number::numeric between -9223372036854775808 and 9223372036854775807 then
+      place := place || '\x02'::bytea || int8send(number::bigint # (-9223372036854775808)) || '\x00'::bytea;
+    else
+      place := place || '\x03'::bytea || convert_to(segment, 'UTF8') || '\x00'::bytea;
+    end if;
+  end loop;
+  return place;
+end $$;
+
+-- A double's bits, ordered; then what a whole number beyond 2^53 has and a double has not.
+create or replace function switchyard.number_key(number numeric) returns bytea
+language plpgsql immutable strict parallel safe as $$
+declare
+  rough float8 := number::float8;
+  rest  int := 0;
+  bits  bigint;
+begin
+  if abs(number) > 9007199254740992 and abs(number) <= 9223372036854775808 and scale(number) = 0 then
+    rest := (number - (rough / 2)::bigint::numeric * 2)::int;
+  end if;
+  bits := ('x' || encode(float8send(rough), 'hex'))::bit(64)::bigint;
+  bits := case when bits < 0 then ~bits else bits # (-9223372036854775808) end;
+  return int8send(bits) || int2send((rest + 16384)::int2);
+end $$;
+
+-- Bytes in the order of the values: null, false, true, NaN, numbers, times, strings, bytes, references, places on earth,
+-- arrays, vectors, maps. Equal bytes are equal values: 1 and 1.0 are, and so are 0 and -0.
+create or replace function switchyard.whole_key(value jsonb) returns bytea
+language plpgsql immutable strict parallel safe as $$
+declare
+  tag     text;
+  content jsonb;
+  key     bytea;
+begin
+  case jsonb_typeof(value)
+  when 'string' then return '\x1e'::bytea || convert_to(value #>> '{}', 'UTF8') || '\x00'::bytea;
+  when 'number' then return '\x14'::bytea || switchyard.number_key((value #>> '{}')::numeric);
+  when 'boolean' then return case when value = 'true' then '\x0a01'::bytea else '\x0a00'::bytea end;
+  when 'null' then return '\x05'::bytea;
+  when 'array' then
+    key := '\x32';
+    for content in select jsonb_array_elements(value) loop key := key || switchyard.whole_key(content); end loop;
+    return key || '\x00'::bytea;
+  else null;
+  end case;
+
+  select k into tag from jsonb_object_keys(value) k limit 1;
+  if left(tag, 1) = '$' and value - tag = '{}' then
+    content := value -> tag;
+    case tag
+    when '$ts' then return '\x19'::bytea || convert_to(content #>> '{}', 'UTF8') || '\x00'::bytea;
+    when '$num' then
+      return '\x14'::bytea || case content #>> '{}'
+        when 'NaN' then '\x00000000000000000000'::bytea
+        when 'Infinity' then '\xfff00000000000004000'::bytea
+        when '-Infinity' then '\x000fffffffffffff4000'::bytea
+        else switchyard.number_key(0) end;
+    when '$bytes' then
+      return '\x23'::bytea || convert_to(encode(decode(content #>> '{}', 'base64'), 'hex'), 'UTF8') || '\x00'::bytea;
+    when '$ref' then
+      -- The path, or the name of another database and a path in it.
+      if jsonb_typeof(content) = 'string' then content := jsonb_build_array('', content); end if;
+      return '\x28'::bytea || convert_to(content ->> 0, 'UTF8') || '\x00'::bytea || switchyard.place(content ->> 1) || '\x00'::bytea;
+    when '$geo' then
+      return '\x2d'::bytea || switchyard.whole_key(content -> 0) || switchyard.whole_key(content -> 1);
+    when '$vec' then
+      key := '\x34'::bytea || int4send(jsonb_array_length(content));
+      for content in select jsonb_array_elements(content) loop key := key || switchyard.whole_key(content); end loop;
+      return key;
+    when '$map' then value := content;
+    else null;
+    end case;
+  end if;
+
+  key := '\x37';
+  for tag, content in select m.key, m.value from jsonb_each(value) m order by m.key collate "C" loop
+    key := key || '\x01'::bytea || convert_to(tag, 'UTF8') || '\x00'::bytea || switchyard.whole_key(content);
+  end loop;
+  return key || '\x00'::bytea;
+end $$;
+
+-- What an index holds: an entry has room for a path and this much. Values that agree so far count as the same in an
+-- order and at the edge of a range; equality looks at all of them.
+create or replace function switchyard.key(value jsonb) returns bytea
+language sql immutable strict parallel safe as $$
+  select substr(switchyard.whole_key(value), 1, 800)
+$$;
+
+create or replace function switchyard.time_text(at timestamptz) returns text
+language sql immutable parallel safe as $$
+  select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+$$;
+
+create or replace function switchyard.strings(list jsonb) returns text[]
+language sql immutable strict parallel safe as $$ select array(select jsonb_array_elements_text(list)) $$;
+
+create or replace function switchyard.nested(field text[], value jsonb) returns jsonb
+language plpgsql immutable parallel safe as $$
+begin
+  for depth in reverse cardinality(field) .. 1 loop value := jsonb_build_object(field[depth], value); end loop;
+  return value;
+end $$;
+
+create or replace function switchyard.put(data jsonb, field text[], value jsonb) returns jsonb
+language plpgsql immutable parallel safe as $$
+begin
+  if data is null or jsonb_typeof(data) <> 'object' then data := '{}'; end if;
+  if cardinality(field) = 1 then return data || jsonb_build_object(field[1], value); end if;
+  return data || jsonb_build_object(field[1], switchyard.put(data -> field[1], field[2:], value));
+end $$;

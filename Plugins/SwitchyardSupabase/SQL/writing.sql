@@ -1,0 +1,230 @@
+-- Writes: what they leave, and the one function that carries them out.
+
+-- The double behind a number in either spelling; null for what is none.
+create or replace function switchyard.as_double(value jsonb) returns double precision
+language sql immutable parallel safe as $$
+  select case
+    when jsonb_typeof(value) = 'number' then (value #>> '{}')::numeric::float8
+    when jsonb_typeof(value) = 'object' and value ? '$num' then (value ->> '$num')::float8
+  end
+$$;
+
+create or replace function switchyard.is_whole(value jsonb) returns boolean
+language sql immutable parallel safe as $$
+  select jsonb_typeof(value) = 'number' and scale((value #>> '{}')::numeric) = 0
+     and (value #>> '{}')::numeric between -9223372036854775808 and 9223372036854775807
+$$;
+
+-- By way of text: the direct cast keeps 15 digits only.
+create or replace function switchyard.from_double(number double precision) returns jsonb
+language sql immutable parallel safe as $$
+  select case
+    when number in ('NaN', 'Infinity', '-Infinity') then jsonb_build_object('$num', number::text)
+    when number = 0 and number::text = '-0' then '{"$num": "-0"}'::jsonb
+    when scale(number::text::numeric) = 0 then to_jsonb(number::text::numeric::numeric(1000, 1))
+    else to_jsonb(number::text::numeric)
+  end
+$$;
+
+create or replace function switchyard.transformed(old jsonb, transform jsonb, at timestamptz) returns jsonb
+language plpgsql immutable parallel safe as $$
+declare
+  operand jsonb := transform -> 'value';
+  mine    float8 := switchyard.as_double(old);
+  theirs  float8 := switchyard.as_double(operand);
+  element jsonb;
+  result  jsonb;
+begin
+  case transform ->> 'op'
+  when 'serverTime' then
+    return jsonb_build_object('$ts', switchyard.time_text(at));
+  when 'increment' then
+    if mine is null then return operand; end if;
+    if switchyard.is_whole(old) and switchyard.is_whole(operand) then
+      return to_jsonb(least(greatest((old #>> '{}')::numeric + (operand #>> '{}')::numeric,
+                                     -9223372036854775808), 9223372036854775807));
+    end if;
+    return switchyard.from_double(mine + theirs);
+  when 'maximum', 'minimum' then
+    -- NaN wins either way; of equal numbers the stored one stays.
+    if mine is null then return operand; end if;
+    if mine = 'NaN' then return old; end if;
+    if theirs = 'NaN' then return operand; end if;
+    if switchyard.is_whole(old) and switchyard.is_whole(operand) then
+      return case when ((operand #>> '{}')::numeric > (old #>> '{}')::numeric) = (transform ->> 'op' = 'maximum')
+                   and (operand #>> '{}')::numeric <> (old #>> '{}')::numeric then operand else old end;
+    end if;
+    return case when (theirs > mine) = (transform ->> 'op' = 'maximum') and theirs <> mine then operand else old end;
+  when 'arrayUnion' then
+    result := case when jsonb_typeof(old) = 'array' then old else '[]'::jsonb end;
+    for element in select jsonb_array_elements(operand) loop
+      if not exists (select from jsonb_array_elements(result) has where switchyard.whole_key(has) = switchyard.whole_key(element)) then
+        result := result || jsonb_build_array(element);
+      end if;
+    end loop;
+    return result;
+  when 'arrayRemove' then
+    if jsonb_typeof(old) is distinct from 'array' then return '[]'; end if;
+    return coalesce((select jsonb_agg(has order by place) from jsonb_array_elements(old) with ordinality as a (has, place)
+                     where not exists (select from jsonb_array_elements(operand) gone where switchyard.whole_key(gone) = switchyard.whole_key(has))), '[]');
+  else
+    raise exception 'unknown transform' using errcode = '22023';
+  end case;
+end $$;
+
+-- Keeps whoever writes honest: versions and times are the database's, and a deletion leaves its trace.
+create or replace function switchyard.stamp() returns trigger
+language plpgsql security definer set search_path = '' as $$
+declare
+  -- A commit has chosen a time after all that it touches; anybody else's write takes the next that is free.
+  chosen  timestamptz := nullif(current_setting('switchyard.commit_time', true), '')::timestamptz;
+  earlier timestamptz;
+begin
+  if tg_op = 'DELETE' then
+    insert into switchyard.deletions (path, place, collection, collection_id, owner, deleted_at)
+      values (old.path, old.place, old.collection, old.collection_id, old.owner,
+              coalesce(chosen, greatest(clock_timestamp(), old.updated_at + interval '1 microsecond')))
+      on conflict (path) do update set owner = excluded.owner, version = excluded.version, deleted_at = excluded.deleted_at;
+    return old;
+  end if;
+  if tg_op = 'INSERT' then
+    delete from switchyard.deletions x where x.path = new.path returning x.deleted_at into earlier;
+    new.updated_at := coalesce(chosen, greatest(clock_timestamp(), earlier + interval '1 microsecond'));
+    new.created_at := new.updated_at;
+  else
+    if new.path <> old.path then raise exception 'a document keeps its path' using errcode = '22023'; end if;
+    new.created_at := old.created_at;
+    new.updated_at := coalesce(chosen, greatest(clock_timestamp(), old.updated_at + interval '1 microsecond'));
+  end if;
+  new.version := pg_current_xact_id();
+  return new;
+end $$;
+drop trigger if exists documents_stamp on switchyard.documents;
+create trigger documents_stamp before insert or update or delete on switchyard.documents
+  for each row execute function switchyard.stamp();
+
+-- Forgets deletions and answers that are older than `settings.keep`. Commits call it now and then.
+create or replace function switchyard.forget() returns void
+language plpgsql security definer set search_path = '' as $$
+declare
+  horizon timestamptz;
+  newest  xid8;
+begin
+  select clock_timestamp() - s.keep into horizon from switchyard.settings s for update;
+  delete from switchyard.batches b where b.kept_at < horizon;
+  with gone as (delete from switchyard.deletions d where d.deleted_at < horizon returning d.version)
+    select max(gone.version::text::numeric)::text::xid8 into newest from gone;
+  if newest is not null then
+    update switchyard.settings s set forgotten = (newest::text::numeric + 1)::text::xid8 where s.forgotten <= newest;
+  end if;
+end $$;
+
+-- Carries out all writes of a batch, in order, or none. A batch that took effect before is answered as it was then.
+--
+-- A write: {"op": "set" | "patch" | "delete" | "verify", "path": …, "data": {…}, "mask": [[name, …], …],
+--           "transforms": [{"field": [name, …], "op": …, "value": …}], "exists": true | false, "updateTime": …}
+-- Refusals: PT404 missing, PT409 there already, PT412 another version, 42501 not allowed, 22023 malformed, 54000 too
+-- large; the detail has the write's place.
+create or replace function public.switchyard_commit(batch text, writes jsonb) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  me       text := coalesce(switchyard.caller(), '');
+  index_   int := -1;
+  entry    jsonb;
+  step     jsonb;
+  field    text[];
+  value    jsonb;
+  old      switchyard.documents;
+  is_there boolean;
+  data     jsonb;
+  at       timestamptz;
+  written  timestamptz;
+  lock_key bigint;
+  outcomes jsonb := '[]';
+  values_  jsonb;
+  answer_  jsonb;
+begin
+  if jsonb_typeof(writes) is distinct from 'array' or jsonb_array_length(writes) not between 1 and 500 or batch is null then
+    raise exception 'a batch has a name and 1 to 500 writes' using errcode = '22023';
+  end if;
+  perform pg_advisory_xact_lock(hashtextextended(me || '/' || batch, 1));
+  select b.answer into answer_ from switchyard.batches b where b.id = batch and b.owner = me;
+  if found then return answer_; end if;
+
+  -- One lock for each path, always in the same order: it also covers paths without a row, and cannot deadlock.
+  for lock_key in select distinct hashtextextended(w ->> 'path', 0) from jsonb_array_elements(writes) w order by 1 loop
+    perform pg_advisory_xact_lock(lock_key);
+  end loop;
+  -- One time for all, after that of every document it touches.
+  select greatest(clock_timestamp(), max(t.at) + interval '1 microsecond') into at from (
+    select d.updated_at as at from switchyard.documents d where d.path in (select w ->> 'path' from jsonb_array_elements(writes) w)
+    union all
+    select g.deleted_at from switchyard.deletions g where g.path in (select w ->> 'path' from jsonb_array_elements(writes) w)) t;
+  perform set_config('switchyard.commit_time', at::text, true);
+
+  for entry in select jsonb_array_elements(writes) loop
+    index_ := index_ + 1;
+    if coalesce(entry ->> 'path', '') !~ '^[^/]+/[^/]+(/[^/]+/[^/]+)*$' or octet_length(entry ->> 'path') > 900 then
+      raise exception 'not the path of a document' using errcode = '22023', detail = index_;
+    end if;
+    select d.* into old from switchyard.documents d where d.path = entry ->> 'path' for update;
+    is_there := found;
+    if not switchyard.may_write(substring(entry ->> 'path' from '([^/]+)/[^/]+$'),
+                                case when is_there then old.owner else switchyard.caller() end) then
+      raise exception 'not allowed' using errcode = '42501', detail = index_;
+    elsif entry ->> 'exists' = 'false' and is_there then
+      raise exception 'the document exists' using errcode = 'PT409', detail = index_;
+    elsif entry ->> 'exists' = 'true' and not is_there then
+      raise exception 'the document does not exist' using errcode = 'PT404', detail = index_;
+    elsif entry ? 'updateTime' and (not is_there or old.updated_at <> (entry ->> 'updateTime')::timestamptz) then
+      raise exception 'the document has changed' using errcode = 'PT412', detail = index_;
+    end if;
+
+    values_ := '[]';
+    case entry ->> 'op'
+    when 'verify' then
+      outcomes := outcomes || jsonb_build_object('updateTime', switchyard.time_text(old.updated_at));
+      continue;
+    when 'delete' then
+      delete from switchyard.documents d where d.path = entry ->> 'path';
+      outcomes := outcomes || '{}'::jsonb;
+      continue;
+    when 'set' then data := coalesce(entry -> 'data', '{}');
+    when 'patch' then
+      data := case when is_there then old.data else '{}'::jsonb end;
+      for step in select jsonb_array_elements(coalesce(entry -> 'mask', '[]')) loop
+        field := switchyard.strings(step);
+        value := (entry -> 'data') #> field;
+        data := case when value is null then data #- field else switchyard.put(data, field, value) end;
+      end loop;
+    else raise exception 'unknown write' using errcode = '22023', detail = index_;
+    end case;
+    for step in select jsonb_array_elements(coalesce(entry -> 'transforms', '[]')) loop
+      field := switchyard.strings(step -> 'field');
+      value := switchyard.transformed(data #> field, step, at);
+      data := switchyard.put(data, field, value);
+      values_ := values_ || jsonb_build_array(value);
+    end loop;
+    if octet_length(data::text) > 2097152 then
+      raise exception 'the document is too large' using errcode = '54000', detail = index_;
+    end if;
+
+    insert into switchyard.documents as d (path, data, owner, created_at, updated_at)
+      values (entry ->> 'path', data, switchyard.caller(), at, at)
+      on conflict (path) do update set data = excluded.data
+      returning d.updated_at into written;
+    outcomes := outcomes || jsonb_build_object('updateTime', switchyard.time_text(written), 'transforms', values_);
+  end loop;
+  perform set_config('switchyard.commit_time', '', true);
+
+  answer_ := jsonb_build_object('commitTime', switchyard.time_text(at), 'results', outcomes);
+  insert into switchyard.batches (id, owner, answer) values (batch, me, answer_);
+  if random() < 0.0005 then perform switchyard.forget(); end if;
+  return answer_;
+end $$;
+
+-- What became of a batch; null when it never took effect.
+create or replace function public.switchyard_outcome(batch text) returns jsonb
+language sql stable security definer set search_path = '' as $$
+  select b.answer from switchyard.batches b where b.id = batch and b.owner = coalesce(switchyard.caller(), '')
+$$;
