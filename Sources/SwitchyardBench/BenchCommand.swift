@@ -8,12 +8,13 @@ enum BenchCommand {
 
         AREA is one of \(BenchArea.all.map(\.name).joined(separator: ", ")), or all (the default).
 
-          --quick          fewer and smaller rounds: shows that everything runs, is no measurement
-          --json           one JSON document instead of the table
+          --quick          fewer and smaller rounds, below a minute for an area: shows that everything runs, is no measurement
+          --json           one JSON document instead of the table, with the machine and the sections in its head
           --section NAME   only the sections whose name contains NAME
           --list           names the sections and runs nothing
           --help           this text
 
+        A figure with a mark is printed beside it, met or MISSED; those without are context, such as another contender's.
         Contenders take turns within one run, and each figure is the median of its rounds. Exit status: 0 when every mark
         is met, 1 when one is missed, 2 when a section failed or the arguments are wrong.
         """

@@ -7,7 +7,21 @@ package enum RandomID {
     }
 
     package static func make(length: Int = 20, using generator: inout some RandomNumberGenerator) -> String {
-        String(decoding: (0..<length).map { _ in letters[Int.random(in: 0..<62, using: &generator)] }, as: UTF8.self)
+        String(unsafeUninitializedCapacity: length) { text in
+            // Ten letters from one draw: each of the system's is a call into the kernel.
+            var bits: UInt64 = 0
+            var bitsLeft = 0
+            var count = 0
+            while count < length {
+                if bitsLeft < 6 { (bits, bitsLeft) = (generator.next(), 64) }
+                let letter = Int(bits & 63)
+                (bits, bitsLeft) = (bits >> 6, bitsLeft - 6)
+                guard letter < letters.count else { continue }
+                text[count] = letters[letter]
+                count += 1
+            }
+            return length
+        }
     }
 
     /// A version 4 UUID in lower case.

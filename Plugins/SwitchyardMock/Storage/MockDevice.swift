@@ -79,7 +79,7 @@ final class MockDevice: @unchecked Sendable {
         case .collection(let path): queryListeners[path, default: [:]][lastListener] = listener
         case .group(let id, _): groupListeners[UTF8Key(id), default: [:]][lastListener] = listener
         }
-        return (lastListener, reset(listener, server))
+        return (lastListener, reset(listener, server).map { [$0] } ?? [])
     }
 
     func add(_ continuation: EventStream<Void, StorageError>.Continuation) -> Int {
@@ -150,8 +150,10 @@ final class MockDevice: @unchecked Sendable {
                     cache.store(server[document.path] ?? .missing(document.path))
                 }
             }
+            actions.reserveCapacity(actions.count + listeners.count)
             for listener in listeners {
-                actions += serve(listener, listener.options.source == .cache ? cached : standard, server)
+                let action = serve(listener, listener.options.source == .cache ? cached : standard, server)
+                if let action { actions.append(action) }
             }
         }
         return actions + roundActions(actions)
@@ -164,7 +166,7 @@ final class MockDevice: @unchecked Sendable {
         }
         var actions: [Action] = []
         for listener in documentListeners.values.flatMap(\.values) { actions += serve(listener, server) }
-        for listener in allQueryListeners { actions += reset(listener, server) }
+        actions += allQueryListeners.compactMap { reset($0, server) }
         return actions + roundActions(actions)
     }
 
@@ -187,23 +189,22 @@ final class MockDevice: @unchecked Sendable {
         return [{ continuation.yield(snapshot) }]
     }
 
-    private func serve(_ listener: QueryListener, _ documents: [DocumentSnapshot], _ server: DocumentTable) -> [Action]
-    {
+    private func serve(_ listener: QueryListener, _ documents: [DocumentSnapshot], _ server: DocumentTable) -> Action? {
         listener.take(documents)
         return listener.needsRefill ? reset(listener, server) : tell(listener)
     }
 
-    private func reset(_ listener: QueryListener, _ server: DocumentTable) -> [Action] {
+    private func reset(_ listener: QueryListener, _ server: DocumentTable) -> Action? {
         listener.reset(
             to: documents(for: listener.query, server, fromCache: listener.options.source == .cache))
         return tell(listener)
     }
 
-    private func tell(_ listener: QueryListener) -> [Action] {
+    private func tell(_ listener: QueryListener) -> Action? {
         let snapshot = listener.snapshot(isFromCache: isFromCache(listener), mayBePending: !queue.isEmpty)
-        guard let snapshot else { return [] }
+        guard let snapshot else { return nil }
         let continuation = listener.continuation
-        return [{ continuation.yield(snapshot) }]
+        return { continuation.yield(snapshot) }
     }
 
     private func isFromCache(_ listener: QueryListener) -> Bool { listener.options.source == .cache || !isConnected }

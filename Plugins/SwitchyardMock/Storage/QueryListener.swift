@@ -36,7 +36,7 @@ final class QueryListener {
     }
 
     /// Everything may have changed: at the start, when the connection comes or goes, and for a refill.
-    func reset(to documents: some Sequence<DocumentSnapshot>) { view.reset(to: documents) }
+    func reset(to documents: [DocumentSnapshot]) { view.reset(to: documents) }
 
     /// The snapshot after what was taken in; `nil` when there is nothing to tell.
     ///

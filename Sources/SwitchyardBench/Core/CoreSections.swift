@@ -1,3 +1,4 @@
 extension BenchArea {
-    static let core = BenchArea(name: "core", sections: [CodableBench(), QueryViewBench(), MockSection()])
+    static let core = BenchArea(
+        name: "core", sections: [CodableBench(), QueryViewBench(), MockReadBench(), MockWriteBench()])
 }

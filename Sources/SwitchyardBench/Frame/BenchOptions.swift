@@ -23,10 +23,13 @@ struct BenchOptions: Sendable {
                 guard let area = BenchArea.all.first(where: { $0.name == argument }) else {
                     throw BenchFailure("unknown argument: \(argument)")
                 }
-                areas.append(area)
+                if !areas.contains(where: { $0.name == area.name }) { areas.append(area) }
             }
         }
         if areas.isEmpty { areas = BenchArea.all }
+        if let section, !areas.contains(where: { $0.sections.contains(where: includes) }) {
+            throw BenchFailure("no section is called \(section); --list names them")
+        }
     }
 
     func includes(_ section: any BenchSection) -> Bool {

@@ -15,6 +15,9 @@ struct BenchReport: Codable, Sendable {
         let reason: String
     }
 
+    let machine: BenchMachine
+    /// The sections that were asked for, each as `area / section`.
+    let measured: [String]
     var isQuick: Bool
     var entries: [Entry] = []
     var failures: [Failed] = []
@@ -32,6 +35,12 @@ struct BenchReport: Codable, Sendable {
         return String(decoding: data, as: UTF8.self)
     }
 
+    /// What is about to be measured, and where.
+    var head: String {
+        let sections = "\(measured.count) section\(measured.count == 1 ? "" : "s"): \(measured.joined(separator: ", "))"
+        return (["switchyard-bench", sections] + machine.lines).joined(separator: "\n")
+    }
+
     var summary: String {
         let marked = entries.filter { $0.isMet != nil }.count
         let failed = failures.isEmpty ? "" : ", \(failures.count) sections failed"
@@ -43,7 +52,7 @@ struct BenchReport: Codable, Sendable {
 /// The lines of the text table, printed as the figures come in.
 enum BenchTable {
     static func title(_ area: String, _ section: String) -> String {
-        "\n\(area) / \(section)\n" + String(repeating: "-", count: 100)
+        "\n\(area) / \(section)\n" + String(repeating: "-", count: 116)
     }
 
     static func line(_ figure: Figure) -> String {
@@ -55,7 +64,7 @@ enum BenchTable {
             case .atMost(let bound): "≤ \(number(bound))"
             }
         let verdict = figure.isMet.map { $0 ? "met" : "MISSED" } ?? ""
-        return "\(pad(figure.name, 56))\(value)   \(pad(mark, 12))\(verdict)"
+        return "\(pad(figure.name, 70))\(value)   \(pad(mark, 12))\(verdict)"
     }
 
     /// Three significant digits, whole from a hundred on.

@@ -8,7 +8,12 @@ struct BenchRunner: Sendable {
 
     /// A section that fails is reported and does not keep the others from running.
     func run() async -> BenchReport {
-        let report = Mutex(BenchReport(isQuick: options.settings.isQuick))
+        let measured = options.areas.flatMap { area in
+            area.sections.filter(options.includes).map { "\(area.name) / \($0.name)" }
+        }
+        let empty = BenchReport(machine: .current(), measured: measured, isQuick: options.settings.isQuick)
+        show(empty.head)
+        let report = Mutex(empty)
         for area in options.areas {
             for section in area.sections where options.includes(section) {
                 show(BenchTable.title(area.name, section.name))

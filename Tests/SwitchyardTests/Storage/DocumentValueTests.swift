@@ -10,7 +10,12 @@ import Testing
         var data = DocumentData()
         var model: [UTF8Key: DocumentValue] = [:]
         for _ in 0..<300 {
-            let name = random.pick(["a", "b", "é", "e\u{301}", "", "aa", "～", "😀"])
+            // Some differ only behind their first eight bytes, or by zeros at the end.
+            let name = random.pick([
+                "a", "b", "é", "e\u{301}", "", "aa", "～", "😀", "a\0", "a\0\0", "\0", "eightbyt", "eightbyte",
+                "eightbyt\0",
+                "eightbyted", "seven77",
+            ])
             let value = random.chance(30) ? nil : random.value()
             data[name] = value
             model[UTF8Key(name)] = value

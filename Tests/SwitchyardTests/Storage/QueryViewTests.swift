@@ -67,6 +67,31 @@ import Testing
         #expect(QueryEvaluator(query).results(among: world.values) == list)
     }
 
+    @Test(arguments: [(0, nil), (3, nil), (0, 100), (5, 100), (0, -100), (0, 1)] as [(Int, Int?)])
+    func `A document that moves pushes others over the edges of a large window`(offset: Int, limit: Int?) throws {
+        var random = SeededGenerator(seed: UInt64(offset + 10))
+        var query = try Query(in: "c").where("n", .lessThan, 400).ordered(by: "n").skipping(offset)
+        if let limit { query = try limit < 0 ? query.limited(toLast: -limit) : query.limited(to: limit) }
+        var view = QueryView(query)
+        var world: [StoragePath: DocumentSnapshot] = [:]
+        func document(_ index: Int) -> DocumentSnapshot {
+            .existing(StoragePath(unchecked: "c/\(index)"), ["n": .integer(Int64(random.int(0..<500)))])
+        }
+        for index in 0..<250 { world[StoragePath(unchecked: "c/\(index)")] = document(index) }
+        view.reset(to: world.values)
+        var list: [DocumentSnapshot] = []
+        try Self.apply(view.takeChanges(), to: &list)
+        for _ in 0..<100 {
+            let moved = random.chance(20) ? .missing("c/7") : document(random.int(0..<260))
+            world[moved.path] = moved
+            view.update(moved)
+            let changes = view.takeChanges()
+            #expect(changes.count <= 3)
+            try Self.apply(changes, to: &list)
+            #expect(list == Self.window(of: query, world.values))
+        }
+    }
+
     @Test(arguments: 1...15)
     func `Two results compared as wholes give changes that lead from one to the other, projected or not`(seed: Int)
         async throws

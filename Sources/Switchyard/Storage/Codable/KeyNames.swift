@@ -59,7 +59,3 @@ struct KeyNames {
         return parts.dropFirst().reduce(first) { $0 + $1.prefix(1).uppercased() + $1.dropFirst() }
     }
 }
-
-/// Marks dictionaries with text as keys: their keys are data, which no strategy changes.
-protocol TextKeyedDictionary {}
-extension Dictionary: TextKeyedDictionary where Key == String {}

@@ -23,8 +23,7 @@ final class DecodingContext {
 final class ValueDecoder: Decoder {
     let value: DocumentValue
     let context: DecodingContext
-    /// Whether names are changed here; those of a dictionary never are.
-    let convertsKeys: Bool
+    var convertsKeys: Bool { context.changesNames }
     private let parent: ValueDecoder?
     private let step: CodingStep
     private let depth: Int
@@ -32,13 +31,9 @@ final class ValueDecoder: Decoder {
     /// Far more than a document can be deep; stops types that decode themselves without end.
     private static let maximumDepth = 200
 
-    init(
-        _ value: DocumentValue, _ context: DecodingContext, under parent: ValueDecoder?, _ step: CodingStep,
-        keepsKeys: Bool = false
-    ) {
+    init(_ value: DocumentValue, _ context: DecodingContext, under parent: ValueDecoder?, _ step: CodingStep) {
         self.value = value
         self.context = context
-        convertsKeys = context.changesNames && !keepsKeys
         self.parent = parent
         self.step = step
         depth = (parent?.depth ?? -1) + 1
@@ -52,14 +47,22 @@ final class ValueDecoder: Decoder {
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        guard case .map(let data) = value else { throw mismatch(expected: "a map") }
-        return KeyedDecodingContainer(KeyedDecoding(self, data))
+        KeyedDecodingContainer(KeyedDecoding(self, try fields()))
     }
 
-    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    /// The value as that of a map.
+    func fields() throws -> DocumentData {
+        guard case .map(let data) = value else { throw mismatch(expected: "a map") }
+        return data
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { UnkeyedDecoding(self, try elements()) }
+
+    /// The value as that of an array.
+    func elements() throws -> [DocumentValue] {
         switch value {
-        case .array(let elements): return UnkeyedDecoding(self, elements)
-        case .vector(let numbers): return UnkeyedDecoding(self, numbers.map { .double($0) })
+        case .array(let elements): return elements
+        case .vector(let numbers): return numbers.map { .double($0) }
         default: throw mismatch(expected: "an array")
         }
     }
@@ -68,24 +71,22 @@ final class ValueDecoder: Decoder {
 
     /// The value as `type`: natively where documents have such a value, else by the type's own code.
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        do throws(CodingFailure) {
-            if let native = try NativeValues.decode(type, from: value) { return native }
-        } catch {
-            throw located(error, at: nil)
-        }
-        return try decodeByItself(type)
+        guard let native = NativeType(type) else { return try decodeByItself(type) }
+        return try own { (value) throws(CodingFailure) in try native.decode(type, from: value) }
     }
 
     private func decodeByItself<Value: Decodable>(_ type: Value.Type) throws -> Value {
         guard depth < ValueDecoder.maximumDepth else {
             throw located(CodingFailure(reason: "it nests too deeply"), at: nil)
         }
-        var decoder = self
-        if convertsKeys, type is any TextKeyedDictionary.Type {
-            decoder = ValueDecoder(value, context, under: parent, step, keepsKeys: true)
+        if let type = Elementwise.decodable(type) {
+            func decode<Elements: ElementwiseDecodable>(_ type: Elements.Type) throws -> Value {
+                same(try Elements.decoded(by: self))
+            }
+            return try decode(type)
         }
         do {
-            return try type.init(from: decoder)
+            return try type.init(from: self)
         } catch let error as DecodingError {
             throw error
         } catch let error as StorageError where error.code == .codingFailed {
@@ -100,13 +101,15 @@ final class ValueDecoder: Decoder {
 
     /// A value inside of this one as `type`.
     @inline(__always)
-    func decode<Value: Decodable>(_ type: Value.Type, from inner: DocumentValue, at step: CodingStep) throws -> Value {
-        do throws(CodingFailure) {
-            if let native = try NativeValues.decode(type, from: inner) { return native }
-        } catch {
-            throw located(error, at: step)
+    func decode<Value: Decodable>(
+        _ type: Value.Type, from inner: DocumentValue, at step: @autoclosure () -> CodingStep
+    ) throws -> Value {
+        guard let native = NativeType(type) else {
+            return try ValueDecoder(inner, context, under: self, step()).decodeByItself(type)
         }
-        return try ValueDecoder(inner, context, under: self, step).decodeByItself(type)
+        return try unbox(inner, at: step()) { (value) throws(CodingFailure) in
+            try native.decode(type, from: value)
+        }
     }
 
     /// A plain value inside of this one.

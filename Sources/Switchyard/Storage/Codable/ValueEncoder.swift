@@ -31,7 +31,6 @@ final class ValueEncoder: Encoder {
     private let parent: ValueEncoder?
     private let step: CodingStep
     private let depth: Int
-    private var keepsKeys = false
 
     private var content = Content.none
     var entries: [DocumentData.Entry] = []
@@ -57,7 +56,7 @@ final class ValueEncoder: Encoder {
     }
 
     var userInfo: [CodingUserInfoKey: Any] { context.userInfo }
-    var convertsKeys: Bool { context.changesNames && !keepsKeys }
+    var convertsKeys: Bool { context.changesNames }
 
     var codingPath: [any CodingKey] {
         guard let parent else { return [] }
@@ -66,7 +65,7 @@ final class ValueEncoder: Encoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         content = .map
-        entries.reserveCapacity(12)
+        entries.reserveCapacity(parent == nil ? 16 : 6)
         return KeyedEncodingContainer(KeyedEncoding(self))
     }
 
@@ -79,13 +78,13 @@ final class ValueEncoder: Encoder {
 
     /// The whole of `value`; `nil` if it is not to be written.
     func encoded<Value: Encodable>(_ value: Value) throws -> DocumentValue? {
-        if let native = NativeValues.encode(value) { return native }
+        if let native = NativeType(Value.self) { return native.encode(value) }
         return try encodedByItself(value)
     }
 
     private func encodedByItself<Value: Encodable>(_ value: Value) throws -> DocumentValue? {
         guard depth < ValueEncoder.maximumDepth else { throw failure(CodingFailure(reason: "it nests too deeply")) }
-        if context.changesNames, value is any TextKeyedDictionary { keepsKeys = true }
+        if let elements = try encodedElements(value) { return elements }
         do {
             try value.encode(to: self)
         } catch let error as EncodingError {
@@ -99,10 +98,19 @@ final class ValueEncoder: Encoder {
         return finished()
     }
 
+    /// An array or a dictionary; `nil` for all other values.
+    private func encodedElements<Value: Encodable>(_ value: Value) throws -> DocumentValue? {
+        guard let type = Elementwise.encodable(Value.self) else { return nil }
+        func encoded<Elements: ElementwiseEncodable>(as type: Elements.Type) throws -> DocumentValue {
+            try (same(value) as Elements).encoded(by: self)
+        }
+        return try encoded(as: type)
+    }
+
     /// A value inside of this one; `nil` if it is not to be written.
     @inline(__always)
     func encoded<Value: Encodable>(_ value: Value, at step: @autoclosure () -> CodingStep) throws -> DocumentValue? {
-        if let native = NativeValues.encode(value) { return native }
+        if let native = NativeType(Value.self) { return native.encode(value) }
         return try ValueEncoder(context, under: self, step()).encodedByItself(value)
     }
 
@@ -118,7 +126,10 @@ final class ValueEncoder: Encoder {
             for (place, encoder) in pending.reversed() {
                 if let value = encoder.finished() { entries[place].value = value } else { entries.remove(at: place) }
             }
-            return .map(DocumentData(unsorted: entries))
+            // Given away, so that they are sorted where they are.
+            let fields = entries
+            entries = []
+            return .map(DocumentData(unsorted: fields))
         }
     }
 
@@ -166,11 +177,12 @@ extension ValueEncoder: SingleValueEncodingContainer {
     func encodeNil() { content = .value(.null) }
 
     func encode<Value: Encodable>(_ value: Value) throws {
-        if let native = NativeValues.encode(value) {
-            content = .value(native)
+        // The same place in the document, so the same encoder: a wrapper adds no level.
+        if let native = NativeType(Value.self) {
+            content = .value(native.encode(value))
+        } else if let elements = try encodedElements(value) {
+            content = .value(elements)
         } else {
-            // The same place in the document, so the same encoder: a wrapper adds no level.
-            if context.changesNames, value is any TextKeyedDictionary { keepsKeys = true }
             try value.encode(to: self)
         }
     }

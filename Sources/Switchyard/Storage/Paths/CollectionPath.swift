@@ -1,3 +1,5 @@
+import SwitchyardBytes
+
 /// Where a collection is: `"users"`, `"users/alice/contacts"`. Always valid once it exists.
 public struct CollectionPath: Sendable {
     /// The segments joined by slashes.
@@ -56,9 +58,7 @@ public struct CollectionPath: Sendable {
     }
 
     public func newDocument(using generator: inout some RandomNumberGenerator) -> StoragePath {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
-        let id = String((0..<20).map { _ in alphabet.randomElement(using: &generator)! })
-        return StoragePath(unchecked: rawValue + "/" + id)
+        StoragePath(unchecked: rawValue + "/" + RandomID.make(using: &generator))
     }
 
     package func ordering(to other: CollectionPath) -> Ordering { PathSegment.ordering(rawValue, other.rawValue) }

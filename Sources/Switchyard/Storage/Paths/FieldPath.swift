@@ -2,6 +2,10 @@
 public struct FieldPath: Sendable {
     /// The names from the outside in, unquoted. Never empty.
     public let components: [String]
+    /// Whether this is ``documentID``.
+    public let isDocumentID: Bool
+    /// That of the first name: worked out once for look-ups in many documents.
+    let rank: UInt64
 
     /// Parses dotted text. A name may stand in back quotes, in which a backslash escapes a back quote or a backslash.
     ///
@@ -9,8 +13,9 @@ public struct FieldPath: Sendable {
     /// `"first-name"` needs none.
     /// - Throws: `.invalidArgument` for empty components, unbalanced quotes or those characters.
     public init(validating text: String) throws(StorageError) {
-        components = try FieldPath.parse(text)
+        let components = try FieldPath.parse(text)
         try FieldPath.check(components)
+        self.init(unchecked: components)
     }
 
     /// A path from names as they are, whatever characters they hold.
@@ -18,16 +23,17 @@ public struct FieldPath: Sendable {
     /// - Throws: `.invalidArgument` without components or with an empty or reserved one.
     public init(components: [String]) throws(StorageError) {
         try FieldPath.check(components)
-        self.components = components
+        self.init(unchecked: components)
     }
 
-    package init(unchecked components: [String]) { self.components = components }
+    package init(unchecked components: [String]) {
+        self.components = components
+        isDocumentID = components.count == 1 && components[0] == "__name__"
+        rank = components.first?.utf8Rank ?? 0
+    }
 
     /// The document's own name, to filter and sort by; its values are references.
     public static let documentID = FieldPath(unchecked: ["__name__"])
-
-    /// Whether this is ``documentID``.
-    public var isDocumentID: Bool { components.count == 1 && components[0] == "__name__" }
 
     package func appending(_ name: String) -> FieldPath { FieldPath(unchecked: components + [name]) }
 

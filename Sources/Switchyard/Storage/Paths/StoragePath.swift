@@ -1,3 +1,5 @@
+import Foundation
+
 /// Where a document is: `"users/alice"`, `"users/alice/contacts/bob"`. Always valid once it exists.
 ///
 /// Paths compare by their UTF-8 bytes, segment by segment, and so sort as a server sorts them.
@@ -47,7 +49,7 @@ public struct StoragePath: Sendable {
     package func isBelow(_ ancestor: StoragePath) -> Bool {
         rawValue.withBytes { path in
             ancestor.rawValue.withBytes { ancestor in
-                path.count > ancestor.count && path[ancestor.count] == UInt8(ascii: "/") && path.starts(with: ancestor)
+                path.count > ancestor.count && path[ancestor.count] == UInt8(ascii: "/") && path.begins(with: ancestor)
             }
         }
     }
@@ -57,7 +59,10 @@ public struct StoragePath: Sendable {
         rawValue.withBytes { path in
             collection.rawValue.withBytes { collection in
                 path.count > collection.count && path[collection.count] == UInt8(ascii: "/")
-                    && !path[(collection.count + 1)...].contains(UInt8(ascii: "/")) && path.starts(with: collection)
+                    && path.begins(with: collection)
+                    && memchr(
+                        path.baseAddress! + collection.count + 1, Int32(UInt8(ascii: "/")),
+                        path.count - collection.count - 1) == nil
             }
         }
     }

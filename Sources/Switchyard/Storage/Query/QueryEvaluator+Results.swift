@@ -1,21 +1,33 @@
 /// A query over documents that are all at hand.
+///
+/// Arrays, not any sequences: generic code that other modules call would take a multiple of the time for each document.
 extension QueryEvaluator {
     /// The query's whole result: what matches, in order, within offset and limit. Fields are not projected.
-    package func results(among documents: some Sequence<DocumentSnapshot>) -> [DocumentSnapshot] {
+    package func results(among documents: [DocumentSnapshot]) -> [DocumentSnapshot] {
         guard let limit = query.limit else { return Array(sorted(documents).dropFirst(query.offset)) }
         return Array(nearest(query.offset + limit.count, of: documents).documents.dropFirst(query.offset))
     }
 
+    package func results(among documents: some Sequence<DocumentSnapshot>) -> [DocumentSnapshot] {
+        results(among: Array(documents))
+    }
+
     /// What matches, in order, limits aside.
-    package func sorted(_ documents: some Sequence<DocumentSnapshot>) -> [DocumentSnapshot] {
-        documents.filter { matches($0) }.sorted { ordering($0, $1) == .before }
+    package func sorted(_ documents: [DocumentSnapshot]) -> [DocumentSnapshot] {
+        var found: [DocumentSnapshot] = []
+        // By index: to iterate copies each document, and with it the counts of its references.
+        documents.withUnsafeBufferPointer { documents in
+            for index in documents.indices where matches(documents[index]) { found.append(documents[index]) }
+        }
+        found.sort { ordering($0, $1) == .before }
+        return found
     }
 
     /// The `count` matches nearest to the limit's end of the order, in order, and whether there are more.
     ///
     /// Most documents cost one comparison, with the last that still counts: sorting all of them would cost many.
     package func nearest(
-        _ count: Int, of documents: some Sequence<DocumentSnapshot>
+        _ count: Int, of documents: [DocumentSnapshot]
     ) -> (documents: [DocumentSnapshot], areThereMore: Bool) {
         let keepsEnd = if case .last = query.limit { true } else { false }
         func isNearer(_ left: DocumentSnapshot, _ right: DocumentSnapshot) -> Bool {
@@ -32,13 +44,15 @@ extension QueryEvaluator {
             edge = nearest.last
         }
         let capacity = max(2 * count, 64)
-        for document in documents where matches(document) {
-            if let edge, !isNearer(document, edge) {
-                areThereMore = true
-                continue
+        documents.withUnsafeBufferPointer { documents in
+            for index in documents.indices where matches(documents[index]) {
+                if let edge, !isNearer(documents[index], edge) {
+                    areThereMore = true
+                    continue
+                }
+                nearest.append(documents[index])
+                if nearest.count >= capacity { trim() }
             }
-            nearest.append(document)
-            if nearest.count >= capacity { trim() }
         }
         trim()
         if keepsEnd { nearest.reverse() }

@@ -3,12 +3,14 @@
 package struct QueryEvaluator: Sendable {
     package let query: Query
     package let orders: [Query.Order]
+    private let filter: FilterNode?
     private let start: Query.Cursor?
     private let end: Query.Cursor?
 
     package init(_ query: Query) {
         self.query = query
         orders = query.effectiveOrders
+        filter = query.filter.map(FilterNode.init)
         start = query.start
         end = query.end
     }
@@ -16,8 +18,8 @@ package struct QueryEvaluator: Sendable {
     /// Whether the document is a result, limits aside.
     package func matches(_ path: StoragePath, _ data: DocumentData) -> Bool {
         guard isInSource(path) else { return false }
-        for order in orders where !order.field.isDocumentID && data[order.field] == nil { return false }
-        if let filter = query.filter, !filter.matches(path, data) { return false }
+        for order in orders where !order.field.isDocumentID && !data.hasValue(at: order.field) { return false }
+        if let filter, !filter.matches(path, data) { return false }
         if let start {
             let position = ordering(of: path, data, to: start)
             guard position == .after || (position == .same && start.isInclusive) else { return false }
@@ -78,63 +80,5 @@ package struct QueryEvaluator: Sendable {
             if result != .same { return order.direction == .ascending ? result : result.reversed }
         }
         return .same
-    }
-}
-
-extension Filter {
-    package func matches(_ path: StoragePath, _ data: DocumentData) -> Bool {
-        switch self {
-        case .all(let filters): return filters.allSatisfy { $0.matches(path, data) }
-        case .any(let filters): return filters.contains { $0.matches(path, data) }
-        case .test(let field, let test):
-            guard let value = data[field] else { return false }
-            let isNaN = if case .double(let number) = value { number.isNaN } else { false }
-            return switch test {
-            case .isNull: value.isNull
-            case .isNotNull: !value.isNull
-            case .isNaN: isNaN
-            case .isNotNaN: !isNaN && !value.isNull
-            }
-        case .comparison(let field, let operation, let operand):
-            guard let value = field.isDocumentID ? path.documentValue : data[field] else { return false }
-            return operation.matches(value, operand)
-        }
-    }
-}
-
-extension Filter.Operator {
-    fileprivate func matches(_ value: DocumentValue, _ operand: DocumentValue) -> Bool {
-        switch self {
-        case .equal: return !operand.isNeverEqual && value.isSame(as: operand)
-        case .notEqual: return !value.isNull && !operand.isNull && !value.isSame(as: operand)
-        case .lessThan: return value.isComparable(to: operand) && value.ordering(to: operand) == .before
-        case .lessThanOrEqual: return value.isComparable(to: operand) && value.ordering(to: operand) != .after
-        case .greaterThan: return value.isComparable(to: operand) && value.ordering(to: operand) == .after
-        case .greaterThanOrEqual: return value.isComparable(to: operand) && value.ordering(to: operand) != .before
-        case .arrayContains:
-            guard case .array(let elements) = value else { return false }
-            return elements.contains { !operand.isNeverEqual && $0.isSame(as: operand) }
-        case .arrayContainsAny:
-            guard case .array(let elements) = value, case .array(let wanted) = operand else { return false }
-            return wanted.contains { one in !one.isNeverEqual && elements.contains { $0.isSame(as: one) } }
-        case .in:
-            guard case .array(let wanted) = operand else { return false }
-            return wanted.contains { !$0.isNeverEqual && value.isSame(as: $0) }
-        case .notIn:
-            guard case .array(let unwanted) = operand, !unwanted.contains(where: \.isNull) else { return false }
-            return !value.isNull && !unwanted.contains { value.isSame(as: $0) && !$0.isNeverEqual }
-        }
-    }
-}
-
-extension DocumentValue {
-    private var isNaN: Bool { if case .double(let number) = self { number.isNaN } else { false } }
-
-    /// Null and NaN are equal to nothing; there are tests for them.
-    fileprivate var isNeverEqual: Bool { isNull || isNaN }
-
-    /// Range conditions match only within one kind, and never NaN.
-    fileprivate func isComparable(to operand: DocumentValue) -> Bool {
-        typeOrder == operand.typeOrder && !isNaN && !operand.isNaN
     }
 }

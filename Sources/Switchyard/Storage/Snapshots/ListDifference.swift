@@ -79,6 +79,7 @@ package enum ListDifference {
     package static func changes(
         touched: [Touched], from old: PersistentSequence<DocumentSnapshot>, by evaluator: QueryEvaluator
     ) -> [DocumentChange] {
+        if touched.count == 1 { return change(touched[0], in: old, by: evaluator).map { [$0] } ?? [] }
         var list = old
         var changes: [DocumentChange] = []
         func place(_ document: DocumentSnapshot) -> Int {
@@ -117,5 +118,25 @@ package enum ListDifference {
                 DocumentChange(kind: kind(old, new), document: new, oldIndex: oldIndex, newIndex: newIndex))
         }
         return changes
+    }
+
+    /// The only change; no list needs to be edited for it.
+    private static func change(
+        _ touched: Touched, in list: PersistentSequence<DocumentSnapshot>, by evaluator: QueryEvaluator
+    ) -> DocumentChange? {
+        guard touched.old != touched.new, let document = touched.new ?? touched.old else { return nil }
+        func place(_ document: DocumentSnapshot) -> Int { list.position { evaluator.ordering($0, document) }.index }
+        let oldIndex = touched.old.map(place)
+        guard let new = touched.new else {
+            return DocumentChange(kind: .removed, document: document, oldIndex: oldIndex, newIndex: nil)
+        }
+        var newIndex = oldIndex
+        if let old = touched.old, let oldIndex, evaluator.ordering(old, new) != .same {
+            let place = place(new)
+            newIndex = place > oldIndex ? place - 1 : place
+        } else if oldIndex == nil {
+            newIndex = place(new)
+        }
+        return DocumentChange(kind: kind(touched.old, new), document: new, oldIndex: oldIndex, newIndex: newIndex)
     }
 }

@@ -23,12 +23,10 @@ package struct QueryView: Sendable {
 
     /// The window as it was when changes were last taken.
     private var reported = PersistentSequence<DocumentSnapshot>()
-    /// What was filed then, for the documents that changed since.
-    private var touched: [StoragePath: Before] = [:]
+    /// The documents that changed since, and what was filed for them then.
+    private var touched = TouchedDocuments()
     /// Whether everything was replaced since, so that nothing is known about single documents.
     private var wasReset = false
-
-    private struct Before: Sendable { let document: DocumentSnapshot? }
 
     /// - Parameter reserve: With a limit, holds no more than about so many documents beyond it, and needs a refill
     ///   when more than these are lost. Without it every match is held, and a refill is never needed.
@@ -43,7 +41,12 @@ package struct QueryView: Sendable {
     package var matchingCount: Int { held.count }
 
     /// The documents in the window that offset and limit leave, in order.
-    package var documents: DocumentList { DocumentList(windowed) }
+    package var documents: DocumentList {
+        DocumentList(isReported ? reported : held.slice(window(of: held.count)))
+    }
+
+    /// Whether nothing happened since changes were last taken.
+    private var isReported: Bool { !wasReset && touched.isEmpty }
 
     /// The matching document at `path`, if it is held.
     package func document(at path: StoragePath) -> DocumentSnapshot? { filed[path] }
@@ -53,17 +56,20 @@ package struct QueryView: Sendable {
 
     private var needed: Int { query.offset + (query.limit?.count ?? 0) }
 
-    private var windowed: PersistentSequence<DocumentSnapshot> {
-        let first = min(query.offset, held.count)
+    /// The part of so many documents, held in order, that offset and limit leave.
+    private func window(of count: Int) -> Range<Int> {
+        let first = min(query.offset, count)
         return switch query.limit {
-        case nil: held.slice(first..<held.count)
-        case .first(let count): held.slice(first..<min(first + count, held.count))
-        case .last(let count): held.slice(max(0, held.count - count)..<held.count)
+        case nil: first..<count
+        case .first(let limit): first..<min(first + limit, count)
+        case .last(let limit): max(0, count - limit)..<count
         }
     }
 
+    package mutating func reset(to documents: some Sequence<DocumentSnapshot>) { reset(to: Array(documents)) }
+
     /// Replaces everything at once; linear in the documents given.
-    package mutating func reset(to documents: some Sequence<DocumentSnapshot>) {
+    package mutating func reset(to documents: [DocumentSnapshot]) {
         let matching: [DocumentSnapshot]
         if let reserve {
             (matching, isCut) = evaluator.nearest(needed + reserve, of: documents)
@@ -72,7 +78,7 @@ package struct QueryView: Sendable {
         }
         held = PersistentSequence(inOrder: matching)
         filed = Dictionary(matching.map { ($0.path, $0) }, uniquingKeysWith: { _, last in last })
-        touched = [:]
+        touched = TouchedDocuments()
         wasReset = true
     }
 
@@ -84,13 +90,20 @@ package struct QueryView: Sendable {
         let old = filed[document.path]
         let new = evaluator.matches(document) && !isBeyondCut(document) ? document : nil
         guard old != new else { return false }
-        note(old, at: document.path)
-        if let old, let new, evaluator.ordering(old, new) == .same {
-            held.replace(at: position(of: old), with: new)
+        let oldPlace = old.map { position(of: $0) }
+        var newPlace: Int?
+        if let old, let new, let oldPlace, evaluator.ordering(old, new) == .same {
+            held.replace(at: oldPlace, with: new)
+            newPlace = oldPlace
         } else {
-            if let old { held.remove(at: position(of: old)) }
-            if let new { held.insert(new, at: position(of: new)) }
+            if let oldPlace { held.remove(at: oldPlace) }
+            if let new {
+                let place = position(of: new)
+                held.insert(new, at: place)
+                newPlace = place
+            }
         }
+        if !wasReset { touched.note(document.path, before: old, at: oldPlace, now: newPlace) }
         filed[document.path] = new
         cut()
         return true
@@ -98,13 +111,14 @@ package struct QueryView: Sendable {
 
     /// How the window differs from what it was at the last call, as changes to apply one after the other.
     package mutating func takeChanges() -> [DocumentChange] {
-        let window = windowed
+        if isReported { return [] }
+        let window = held.slice(window(of: held.count))
         defer {
             reported = window
-            touched = [:]
+            touched = TouchedDocuments()
             wasReset = false
         }
-        if !wasReset, touched.isEmpty { return [] }
+        if let one = touched.single, !wasReset { return changes(after: one) }
         // A short window is compared as a whole in less time than its edges are looked at.
         guard !wasReset, window.count > 64, 4 * touched.count < window.count else {
             return ListDifference.changes(from: DocumentList(reported), to: DocumentList(window), by: evaluator)
@@ -113,7 +127,7 @@ package struct QueryView: Sendable {
         func add(_ path: StoragePath, _ old: DocumentSnapshot?, _ new: DocumentSnapshot?) {
             candidates[path] = (path, old.flatMap { listed($0, in: reported) }, new.flatMap { listed($0, in: window) })
         }
-        for (path, before) in touched { add(path, before.document, filed[path]) }
+        touched.forEach { path, before in add(path, before, filed[path]) }
         // A document that did not change itself can only have crossed an edge, and no further than the others pushed it.
         for list in query.limit == nil && query.offset == 0 ? [] : [reported, window] {
             let reach = min(touched.count, list.count)
@@ -124,8 +138,41 @@ package struct QueryView: Sendable {
         return ListDifference.changes(touched: Array(candidates.values), from: reported, by: evaluator)
     }
 
-    private mutating func note(_ before: DocumentSnapshot?, at path: StoragePath) {
-        if !wasReset, touched[path] == nil { touched[path] = Before(document: before) }
+    /// The changes of the window after those of one document, of which the places are known.
+    ///
+    /// Nothing is searched for: all other documents keep their order, and at most one of them crosses each edge.
+    private func changes(after one: TouchedDocuments.Single) -> [DocumentChange] {
+        let new = filed[one.path]
+        let othersCount = held.count - (one.newPlace == nil ? 0 : 1)
+        let oldWindow = window(of: othersCount + (one.oldPlace == nil ? 0 : 1))
+        let newWindow = window(of: held.count)
+        let isOld = one.oldPlace.map(oldWindow.contains) ?? false
+        let isNew = one.newPlace.map(newWindow.contains) ?? false
+        var touched: [ListDifference.Touched] = []
+        if isOld || isNew { touched.append((one.path, isOld ? one.before : nil, isNew ? new : nil)) }
+        // The windows among the others, counted without the one that changed.
+        func others(_ window: Range<Int>, _ place: Int?) -> Range<Int> {
+            guard let place else { return window }
+            return window.lowerBound - (place < window.lowerBound ? 1 : 0)..<window.upperBound
+                - (place < window.upperBound ? 1 : 0)
+        }
+        let before = others(oldWindow, one.oldPlace)
+        let after = others(newWindow, one.newPlace)
+        guard before != after else {
+            return ListDifference.changes(touched: touched, from: reported, by: evaluator)
+        }
+        func document(_ index: Int) -> DocumentSnapshot {
+            held[one.newPlace.map { index >= $0 ? index + 1 : index } ?? index]
+        }
+        for index in before.outside(of: after).joined() {
+            let leaving = document(index)
+            touched.append((leaving.path, leaving, nil))
+        }
+        for index in after.outside(of: before).joined() {
+            let entering = document(index)
+            touched.append((entering.path, nil, entering))
+        }
+        return ListDifference.changes(touched: touched, from: reported, by: evaluator)
     }
 
     /// The document if it stands in `list`.
@@ -154,9 +201,18 @@ package struct QueryView: Sendable {
         let kept = keepsEnd ? excess..<held.count : 0..<(held.count - excess)
         for document in held.slice(keepsEnd ? 0..<excess : kept.upperBound..<held.count) {
             filed[document.path] = nil
-            note(document, at: document.path)
+            if !wasReset { touched.note(document.path, before: document) }
         }
         held = held.slice(kept)
         isCut = true
+    }
+}
+
+extension Range<Int> {
+    /// What of this lies before `other`, and what behind it.
+    fileprivate func outside(of other: Range<Int>) -> [Range<Int>] {
+        let end = Swift.max(lowerBound, Swift.min(upperBound, other.lowerBound))
+        let start = Swift.max(end, Swift.min(upperBound, other.upperBound))
+        return [lowerBound..<end, start..<upperBound]
     }
 }

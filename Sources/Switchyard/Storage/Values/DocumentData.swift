@@ -7,15 +7,18 @@ public struct DocumentData: Sendable {
 
     package struct Entry: Sendable, Hashable {
         package let name: String
+        /// The beginning of the name. Where two differ in it, which is nearly always, the names need not be looked at.
+        fileprivate let rank: UInt64
         package var value: DocumentValue
 
         package init(name: String, value: DocumentValue) {
             self.name = name
             self.value = value
+            rank = name.utf8Rank
         }
 
         package static func == (left: Entry, right: Entry) -> Bool {
-            left.name.utf8Equals(right.name) && left.value == right.value
+            left.rank == right.rank && left.name.utf8Equals(right.name) && left.value == right.value
         }
 
         package func hash(into hasher: inout Hasher) {
@@ -36,16 +39,16 @@ public struct DocumentData: Sendable {
         entries = unsorted
         guard !isSorted else { return }
         // A stable sort: the last of several equal names is the one that was given last.
-        if entries.count <= 24 {
+        if entries.count <= 32 {
             sortByInsertion()
         } else {
-            entries.sort { $0.name.utf8Ordering(to: $1.name) == .before }
+            entries.sort { $0.ordering(to: $1) == .before }
         }
         guard !isSorted else { return }
         var unique: [Entry] = []
         unique.reserveCapacity(entries.count)
         for entry in entries {
-            if let last = unique.last, last.name.utf8Equals(entry.name) { unique.removeLast() }
+            if let last = unique.last, last.ordering(to: entry) == .same { unique.removeLast() }
             unique.append(entry)
         }
         entries = unique
@@ -53,18 +56,25 @@ public struct DocumentData: Sendable {
 
     /// Whether every name comes after the one before it.
     private var isSorted: Bool {
-        for index in entries.indices.dropFirst()
-        where entries[index - 1].name.utf8Ordering(to: entries[index].name) != .before { return false }
-        return true
+        entries.withUnsafeBufferPointer { entries in
+            for index in entries.indices.dropFirst()
+            where entries[index - 1].ordering(to: entries[index]) != .before { return false }
+            return true
+        }
     }
 
     /// Quicker than a general sort for the few fields that most documents have.
     private mutating func sortByInsertion() {
-        for end in entries.indices.dropFirst() {
-            var place = end
-            while place > 0, entries[place - 1].name.utf8Ordering(to: entries[place].name) == .after {
-                entries.swapAt(place - 1, place)
-                place -= 1
+        entries.withUnsafeMutableBufferPointer { entries in
+            guard let first = entries.baseAddress else { return }
+            for end in entries.indices.dropFirst() {
+                var place = end
+                while place > 0, first[place - 1].ordering(to: first[end]) == .after { place -= 1 }
+                guard place < end else { continue }
+                // Moved as they are, with no count of references touched.
+                let entry = (first + end).move()
+                (first + place + 1).moveInitialize(from: first + place, count: end - place)
+                (first + place).initialize(to: entry)
             }
         }
     }
@@ -96,7 +106,11 @@ public struct DocumentData: Sendable {
     public subscript(path: FieldPath) -> DocumentValue? {
         get {
             let names = path.components
-            guard names.count > 1 else { return self[names[0]] }
+            guard names.count > 1 else {
+                let (index, isFound) = position(of: names[0], path.rank)
+                guard isFound else { return nil }
+                return entries[index].value
+            }
             var data = self
             for name in names.dropLast() {
                 guard case .map(let next) = data[name] else { return nil }
@@ -136,23 +150,41 @@ public struct DocumentData: Sendable {
         return result
     }
 
-    private func position(of name: String) -> (index: Int, isFound: Bool) {
-        // The innermost loop of every query: what is sought is taken apart once, and no entry is copied.
-        name.withBytes { wanted in
-            entries.withUnsafeBufferPointer { entries in
-                var low = 0
-                var high = entries.count
-                while low < high {
-                    let middle = (low + high) / 2
-                    switch entries[middle].name.withBytes({ $0.ordering(to: wanted) }) {
-                    case .same: return (middle, true)
-                    case .before: low = middle + 1
-                    case .after: high = middle
-                    }
+    /// Whether there is a field at `path`; cheaper than its value.
+    func hasValue(at path: FieldPath) -> Bool {
+        path.components.count == 1 ? position(of: path.components[0], path.rank).isFound : self[path] != nil
+    }
+
+    private func position(of name: String) -> (index: Int, isFound: Bool) { position(of: name, name.utf8Rank) }
+
+    private func position(of name: String, _ rank: UInt64) -> (index: Int, isFound: Bool) {
+        // The innermost loop of every query: most steps compare two numbers, and no entry is copied.
+        entries.withUnsafeBufferPointer { entries in
+            var low = 0
+            var high = entries.count
+            while low < high {
+                let middle = (low + high) / 2
+                switch entries[middle].ordering(to: name, rank) {
+                case .same: return (middle, true)
+                case .before: low = middle + 1
+                case .after: high = middle
                 }
-                return (low, false)
             }
+            return (low, false)
         }
+    }
+}
+
+extension DocumentData.Entry {
+    fileprivate func ordering(to other: DocumentData.Entry) -> Ordering { ordering(to: other.name, other.rank) }
+
+    /// By name alone.
+    @inline(__always)
+    fileprivate func ordering(to otherName: String, _ otherRank: UInt64) -> Ordering {
+        if rank != otherRank { return rank < otherRank ? .before : .after }
+        // Short names are all there is in their ranks, but for zeros at the end.
+        let (count, otherCount) = (name.utf8.count, otherName.utf8.count)
+        return max(count, otherCount) <= 8 ? Ordering(count, otherCount) : name.utf8Ordering(to: otherName)
     }
 }
 

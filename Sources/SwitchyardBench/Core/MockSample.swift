@@ -1,0 +1,24 @@
+import Switchyard
+import SwitchyardMock
+
+/// The documents that the mock is measured with, the same in every run.
+enum MockSample {
+    static func backend(documents count: Int) throws -> MockBackend {
+        let backend = MockBackend()
+        try seed(backend, "items", count)
+        return backend
+    }
+
+    static func seed(_ backend: MockBackend, _ collection: CollectionPath, _ count: Int) throws {
+        try backend.seed((0..<count).map { (try collection.document("\($0)"), fields($0)) })
+    }
+
+    private static func fields(_ number: Int) -> DocumentData {
+        [
+            // The score is in no order: a sorted collection would make the query easier, or harder, than it is.
+            "rank": .integer(Int64(number)), "score": .integer(Int64(number) * 7_919 % 100_003),
+            "state": .string(number % 3 == 0 ? "open" : "closed"),
+            "name": .string("Item number \(number)"), "mark": 0, "isPublic": .bool(number % 2 == 0),
+        ]
+    }
+}

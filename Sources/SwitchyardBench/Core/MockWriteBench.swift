@@ -1,0 +1,34 @@
+import Switchyard
+import SwitchyardMock
+
+/// What a write costs that many live queries watch, and what it costs beside a large collection that none of them match.
+struct MockWriteBench: BenchSection {
+    let name = "mock writes"
+
+    func run(_ bench: Bench) async throws {
+        let watchers = 1_000
+        let (few, many) = (1_000, bench.settings.count(100_000, quick: 10_000))
+        let small = try await WatchedItems(watchers: watchers, others: few)
+        let large = try await WatchedItems(watchers: watchers, others: many)
+        let unwatched = bench.settings.count(5_000, quick: 500)
+        let results = try await Contest(rounds: bench.settings.count(31, quick: 3)).run([
+            Contest.Contender("watched, few others") { try await small.writeWatched() },
+            Contest.Contender("watched, many others") { try await large.writeWatched() },
+            Contest.Contender("unwatched, few others") { try await small.writeOthers(unwatched, among: few) },
+            Contest.Contender("unwatched, many others") { try await large.writeOthers(unwatched, among: few) },
+            Contest.Contender("unmatched") { try await large.writeUnmatched(1) },
+        ])
+        for one in [small, large] { one.end() }
+        let milliseconds = results.map { $0.seconds * 1_000 }
+        let reach = "a write reaches \(watchers) live queries over 10 000 documents"
+        await bench.report(reach, milliseconds[0], "ms", .atMost(20))
+        await bench.report("the same, beside \(many) documents that do not match", milliseconds[1], "ms", .atMost(20))
+        await bench.report(
+            "beside \(many) ÷ beside \(few) documents", milliseconds[1] / milliseconds[0], "×", .atMost(1.5))
+        let perWrite = milliseconds[2...3].map { $0 * 1_000 / Double(unwatched) }
+        await bench.report("a write among \(few) documents that nobody watches", perWrite[0], "µs")
+        await bench.report("a write among \(many) documents that nobody watches", perWrite[1], "µs")
+        await bench.report("among \(many) ÷ among \(few) documents", perWrite[1] / perWrite[0], "×", .atMost(2))
+        await bench.report("a write that \(watchers) live queries look at and none matches", milliseconds[4], "ms")
+    }
+}
