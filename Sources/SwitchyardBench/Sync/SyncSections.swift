@@ -1,3 +1,5 @@
 extension BenchArea {
-    static let sync = BenchArea(name: "sync", sections: [])
+    static let sync = BenchArea(
+        name: "sync",
+        sections: [LocalWriteSection(), LiveQuerySection(), ColdStartSection(), ReplaySection()])
 }

@@ -1,13 +1,14 @@
+public import Foundation
 public import Switchyard
 
 /// What a provider supplies to get live queries, a cache and a queue of writes: a few calls to its server.
 ///
 /// The engine above does the rest. It never calls a driver while it is told to stay off the network, and never commits two
 /// batches at the same time. A driver keeps no cache, retries nothing and applies no writes locally; a failure it
-/// throws says by ``StorageError/isRetryable`` whether the engine shall try again.
+/// throws says by `StorageError.isRetryable` whether the engine shall try again.
 ///
 /// ```swift
-/// let storage = SyncedStorageClient(driver: AcmeDriver(…), store: .file(at: folder))
+/// let storage = SyncedStorageClient(driver: AcmeDriver(…), storage: .folder(folder))
 /// ```
 public protocol SyncDriver: Sendable {
     /// Who stands behind, for error texts.
@@ -31,7 +32,7 @@ public protocol SyncDriver: Sendable {
 
     /// Carries out all writes of a batch or none.
     ///
-    /// - Throws: Without ``StorageError/isRetryable``, the server's refusal, after which the batch leaves the queue.
+    /// - Throws: Without `StorageError.isRetryable`, the server's refusal, after which the batch leaves the queue.
     ///   Retryable, anything else, including an answer that was lost: the batch will be tried again.
     func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult
 
@@ -47,12 +48,18 @@ public protocol SyncDriver: Sendable {
 
     func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath]
 
-    /// Deletes a document and everything below it. The default refuses.
+    /// Deletes a document and everything below it, where the server can by itself; called once all writes queued before have
+    /// been answered. The default refuses: then the engine lists collections and deletes through its queue.
     ///
     /// - Returns: How many documents were deleted.
     func deleteRecursively(
         _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
     ) async throws(StorageError) -> Int
+
+    /// Reads a bundle in the backend's own format. The default refuses.
+    ///
+    /// - Throws: `.invalidArgument` for what is no bundle, or one of another database.
+    func bundle(from data: Data) async throws(StorageError) -> DocumentBundle
 
     /// Releases connections. No call follows.
     func shutDown() async
@@ -79,6 +86,10 @@ extension SyncDriver {
         _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
     ) async throws(StorageError) -> Int {
         throw .unsupported("recursive deletion", by: provider, instead: "Delete the documents one by one.")
+    }
+
+    public func bundle(from data: Data) async throws(StorageError) -> DocumentBundle {
+        throw .unsupported("bundles of documents", by: provider, instead: "Read the documents with a query.")
     }
 
     public func shutDown() async {}

@@ -28,14 +28,21 @@ struct ReferenceSet {
 
     func contains(_ path: StoragePath) -> Bool { counts[path] != nil }
 
-    mutating func add(_ path: StoragePath, by owner: Int) {
-        if pathsByOwner[owner, default: []].insert(path).inserted { counts[path, default: 0] += 1 }
+    /// - Returns: Whether that is news.
+    @discardableResult
+    mutating func add(_ path: StoragePath, by owner: Int) -> Bool {
+        guard pathsByOwner[owner, default: []].insert(path).inserted else { return false }
+        counts[path, default: 0] += 1
+        return true
     }
 
-    mutating func remove(_ path: StoragePath, by owner: Int) {
-        guard pathsByOwner[owner]?.remove(path) != nil else { return }
+    /// - Returns: Whether there was such a reference.
+    @discardableResult
+    mutating func remove(_ path: StoragePath, by owner: Int) -> Bool {
+        guard pathsByOwner[owner]?.remove(path) != nil else { return false }
         let left = (counts[path] ?? 1) - 1
         counts[path] = left > 0 ? left : nil
+        return true
     }
 
     /// - Returns: What the owner referred to.
@@ -44,5 +51,42 @@ struct ReferenceSet {
         for path in paths { remove(path, by: owner) }
         pathsByOwner[owner] = nil
         return paths
+    }
+}
+
+/// The documents that open views show, with what undoes the changes of a transaction that fails: a copy of everything at
+/// the beginning of each would cost as much as there is.
+final class PinnedDocuments {
+    private var references = ReferenceSet()
+    private var journal: [(path: StoragePath, owner: Int, wasAdded: Bool)] = []
+
+    func contains(_ path: StoragePath) -> Bool { references.contains(path) }
+
+    func add(_ path: StoragePath, by owner: Int) {
+        if references.add(path, by: owner) { journal.append((path, owner, true)) }
+    }
+
+    func remove(_ path: StoragePath, by owner: Int) {
+        if references.remove(path, by: owner) { journal.append((path, owner, false)) }
+    }
+
+    /// - Returns: What the owner referred to.
+    func removeAll(by owner: Int) -> Set<StoragePath> {
+        let paths = references.removeAll(by: owner)
+        for path in paths { journal.append((path, owner, false)) }
+        return paths
+    }
+
+    func commit() { journal.removeAll(keepingCapacity: journal.count < 64) }
+
+    func rollBack() {
+        for change in journal.reversed() {
+            if change.wasAdded {
+                references.remove(change.path, by: change.owner)
+            } else {
+                references.add(change.path, by: change.owner)
+            }
+        }
+        journal = []
     }
 }

@@ -13,7 +13,7 @@ final class LocalStore {
     /// The targets in use, with the newest tokens; the stored ones may be older.
     private(set) var active: [Int: TargetRecord] = [:]
     /// Documents that open views show.
-    private var pins = ReferenceSet()
+    private let pins = PinnedDocuments()
 
     init(store: any SyncStore, policy: CachePolicy, owner: QueueOwner) {
         self.store = store
@@ -38,24 +38,30 @@ final class LocalStore {
     func perform<Result>(
         _ operation: StoreOperation, _ body: (LocalTransaction) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
-        let (result, transaction) = try store.transaction(operation) {
-            rows throws(StorageError) -> (Result, LocalTransaction) in
-            let transaction = LocalTransaction(
-                rows: rows, owner: owner, globals: globals, active: active, pins: pins, policy: policy)
-            let result = try body(transaction)
-            try transaction.finish()
-            return (result, transaction)
+        do throws(StorageError) {
+            let (result, transaction) = try store.transaction(operation) {
+                rows throws(StorageError) -> (Result, LocalTransaction) in
+                let transaction = LocalTransaction(
+                    rows: rows, owner: owner, globals: globals, active: active, pins: pins, policy: policy)
+                let result = try body(transaction)
+                try transaction.finish()
+                return (result, transaction)
+            }
+            globals = transaction.globals
+            active = transaction.active
+            pins.commit()
+            return result
+        } catch {
+            pins.rollBack()
+            throw error
         }
-        globals = transaction.globals
-        active = transaction.active
-        pins = transaction.pins
-        return result
     }
 
     /// Drops a target from memory alone.
     func forget(_ target: Int) {
         active[target] = nil
         _ = pins.removeAll(by: target)
+        pins.commit()
     }
 
     /// Whether the store works again.

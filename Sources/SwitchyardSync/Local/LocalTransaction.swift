@@ -7,13 +7,14 @@ final class LocalTransaction {
     var globals: StoreGlobals
     /// The targets in use, with their newest tokens; becomes the store's own when the transaction succeeds.
     var active: [Int: TargetRecord]
-    var pins: ReferenceSet
+    let pins: PinnedDocuments
     private let isEager: Bool
     private var orphanCandidates = Set<StoragePath>()
     private let original: StoreGlobals
 
     init(
-        rows: any StoreRows, owner: QueueOwner, globals: StoreGlobals, active: [Int: TargetRecord], pins: ReferenceSet,
+        rows: any StoreRows, owner: QueueOwner, globals: StoreGlobals, active: [Int: TargetRecord],
+        pins: PinnedDocuments,
         policy: CachePolicy
     ) {
         self.rows = rows

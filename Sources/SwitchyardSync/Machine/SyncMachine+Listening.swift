@@ -56,8 +56,9 @@ extension SyncMachine {
         // Another query on the same target may have been confirmed already.
         let mirror = queriesByTarget[record.id]?.first.flatMap { views[$0]?.view }
         let isCurrent = (mirror?.isSynced ?? false) && online.state != .offline
-        let outcome = view.apply(
-            view.draft(result.documents), TargetChange(resumeToken: record.resumeToken, isCurrent: isCurrent))
+        var draft = view.beginDraft()
+        view.draft(result.documents, in: &draft)
+        let outcome = view.apply(draft, TargetChange(resumeToken: record.resumeToken, isCurrent: isCurrent))
         views[query] = OpenView(view: view, target: record.id)
         queriesByTarget[record.id, default: []].append(query)
         let shown = view.contents.documents.map(\.path)
@@ -105,9 +106,10 @@ extension SyncMachine {
         var changes = changes
         let overdue = event.map { open.view.overdue(at: $0.version) } ?? [:]
         changes.merge(overdue) { new, _ in new }
-        var draft = open.view.draft(changes, overdue: Set(overdue.keys))
+        var draft = open.view.beginDraft()
+        open.view.draft(changes, in: &draft, overdue: Set(overdue.keys))
         if draft.needsRefill, let whole = try? local.run(query, usesConfirmed: false) {
-            draft = open.view.draft(whole.documents, after: draft)
+            open.view.draft(whole.documents, in: &draft)
         }
         let outcome = open.view.apply(
             draft, event?.targetChanges[open.target], awaitsRequery: event?.mismatches[open.target] != nil)

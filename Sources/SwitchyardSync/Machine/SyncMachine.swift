@@ -119,6 +119,7 @@ package final class SyncMachine {
     // MARK: Asked by the runner of the machine, and by tests
 
     package var onlineState: OnlineState { online.state }
+    package var store: any SyncStore { local.store }
     package var owner: QueueOwner { local.owner }
     package func targetID(of query: LiveQuery) -> Int? { views[query]?.target }
     package var batchesInFlight: Int { pipeline.count }

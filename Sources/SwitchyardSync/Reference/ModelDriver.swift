@@ -3,7 +3,7 @@ public import Switchyard
 /// The reference driver: one device on a ``ModelServer``.
 public struct ModelDriver: SyncDriver {
     public let provider: InfrastructureProvider = "model"
-    public let capabilities: StorageCapabilities
+    public let capabilities = StorageCapabilities.all
     public let traits = SyncDriverTraits(hasLedger: true)
     private let server: ModelServer
     private let clock: any Clock<Duration>
@@ -12,9 +12,6 @@ public struct ModelDriver: SyncDriver {
     public init(_ server: ModelServer, clock: any Clock<Duration> = ContinuousClock()) {
         self.server = server
         self.clock = clock
-        var capabilities = StorageCapabilities.all
-        capabilities.recursiveDelete = false
-        self.capabilities = capabilities
     }
 
     public func documents(_ paths: [StoragePath]) async throws(StorageError) -> FetchedDocuments {

@@ -12,6 +12,8 @@ package actor SyncEngine {
     private let now: @Sendable () -> Timestamp
     let chance: @Sendable () -> Double
     private var owner: QueueOwner
+    /// Outlives the machine, which clearing replaces.
+    private var isNetworkEnabled = true
     private var openMachine: SyncMachine?
     private(set) var isShutDown = false
 
@@ -66,6 +68,7 @@ package actor SyncEngine {
             store: storage(), policy: policy, owner: owner, storeID: RandomID.make(), maximumInFlight: 10)
         openMachine = machine
         if policy != .eager { startCollector() }
+        if !isNetworkEnabled { perform(machine.handle(.setNetwork(isEnabled: false))) }
         perform(machine.start())
         return machine
     }
@@ -107,6 +110,7 @@ package actor SyncEngine {
     }
 
     private func startCollector() {
+        collector?.cancel()
         collector = Task { [weak self, clock] in
             var pause = Duration.seconds(60)
             while (try? await clock.sleep(for: pause)) != nil {
@@ -154,6 +158,9 @@ package actor SyncEngine {
 
     /// How many listeners are open; none once every stream has been left.
     package var listenerCount: Int { listens.count + inSync.count + queues.count + refusals.count }
+
+    /// How many targets the stream of changes is asked for.
+    package var watchedTargetCount: Int { openMachine?.listening.count ?? 0 }
 
     // MARK: Writing
 
@@ -239,6 +246,11 @@ package actor SyncEngine {
         feed(.setUser(owner))
     }
 
+    func setNetwork(isEnabled: Bool) throws(StorageError) {
+        isNetworkEnabled = isEnabled
+        try handle(.setNetwork(isEnabled: isEnabled))
+    }
+
     func clear() throws(StorageError) {
         let machine = try machine()
         guard !machine.hasListeners else {
@@ -247,6 +259,7 @@ package actor SyncEngine {
         perform(machine.handle(.setNetwork(isEnabled: false)))
         try machine.clear()
         openMachine = nil
+        cancelTimers()
         let error = StorageError(.cancelled, "What was kept on this device was deleted.")
         failAll(error)
         machine.close()
@@ -257,11 +270,15 @@ package actor SyncEngine {
         if let machine = openMachine { perform(machine.handle(.setNetwork(isEnabled: false))) }
         isShutDown = true
         collector?.cancel()
-        for timer in timers.values { timer.cancel() }
-        timers = [:]
+        cancelTimers()
         openMachine?.close()
         openMachine = nil
         failAll(StorageError(.shutDown, "The client was shut down."))
+    }
+
+    private func cancelTimers() {
+        for timer in timers.values { timer.cancel() }
+        timers = [:]
     }
 
     private func failAll(_ error: StorageError) {

@@ -4,12 +4,12 @@ import Synchronization
 extension SyncedStorageClient {
     public func enableNetwork() async throws(StorageError) {
         isNetworkEnabled.withLock { $0 = true }
-        try await engine.handle(.setNetwork(isEnabled: true))
+        try await engine.setNetwork(isEnabled: true)
     }
 
     public func disableNetwork() async throws(StorageError) {
         isNetworkEnabled.withLock { $0 = false }
-        try await engine.handle(.setNetwork(isEnabled: false))
+        try await engine.setNetwork(isEnabled: false)
     }
 
     public func waitForPendingWrites() async throws(StorageError) {
@@ -68,14 +68,6 @@ extension SyncedStorageClient {
     }
 
     public func clearPersistence() async throws(StorageError) { try await engine.clear() }
-
-    /// Loads documents and named queries that were packed beforehand; one that was loaded before is passed over.
-    package func load(_ bundle: DocumentBundle) async throws(StorageError) { try await engine.handle(.load(bundle)) }
-
-    /// The query to which a bundle gave a name.
-    package func namedQuery(_ name: String) async throws(StorageError) -> Query? {
-        try await engine.namedQuery(name)
-    }
 }
 
 extension SyncEngine {
@@ -90,6 +82,4 @@ extension SyncEngine {
     func resolveRefused(_ id: String, requeuing writes: [DocumentWrite]?) throws(StorageError) {
         try handle(.resolveRefused(id: id, requeuing: writes, at: timestamp))
     }
-
-    func namedQuery(_ name: String) throws(StorageError) -> Query? { try machine().namedQuery(name) }
 }

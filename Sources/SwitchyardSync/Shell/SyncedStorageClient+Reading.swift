@@ -60,13 +60,6 @@ extension SyncedStorageClient {
         return try await driver.collections(under: document)
     }
 
-    public func deleteRecursively(
-        _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
-    ) async throws(StorageError) -> Int {
-        try await checkServer()
-        return try await driver.deleteRecursively(document, progress: progress)
-    }
-
     private enum Read {
         case fetched([StoragePath: DocumentSnapshot])
         /// Why the server was not asked or did not answer.

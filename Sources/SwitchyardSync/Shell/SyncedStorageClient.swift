@@ -96,6 +96,7 @@ public final class SyncedStorageClient: StorageClient {
 
     // MARK: Writing
 
+    @discardableResult
     public func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt {
         try checkBatch(batch)
         let (id, answer) = try await engine.write(batch.writes)

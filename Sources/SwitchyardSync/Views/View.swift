@@ -24,13 +24,19 @@ struct View {
 
     var query: LiveQuery { evaluator.query }
 
-    /// What `changes` make of the documents. Nothing is visible before ``apply(_:_:resolvesLimbo:awaitsRequery:)``.
-    ///
-    /// - Parameter earlier: Changes that these come on top of.
+    /// Begins a change. The contents move into the draft, and come back with ``apply(_:_:resolvesLimbo:awaitsRequery:)``:
+    /// while both had them, the first change would copy everything.
+    mutating func beginDraft() -> ViewDraft {
+        var draft = ViewDraft(before: contents.documents)
+        swap(&draft.contents, &contents)
+        swap(&draft.awaited, &awaited)
+        return draft
+    }
+
+    /// Adds what `changes` make of the documents to a draft.
     func draft(
-        _ changes: LocalStore.Documents, after earlier: ViewDraft? = nil, overdue: Set<StoragePath> = []
-    ) -> ViewDraft {
-        var draft = earlier ?? ViewDraft(contents, awaited)
+        _ changes: LocalStore.Documents, in draft: inout ViewDraft, overdue: Set<StoragePath> = []
+    ) {
         draft.needsRefill = false
         let limit = evaluator.limit
         let isFull = limit.map { draft.contents.documents.count == $0.count } ?? false
@@ -44,8 +50,8 @@ struct View {
             let old = draft.contents[path]
             let new = evaluator.matches(document) ? document : nil
             guard old != nil || new != nil else { continue }
-            let wasPending = old != nil && contents.pending.contains(path)
-            let isPending = new.map { isPendingHere($0) } ?? false
+            let wasPending = old != nil && draft.wasPending(path)
+            let isPending = new.map { draft.isPending($0) } ?? false
             switch (old, new) {
             case (let old?, let new?):
                 // Acknowledged: the stream is about to show it, in one step less.
@@ -77,7 +83,6 @@ struct View {
                 draft.put(nil, at: surplus.path, isPending: false, evaluator)
             }
         }
-        return draft
     }
 
     struct Outcome {
@@ -94,7 +99,7 @@ struct View {
     mutating func apply(
         _ draft: ViewDraft, _ change: TargetChange? = nil, resolvesLimbo: Bool = true, awaitsRequery: Bool = false
     ) -> Outcome {
-        let changes = draft.changes(from: contents, evaluator)
+        let changes = draft.changes(evaluator)
         var touched = Set(draft.touched.keys)
         contents = draft.contents
         awaited = draft.awaited
@@ -131,7 +136,7 @@ struct View {
     mutating func goOffline() -> ViewSnapshot? {
         guard isCurrent else { return nil }
         isCurrent = false
-        return apply(ViewDraft(contents, awaited), resolvesLimbo: false).snapshot
+        return apply(beginDraft(), resolvesLimbo: false).snapshot
     }
 
     func snapshot(_ changes: [DocumentChange] = [], syncStateChanged: Bool = false) -> ViewSnapshot {
@@ -139,15 +144,6 @@ struct View {
             query: query, documents: DocumentList(contents.documents), changes: changes, isFromCache: !isSynced,
             hasPendingWrites: !contents.pending.isEmpty, syncStateChanged: syncStateChanged,
             hasCachedResults: hasCachedResults)
-    }
-
-    /// An acknowledged write counts as pending until the stream shows it, if this view showed it as pending.
-    private func isPendingHere(_ document: DocumentSnapshot) -> Bool {
-        switch document.metadata.localState {
-        case .none: false
-        case .pending: true
-        case .committed: contents.pending.contains(document.path)
-        }
     }
 
     private mutating func updateLimbo(_ touched: Set<StoragePath>) -> (added: [StoragePath], removed: [StoragePath]) {

@@ -29,17 +29,30 @@ struct ViewContents {
 
 /// The next state of a view while it is worked out.
 struct ViewDraft {
-    private(set) var contents: ViewContents
+    var contents = ViewContents()
+    /// The documents in order, before.
+    private let before: PersistentSequence<DocumentSnapshot>
     /// How each document that was touched looked before, and whether it was pending.
     private(set) var touched: [StoragePath: (old: DocumentSnapshot?, wasPending: Bool)] = [:]
     /// Whether the limit cut away, or may have, what belongs into the result now.
     var needsRefill = false
 
-    var awaited: [StoragePath: DocumentSnapshot]
+    var awaited: [StoragePath: DocumentSnapshot] = [:]
 
-    init(_ contents: ViewContents, _ awaited: [StoragePath: DocumentSnapshot] = [:]) {
-        self.contents = contents
-        self.awaited = awaited
+    init(before: PersistentSequence<DocumentSnapshot>) { self.before = before }
+
+    /// Whether the view showed a pending write on the document before this draft.
+    func wasPending(_ path: StoragePath) -> Bool {
+        if let before = touched[path] { before.wasPending } else { contents.pending.contains(path) }
+    }
+
+    /// An acknowledged write counts as pending until the stream shows it, if the view showed it as pending.
+    func isPending(_ document: DocumentSnapshot) -> Bool {
+        switch document.metadata.localState {
+        case .none: false
+        case .pending: true
+        case .committed: wasPending(document.path)
+        }
     }
 
     mutating func put(
@@ -50,15 +63,15 @@ struct ViewDraft {
         contents.put(document, at: path, isPending: isPending, evaluator)
     }
 
-    /// The difference to `old`, of which this is a draft, in the order in which listeners apply it.
-    func changes(from old: ViewContents, _ evaluator: LiveEvaluator) -> [DocumentChange] {
+    /// The difference to before, in the order in which listeners apply it.
+    func changes(_ evaluator: LiveEvaluator) -> [DocumentChange] {
         guard !touched.isEmpty else { return [] }
         var known: [(path: StoragePath, old: DocumentSnapshot?, new: DocumentSnapshot?)] = []
         known.reserveCapacity(touched.count)
         for (path, before) in touched where before.old != nil || contents[path] != nil {
             known.append((path, before.old, contents[path]))
         }
-        return ListDifference.changes(touched: known, from: old.documents, by: evaluator.evaluator).compactMap {
+        return ListDifference.changes(touched: known, from: before, by: evaluator.evaluator).compactMap {
             change in
             // The version goes while a write is pending, so it says nothing about the contents.
             guard change.kind == .modified, let before = touched[change.document.path]?.old,

@@ -2,6 +2,7 @@ import Foundation
 import Switchyard
 import SwitchyardConformance
 import SwitchyardSync
+import SwitchyardTestSupport
 import Testing
 
 /// Every device of the harness is a client over the reference driver, all on one model server.
@@ -12,10 +13,7 @@ struct ModelHarness: StorageHarness {
 
     init(folder: URL? = nil) {
         self.folder = folder
-        var capabilities = ModelDriver(server).capabilities
-        capabilities.offline = true
-        capabilities.liveStreams = true
-        features = StorageFeatures(capabilities)
+        features = StorageFeatures(ModelDriver(server).capabilities)
     }
 
     func makeStorageClient() async throws -> any StorageClient {
@@ -34,11 +32,29 @@ struct ModelHarness: StorageHarness {
     }
 
     static let files = ModelHarness(
-        folder: FileManager.default.temporaryDirectory.appendingPathComponent("synced-\(UUID().uuidString)"))
+        folder: ScratchSpace.url.appendingPathComponent("synced-\(UUID().uuidString)"))
     static let fileTally = ConformanceTally("synced storage in files", StorageConformance.all, for: files.features)
 
     @Test(arguments: StorageConformance.checks(for: files.features))
     func `Storage over the engine in a file`(_ check: StorageCheck) async throws {
         try await Self.fileTally.run(check, on: Self.files)
+    }
+
+    static let tiny = TinyHarness()
+    static let tinyTally = ConformanceTally("tiny driver", StorageConformance.all, for: tiny.features)
+
+    @Test(arguments: StorageConformance.checks(for: tiny.features))
+    func `Storage over a driver that uses nothing but what is public`(_ check: StorageCheck) async throws {
+        try await Self.tinyTally.run(check, on: Self.tiny)
+    }
+}
+
+/// Every device of the harness is a client over the tiny driver.
+struct TinyHarness: StorageHarness {
+    private let server = TinyServer()
+    var features: StorageFeatures { StorageFeatures(TinyDriver(server: server).capabilities) }
+
+    func makeStorageClient() async throws -> any StorageClient {
+        SyncedStorageClient(driver: TinyDriver(server: server))
     }
 }

@@ -1,18 +1,18 @@
 /// Deletes a document with everything below it, from the leaves up, in batches: what was interrupted can be done again.
-struct RecursiveDeletion {
+package struct RecursiveDeletion {
     private static let batchSize = 200
 
     let storage: any StorageClient
     let progress: @Sendable (Int) -> Void
     private var batch = WriteBatch()
-    private(set) var deleted = 0
+    package private(set) var deleted = 0
 
-    init(_ storage: any StorageClient, progress: @escaping @Sendable (Int) -> Void) {
+    package init(_ storage: any StorageClient, progress: @escaping @Sendable (Int) -> Void) {
         self.storage = storage
         self.progress = progress
     }
 
-    mutating func delete(_ document: StoragePath) async throws(StorageError) {
+    package mutating func delete(_ document: StoragePath) async throws(StorageError) {
         try await emptyOut(document)
         try await add(document)
     }
@@ -35,7 +35,7 @@ struct RecursiveDeletion {
         if batch.count >= batchSize { try await flush() }
     }
 
-    mutating func flush() async throws(StorageError) {
+    package mutating func flush() async throws(StorageError) {
         guard !batch.isEmpty else { return }
         guard !Task.isCancelled else { throw StorageError(.cancelled, "The deletion was cancelled.") }
         try await storage.commit(batch).acknowledged()

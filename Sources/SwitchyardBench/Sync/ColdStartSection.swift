@@ -1,0 +1,63 @@
+import Foundation
+import Switchyard
+import SwitchyardSync
+
+/// A process without a past opens a large cache, and a listener gets its first snapshot out of it.
+struct ColdStartSection: BenchSection {
+    let name = "cold start"
+
+    func run(_ bench: Bench) async throws {
+        let folder = SyncSample.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let total = bench.settings.count(100_000, quick: 10_000)
+        try fill(folder, total)
+        for (task, title, mark) in [
+            ("resumed", "50 results of a query that was listened to", Figure.Mark.atMost(50)),
+            ("few", "a collection of 50 documents", .atMost(50)),
+            ("scan", "50 results of a query that was never asked", nil),
+        ] {
+            let rounds = bench.settings.count(mark == nil ? 3 : 9, quick: 1)
+            let time = try await bench.inChild("\(task):\(folder.path)", rounds: rounds)
+            await bench.report("\(total) cached, first snapshot: \(title)", time, "ms", mark)
+        }
+    }
+
+    private static func query(_ task: Substring) throws -> Query {
+        switch task {
+        case "few": Query(in: "few")
+        case "scan": try Query(in: "items").where("rank", .greaterThanOrEqual, 20).limited(to: 50)
+        default: try Query(in: "items").where("rank", .lessThan, 50).ordered(by: "rank")
+        }
+    }
+
+    /// Everything comes as a server would send it: a large collection, a small one, and a query that is then confirmed.
+    private func fill(_ folder: URL, _ total: Int) throws {
+        let desk = try SyncDesk(SQLiteStore(folder: folder))
+        desk.feed(.listen(1, .query(Query(in: "items")), ListenerOptions()))
+        desk.answer(2, (0..<total).map { SyncSample.document($0) })
+        desk.feed(.unlisten(1))
+        desk.feed(.listen(2, .query(Query(in: "few")), ListenerOptions()))
+        desk.answer(4, (0..<50).map { SyncSample.document($0, in: "few") })
+        desk.feed(.unlisten(2))
+        desk.feed(.listen(3, .query(try Self.query("resumed")), ListenerOptions()))
+        desk.answer(6, (0..<50).map { SyncSample.document($0) })
+        desk.feed(.unlisten(3))
+        desk.machine.close()
+    }
+
+    /// Milliseconds from nothing to the first snapshot.
+    func runChild(_ task: String, _ settings: BenchSettings) async throws -> Double {
+        guard let colon = task.firstIndex(of: ":") else { throw BenchFailure("no folder") }
+        let folder = URL(fileURLWithPath: String(task[task.index(after: colon)...]), isDirectory: true)
+        let query = try Self.query(task[..<colon])
+        let start = ContinuousClock().now
+        let client = SyncedStorageClient(driver: SilentDriver(), storage: .folder(folder))
+        var snapshots = client.snapshots(of: query, options: ListenOptions()).makeAsyncIterator()
+        let first = try await snapshots.next()
+        let time = (ContinuousClock().now - start).inSeconds * 1000
+        guard first?.documents.count == 50 else {
+            throw BenchFailure("\(first?.documents.count ?? 0) documents instead of 50")
+        }
+        return time
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import Switchyard
+import SwitchyardSync
+
+/// A queue that grew without a connection, sent in order once there is one; and what the engine holds in memory meanwhile.
+struct ReplaySection: BenchSection {
+    let name = "replay"
+
+    func run(_ bench: Bench) async throws {
+        let count = bench.settings.count(10_000, quick: 1000)
+        for (task, title) in [("memory", "in memory"), ("sqlite", "over SQLite")] {
+            let rate = try await bench.inChild(task, rounds: bench.settings.count(5, quick: 1))
+            await bench.report("\(count) queued writes, \(title)", rate, "1/s", .atLeast(5000))
+        }
+        for (task, title) in [
+            ("resident queue", "resident memory ÷ data, \(count) queued writes"),
+            ("resident view", "resident memory ÷ data, a live query of \(count) documents"),
+        ] {
+            let share = try await bench.inChild(task, rounds: bench.settings.count(5, quick: 1))
+            await bench.report(title, share, "×", .atMost(3))
+        }
+    }
+
+    func runChild(_ task: String, _ settings: BenchSettings) async throws -> Double {
+        let count = settings.count(10_000, quick: 1000)
+        switch task {
+        case "memory": return try await replay(count, .memory)
+        case "sqlite":
+            let folder = SyncSample.temporaryFolder()
+            defer { try? FileManager.default.removeItem(at: folder) }
+            return try await replay(count, .folder(folder))
+        case "resident queue": return try await queueShare(count)
+        case "resident view": return try viewShare(count)
+        default: throw BenchFailure("no such task")
+        }
+    }
+
+    /// Acknowledged writes in a second.
+    private func replay(_ count: Int, _ storage: SyncStorage) async throws -> Double {
+        let server = ModelServer()
+        let client = SyncedStorageClient(driver: ModelDriver(server), storage: storage)
+        try await fill(client, count)
+        let start = ContinuousClock().now
+        try await client.enableNetwork()
+        try await client.waitForPendingWrites()
+        let time = (ContinuousClock().now - start).inSeconds
+        guard server.documents.count == count else { throw BenchFailure("writes are missing") }
+        await client.shutDown()
+        return Double(count) / time
+    }
+
+    private func fill(_ client: SyncedStorageClient, _ count: Int) async throws {
+        try await client.disableNetwork()
+        for number in 0..<count { try await client.commit(WriteBatch([Self.write(number)])) }
+    }
+
+    private static func write(_ number: Int) throws -> DocumentWrite {
+        try DocumentWrite.set(SyncSample.path(number), data: SyncSample.fields(number))
+    }
+
+    /// What 10 000 queued writes add to the process, as a share of what they write.
+    private func queueShare(_ count: Int) async throws -> Double {
+        let client = SyncedStorageClient(driver: SilentDriver())
+        try await client.disableNetwork()
+        try await client.commit(WriteBatch([Self.write(count)]))
+        let before = Usage.residentBytes
+        try await fill(client, count)
+        let share = Double(Usage.residentBytes - before) / Double(Self.dataBytes(count))
+        try await client.commit(WriteBatch([Self.write(count)]))
+        return share
+    }
+
+    /// What a listener of 10 000 documents adds to the process, cache in memory included.
+    private func viewShare(_ count: Int) throws -> Double {
+        let desk = try SyncDesk(MemoryStore())
+        desk.feed(.listen(1, .query(Query(in: "items")), ListenerOptions()))
+        desk.feed(.watched(.added([2])))
+        let before = Usage.residentBytes
+        for number in 0..<count { desk.feed(.watched(.changed(SyncSample.document(number), targets: [2]))) }
+        desk.feed(.watched(.current([2], token: [1])))
+        desk.feed(.watched(.snapshot(version: SyncSample.version)))
+        let share = Double(Usage.residentBytes - before) / Double(Self.dataBytes(count))
+        guard desk.snapshots[1]?.documents.count == count else { throw BenchFailure("documents are missing") }
+        return share
+    }
+
+    private static func dataBytes(_ count: Int) -> Int {
+        (0..<count).reduce(0) { $0 + SyncSample.fields($1).storedBytes + SyncSample.path($1).rawValue.utf8.count }
+    }
+}

@@ -1,0 +1,50 @@
+public import Switchyard
+
+extension SyncedStorageClient {
+    /// Deletes `document` and everything below it, in the order of the calls: what was queued before takes effect first, and
+    /// what is written afterwards stays.
+    ///
+    /// A server that deletes by itself is asked once the queue has been answered, and the cache hears of it as it does of
+    /// another device's deletion. Otherwise collections are listed and their documents deleted through the queue.
+    public func deleteRecursively(
+        _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
+    ) async throws(StorageError) -> Int {
+        guard capabilities.recursiveDelete else {
+            throw .unsupported(
+                "deleting recursively", by: provider,
+                instead: "Delete the documents of each collection by their names.")
+        }
+        try await checkServer()
+        try await flushQueue()
+        do throws(StorageError) {
+            return try await driver.deleteRecursively(document, progress: progress)
+        } catch {
+            guard error.code == .unsupported, capabilities.listCollections else { throw error }
+        }
+        var deletion = RecursiveDeletion(self, progress: progress)
+        try await deletion.delete(document)
+        try await deletion.flush()
+        return deletion.deleted
+    }
+
+    /// Waits until everything queued so far has been answered.
+    ///
+    /// - Throws: `.unavailable` once an attempt to send the first of it fails: this does not wait for a connection.
+    private func flushQueue() async throws(StorageError) {
+        var last: PendingWrite?
+        var attempts: [PendingWrite.ID: Int]?
+        for try await queue in pendingWrites() {
+            if attempts == nil {
+                guard let newest = queue.last else { return }
+                last = newest
+                attempts = Dictionary(queue.map { ($0.id, $0.attempts) }, uniquingKeysWith: { first, _ in first })
+                try await retryPendingWrites()
+            }
+            guard let first = queue.first, queue.contains(where: { $0.id == last?.id }) else { return }
+            if first.attempts > attempts?[first.id] ?? .max {
+                throw StorageError(.unavailable, "Writes that come before could not be sent.")
+            }
+        }
+        throw StorageError(.cancelled, "The deletion was cancelled.")
+    }
+}
