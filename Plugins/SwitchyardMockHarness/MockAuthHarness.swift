@@ -11,6 +11,7 @@ package final class MockAuthHarness: AuthHarness {
     private let stores = Mutex<[ObjectIdentifier: MockSessionStore]>([:])
     private let calls = Mutex(0)
     private let time: MovableTime?
+    private let around: @Sendable (any AuthClient) -> any AuthClient
 
     /// A clock that can be moved so that tokens run out; for checks that run one after the other.
     package struct MovableTime: Sendable {
@@ -23,8 +24,14 @@ package final class MockAuthHarness: AuthHarness {
         }
     }
 
-    /// - Parameter capabilities: What the clients declare.
-    package init(_ capabilities: AuthCapabilities = .all, time: MovableTime? = nil) {
+    /// - Parameters:
+    ///   - capabilities: What the clients declare.
+    ///   - around: Puts layers around each client.
+    package init(
+        _ capabilities: AuthCapabilities = .all, time: MovableTime? = nil,
+        around: @escaping @Sendable (any AuthClient) -> any AuthClient = { $0 }
+    ) {
+        self.around = around
         var features = AuthFeatures(capabilities)
         features.keepsSessions = true
         features.endsSessions = true
@@ -40,14 +47,16 @@ package final class MockAuthHarness: AuthHarness {
     package func makeAuthClient() async throws -> any AuthClient { make(MockSessionStore()) }
 
     package func reopen(_ client: any AuthClient) async throws -> any AuthClient {
-        let store = (client as? MockAuthClient).flatMap { client in stores.withLock { $0[ObjectIdentifier(client)] } }
+        let store = client.unwrapped(as: MockAuthClient.self).flatMap { client in
+            stores.withLock { $0[ObjectIdentifier(client)] }
+        }
         return make(store ?? MockSessionStore())
     }
 
-    private func make(_ store: MockSessionStore) -> MockAuthClient {
+    private func make(_ store: MockSessionStore) -> any AuthClient {
         let client = MockAuthClient(backend, store: store, capabilities: features.capabilities)
         stores.withLock { $0[ObjectIdentifier(client)] = store }
-        return client
+        return around(client)
     }
 
     package func confirmEmail(_ email: String) async throws { backend.accounts.confirmEmail(email) }

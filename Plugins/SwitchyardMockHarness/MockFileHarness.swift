@@ -9,9 +9,12 @@ package final class MockFileHarness: FileHarness {
     package let features: FileFeatures
     private let backend = MockBackend()
     private let stores = Mutex<[ObjectIdentifier: MockUploadStore]>([:])
+    private let around: @Sendable (any FileStorageClient) -> any FileStorageClient
     private static let partSize = 256 << 10
 
-    package init() {
+    /// - Parameter around: Puts layers around each client.
+    package init(around: @escaping @Sendable (any FileStorageClient) -> any FileStorageClient = { $0 }) {
+        self.around = around
         var features = FileFeatures(.all)
         features.fetchesURLs = true
         features.keepsUploads = true
@@ -21,20 +24,22 @@ package final class MockFileHarness: FileHarness {
     package func makeFileClient() async throws -> any FileStorageClient { make(MockUploadStore()) }
 
     package func reopen(_ client: any FileStorageClient) async throws -> any FileStorageClient {
-        let store = (client as? MockFileStorageClient).flatMap { one in stores.withLock { $0[ObjectIdentifier(one)] } }
+        let store = client.unwrapped(as: MockFileStorageClient.self).flatMap { one in
+            stores.withLock { $0[ObjectIdentifier(one)] }
+        }
         return make(store ?? MockUploadStore())
     }
 
-    private func make(_ store: MockUploadStore) -> MockFileStorageClient {
+    private func make(_ store: MockUploadStore) -> any FileStorageClient {
         let client = MockFileStorageClient(backend, store: store, partSize: Self.partSize)
         stores.withLock { $0[ObjectIdentifier(client)] = store }
-        return client
+        return around(client)
     }
 
     package func fetch(_ url: URL) async throws -> Data? { backend.files.contents(of: url) }
 
     package func cutOff(_ client: any FileStorageClient, afterBytes count: Int64) async throws {
-        (client as? MockFileStorageClient)?.controls.fail(
+        client.unwrapped(as: MockFileStorageClient.self)?.controls.fail(
             .uploadPart, onCall: Int(count) / Self.partSize, times: 1_000_000,
             with: FileStorageError(.unavailable, "The connection is cut."))
     }

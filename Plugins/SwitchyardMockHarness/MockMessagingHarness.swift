@@ -6,9 +6,14 @@ package struct MockMessagingHarness: MessagingHarness {
     package let features = MessagingFeatures(.all)
     private let backend = MockBackend()
 
-    package init() {}
+    private let around: @Sendable (any MessagingClient) -> any MessagingClient
 
-    package func makeMessagingClient() async throws -> any MessagingClient { MockMessagingClient(backend) }
+    /// - Parameter around: Puts layers around each client.
+    package init(around: @escaping @Sendable (any MessagingClient) -> any MessagingClient = { $0 }) {
+        self.around = around
+    }
+
+    package func makeMessagingClient() async throws -> any MessagingClient { around(MockMessagingClient(backend)) }
     package func platformToken() -> PlatformPushToken? {
         PlatformPushToken(.apns, token: Secret("\(UInt64.random(in: 0..<UInt64.max))"))
     }

@@ -33,9 +33,19 @@ extension MockStorageClient {
     }
 
     public func snapshotsInSync() -> EventStream<Void, StorageError> {
-        EventStream { [self] continuation in
+        EventStream.announced { [self] continuation in
             open(
-                { device, _ in (device.add(continuation), [{ continuation.yield(()) }]) },
+                { device, _ in
+                    (
+                        device.add(continuation),
+                        [
+                            {
+                                continuation.announce()
+                                continuation.yield(())
+                            }
+                        ]
+                    )
+                },
                 close: { device, id, _ in device.removeRoundListener(id) },
                 refuse: { continuation.finish(throwing: $0) })
         }

@@ -14,6 +14,8 @@ import Synchronization
 public final class MockStorageClient: StorageClient {
     public let provider: InfrastructureProvider = .mock
     public let capabilities: StorageCapabilities
+    /// The network's.
+    public var clock: any Clock<Duration> { controls.network.clock }
     /// The test's hand on this client.
     public let controls: MockControls<StorageError>
 

@@ -20,7 +20,9 @@ public final class Infrastructure: Sendable {
     ) async throws(InfrastructureError) {
         let (instances, authBoard) = try await Instances.make(
             factory, configuration, surroundings, reusing: Instances(), authBoard: nil)
-        let boards = Switchboards(auth: authBoard, instances.selected(configuration.selection))
+        let boards = Switchboards(
+            auth: authBoard,
+            instances.selected(configuration.selection, Layers(retry: configuration.retry, surroundings)))
         assembly = Assembly(
             factory: factory, configuration: configuration, surroundings: surroundings, boards: boards,
             instances: instances)

@@ -24,7 +24,7 @@ public struct InfrastructureFactory: Sendable {
     package func configured(by configuration: InfrastructureConfiguration) throws(InfrastructureError)
         -> InfrastructureFactory
     {
-        try checkSettings(configuration)
+        try check(configuration)
         var modules: [ModuleSupplier] = []
         for provider in configuration.selection.providers.sorted(by: { $0.rawValue < $1.rawValue }) {
             modules.append(.configured(try module(provider, configuration)))
@@ -60,7 +60,8 @@ public struct InfrastructureFactory: Sendable {
     public func createAuthClient(
         provider: InfrastructureProvider, in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
     ) async throws(InfrastructureError) -> any AuthClient {
-        try await module(provider).makeAuthClient(surroundings.context(for: provider, auth: nil))
+        Layers(retry: nil, surroundings).around(
+            try await module(provider).makeAuthClient(surroundings.context(for: provider, auth: nil)))
     }
 
     /// The storage uses the tokens of `auth`; without one it works for nobody in particular.
@@ -68,21 +69,24 @@ public struct InfrastructureFactory: Sendable {
         provider: InfrastructureProvider, auth: (any AuthClient)? = nil,
         in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
     ) async throws(InfrastructureError) -> any StorageClient {
-        try await module(provider).makeStorageClient(surroundings.context(for: provider, auth: auth))
+        Layers(retry: nil, surroundings).around(
+            try await module(provider).makeStorageClient(surroundings.context(for: provider, auth: auth)))
     }
 
     public func createFileStorageClient(
         provider: InfrastructureProvider, auth: (any AuthClient)? = nil,
         in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
     ) async throws(InfrastructureError) -> any FileStorageClient {
-        try await module(provider).makeFileStorageClient(surroundings.context(for: provider, auth: auth))
+        Layers(retry: nil, surroundings).around(
+            try await module(provider).makeFileStorageClient(surroundings.context(for: provider, auth: auth)))
     }
 
     public func createMessagingClient(
         provider: InfrastructureProvider, auth: (any AuthClient)? = nil,
         in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
     ) async throws(InfrastructureError) -> any MessagingClient {
-        try await module(provider).makeMessagingClient(surroundings.context(for: provider, auth: auth))
+        Layers(retry: nil, surroundings).around(
+            try await module(provider).makeMessagingClient(surroundings.context(for: provider, auth: auth)))
     }
 
     /// The provider's client for users on clients that exist already.
@@ -131,38 +135,40 @@ public struct InfrastructureFactory: Sendable {
     private func module(
         _ provider: InfrastructureProvider
     ) throws(InfrastructureError) -> any InfrastructureModule {
-        try module(provider, InfrastructureConfiguration(InfrastructureSelection(default: provider)))
+        let configuration = InfrastructureConfiguration(InfrastructureSelection(default: provider))
+        try check(configuration)
+        return try module(provider, configuration)
     }
 
     func module(
         _ provider: InfrastructureProvider, _ configuration: InfrastructureConfiguration
     ) throws(InfrastructureError) -> any InfrastructureModule {
-        let matching = suppliers.filter { $0.provider == provider }
-        guard let supplier = matching.first else {
-            let known = providers.map(\.rawValue)
-            let hint =
-                ConfigurationProblem.nearest(to: provider.rawValue, in: known).map { " Did you mean “\($0)”?" } ?? ""
-            throw InfrastructureError(
-                .unknownProvider,
-                "There is no module “\(provider)”; the factory was given \(known.isEmpty ? "none" : known.joined(separator: ", ")).\(hint)"
-            )
-        }
-        guard matching.count == 1 else {
-            throw InfrastructureError(
-                .invalidConfiguration, "The factory was given two modules “\(provider)”; keep one.")
+        guard let supplier = suppliers.first(where: { $0.provider == provider }) else {
+            throw ConfigurationProblem.unknownProvider(provider, at: ["default"], known: providers).error
         }
         return try supplier.module(configuration)
     }
 
-    /// Settings that nobody will read are a mistake too.
-    func checkSettings(_ configuration: InfrastructureConfiguration) throws(InfrastructureError) {
-        for provider in configuration.settings.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
-            guard !suppliers.contains(where: { $0.provider == provider }) else { continue }
-            throw ConfigurationProblem(
-                path: ["providers", provider.rawValue], found: "settings of an unknown provider",
-                expected: "one of \(providers.map(\.rawValue).joined(separator: ", "))",
-                suggestion: ConfigurationProblem.nearest(to: provider.rawValue, in: providers.map(\.rawValue))
+    /// Everything that can be told without making a client, also about providers that are not chosen now.
+    func check(_ configuration: InfrastructureConfiguration) throws(InfrastructureError) {
+        for provider in providers where suppliers.count(where: { $0.provider == provider }) > 1 {
+            throw InfrastructureError(
+                .invalidConfiguration, "The factory was given two modules “\(provider)”; keep one.")
+        }
+        for service in InfrastructureService.allCases {
+            guard let provider = configuration.selection.provider(for: service) else { continue }
+            guard !providers.contains(provider) else { continue }
+            throw ConfigurationProblem.unknownProvider(
+                provider, at: configuration.selection.place(of: service), known: providers
             ).error
+        }
+        for provider in configuration.settings.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+            guard providers.contains(provider) else {
+                throw ConfigurationProblem.unknownProvider(
+                    provider, at: ["providers", provider.rawValue], known: providers
+                ).error
+            }
+            _ = try module(provider, configuration)
         }
     }
 }

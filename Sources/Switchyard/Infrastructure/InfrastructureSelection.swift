@@ -73,6 +73,12 @@ public struct InfrastructureSelection: Sendable, Hashable {
         return chosen[service] ?? (service.isCore ? self.default : provider(for: .storage))
     }
 
+    /// Where in a configuration it is said who stands behind `service`.
+    func place(of service: InfrastructureService) -> [String] {
+        if chosen[service] != nil { return ["clients", service.rawValue] }
+        return service.isCore ? ["default"] : place(of: .storage)
+    }
+
     /// Every provider that has something to do.
     var providers: Set<InfrastructureProvider> {
         Set(InfrastructureService.allCases.compactMap { provider(for: $0) })

@@ -8,7 +8,10 @@ public struct InfrastructureSurroundings: Sendable {
     public var now: @Sendable () -> Timestamp
     /// A folder for what must outlast the process; a configuration's own takes precedence. `nil` keeps everything in memory.
     public var stateFolder: URL?
+    /// Told of everything that clients do, and of what their providers report. A silent one costs nothing.
     public var observer: any InfrastructureObserver
+    /// What stands around every client, the closest first. Retries of a configuration are closer still, the observer farther.
+    public var layers: [any ClientLayer] = []
     /// How long a switch waits for calls on the old client before it shuts that down all the same.
     public var drainDeadline: Duration
 

@@ -34,21 +34,27 @@ extension Secret: Codable {
 
     public init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(String.self)
-        guard text.hasPrefix("${"), text.hasSuffix("}") else {
+        guard let name = Secret.variable(in: text) else {
             self.init(text)
             return
         }
-        let name = String(text.dropFirst(2).dropLast())
         let environment = decoder.userInfo[Secret.environmentKey] as? [String: String] ?? [:]
-        guard let value = environment[name] else {
+        guard let value = environment[name], !value.isEmpty else {
             throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "The variable \(name) is not set."))
+                .init(codingPath: decoder.codingPath, debugDescription: "the variable \(name) is not set"))
         }
         self.init(value, name: name)
     }
 
+    /// The name in a text that is nothing but `${NAME}`.
+    static func variable(in text: String) -> String? {
+        text.hasPrefix("${") && text.hasSuffix("}") ? String(text.dropFirst(2).dropLast()) : nil
+    }
+
     /// Set in an encoder's `userInfo` only while settings of code and file are laid over each other, in memory.
     static let revealingKey = CodingUserInfoKey(rawValue: "Switchyard.Secret.revealing")!
+    /// Where an encoder may hold ``SecretNames``, who then learn every secret that is written.
+    static let namesKey = CodingUserInfoKey(rawValue: "Switchyard.Secret.names")!
 
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
@@ -56,6 +62,7 @@ extension Secret: Codable {
             try container.encode(value)
             return
         }
-        try container.encode("${\(name ?? "SECRET")}")
+        let names = encoder.userInfo[Secret.namesKey] as? SecretNames
+        try container.encode("${\(names?.name(name, at: encoder.codingPath, value) ?? name ?? "SECRET")}")
     }
 }

@@ -24,17 +24,12 @@ public struct RetryPolicy: Sendable, Hashable {
 
     /// Runs `call` until it succeeds, fails for good, or has failed often enough.
     ///
-    /// - Parameters:
-    ///   - isRepeatable: Whether a failure leaves it safe to try again; asked only when another attempt is allowed.
-    ///   - onRetry: Told before each pause.
+    /// - Parameter onRetry: Told before each pause.
     func run<Result, Failure: ClientError>(
-        clock: any Clock<Duration>, isRepeatable: (Failure) -> Bool,
-        onRetry: (_ attempt: Int, _ pause: Duration, Failure) -> Void = { _, _, _ in },
+        clock: any Clock<Duration>, onRetry: (_ attempt: Int, _ pause: Duration, Failure) -> Void,
         _ call: () async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
-        let policy = Backoff.Policy(initial: initialPause, maximum: maximumPause, isFirstImmediate: false)
-        var backoff = Backoff(policy, now: .now)
-        var generator = SystemRandomNumberGenerator()
+        var pauses = RetryPauses(initial: initialPause, maximum: maximumPause, clock: clock)
         var attempt = 1
         while true {
             let failure: Failure
@@ -43,12 +38,78 @@ public struct RetryPolicy: Sendable, Hashable {
             } catch {
                 failure = error
             }
-            guard attempt < maximumAttempts, failure.isRetryable, isRepeatable(failure) else { throw failure }
-            let pause = backoff.next(now: .now, atLeast: failure.retryAfter, using: &generator)
+            guard attempt < maximumAttempts, failure.isRetryable else { throw failure }
+            let pause = pauses.next(atLeast: failure.retryAfter)
             onRetry(attempt, pause, failure)
             // A cancelled pause ends the retrying; the caller learns why the last call failed.
             do { try await clock.sleep(for: pause) } catch { throw failure }
             attempt += 1
         }
     }
+}
+
+extension RetryPolicy: Codable {
+    private enum CodingKeys: String, CodingKey { case maximumAttempts, initialPause, maximumPause }
+
+    /// Pauses in seconds; what is missing is as in ``standard``.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        func pause(_ key: CodingKeys, _ standard: Duration) throws -> Duration {
+            guard let seconds = try values.decodeIfPresent(Double.self, forKey: key) else { return standard }
+            guard (0...3600).contains(seconds) else {
+                throw DecodingError.dataCorruptedError(
+                    forKey: key, in: values, debugDescription: "a pause of 0 to 3600 seconds")
+            }
+            return .seconds(seconds)
+        }
+        self = .standard
+        if let attempts = try values.decodeIfPresent(Int.self, forKey: .maximumAttempts) {
+            guard (1...100).contains(attempts) else {
+                throw DecodingError.dataCorruptedError(
+                    forKey: .maximumAttempts, in: values, debugDescription: "1 to 100 attempts")
+            }
+            maximumAttempts = attempts
+        }
+        initialPause = try pause(.initialPause, initialPause)
+        maximumPause = try pause(.maximumPause, maximumPause)
+    }
+
+    public func encode(to encoder: any Encoder) throws { try shape.encode(to: encoder) }
+
+    var shape: JSON {
+        [
+            "maximumAttempts": .integer(Int64(maximumAttempts)), "initialPause": .number(initialPause / .seconds(1)),
+            "maximumPause": .number(maximumPause / .seconds(1)),
+        ]
+    }
+}
+
+/// The pauses between the attempts at one thing, measured on any clock. Made when the first attempt begins.
+struct RetryPauses {
+    private var backoff: Backoff
+    private let watch: Stopwatch
+    /// The machine counts instants of its own; only their distances matter.
+    private let origin = ContinuousClock.now
+
+    init(initial: Duration, maximum: Duration, clock: any Clock<Duration>) {
+        backoff = Backoff(.init(initial: initial, maximum: maximum, isFirstImmediate: false), now: origin)
+        watch = Stopwatch(clock)
+    }
+
+    mutating func next(atLeast minimum: Duration? = nil) -> Duration {
+        var generator = SystemRandomNumberGenerator()
+        return backoff.next(now: origin + watch.elapsed, atLeast: minimum, using: &generator)
+    }
+}
+
+/// The time since it was made, on any clock.
+struct Stopwatch: Sendable {
+    private let read: @Sendable () -> Duration
+
+    init(_ clock: some Clock<Duration>) {
+        let start = clock.now
+        read = { start.duration(to: clock.now) }
+    }
+
+    var elapsed: Duration { read() }
 }

@@ -9,6 +9,7 @@ public protocol StorageLayer: StorageClient {
 extension StorageLayer {
     public var provider: InfrastructureProvider { base.provider }
     public var capabilities: StorageCapabilities { base.capabilities }
+    public var clock: any Clock<Duration> { base.clock }
 
     public func snapshot(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
         try await base.snapshot(path, from: source)

@@ -1,7 +1,10 @@
+import Synchronization
+
 /// Things that happen, one after the other: none is ever dropped, however slow the consumer.
 ///
 /// Nothing happens before iteration starts; every iteration is a subscription of its own. What it holds is released
-/// exactly once: when the loop is left, its task cancelled, or the stream fails.
+/// exactly once: when the loop is left, its task cancelled, or the stream fails. Who must not miss what happens before the
+/// loop is reached begins the iteration beforehand, with ``begun()``.
 public struct EventStream<Element: Sendable, Failure: Error>: AsyncSequence, Sendable {
     /// Starts a subscription and returns what ends it.
     public typealias Start = @Sendable (Continuation) -> @Sendable () -> Void
@@ -14,6 +17,13 @@ public struct EventStream<Element: Sendable, Failure: Error>: AsyncSequence, Sen
         })
     }
 
+    /// A stream whose producer needs time to take hold, and calls ``Continuation/announce()`` when it has.
+    public static func announced(_ start: @escaping Start) -> EventStream {
+        EventStream(from: {
+            StreamSubscription(.all, isAnnounced: true) { start(Continuation(buffer: $0)) }
+        })
+    }
+
     /// - Parameter makeSource: What one iteration pulls from.
     init(from makeSource: @escaping @Sendable () -> any StreamSource<Element, Failure>) {
         self.makeSource = makeSource
@@ -23,6 +33,8 @@ public struct EventStream<Element: Sendable, Failure: Error>: AsyncSequence, Sen
     public struct Continuation: Sendable {
         fileprivate let buffer: StreamBuffer<Element, Failure>
 
+        /// Says that nothing which happens from now on is missed; for a stream made with ``EventStream/announced(_:)``.
+        public func announce() { buffer.announce() }
         /// - Returns: `false` once the consumer has gone.
         @discardableResult
         public func yield(_ element: Element) -> Bool { buffer.yield(element) }
@@ -55,6 +67,35 @@ public struct EventStream<Element: Sendable, Failure: Error>: AsyncSequence, Sen
         opened: @escaping @Sendable () -> Void, ended: @escaping @Sendable (Failure?) -> Void
     ) -> EventStream<Element, Failure> {
         EventStream(from: { [makeSource] in WatchedSource(makeSource(), opened: opened, ended: ended) })
+    }
+
+    /// Begins an iteration now: once this returns, no event is missed, whenever the loop is reached.
+    ///
+    /// ```swift
+    /// let messages = await messaging.messageStream().begun()
+    /// try await invite(friend)                        // whose answer may come at once
+    /// for try await message in messages { … }
+    /// ```
+    /// The first loop over the result goes on with what has begun; any other is a subscription of its own. A stream that
+    /// fails at once, or whose task is cancelled, says so in the loop. What has begun ends with the result, loop or not.
+    public func begun() async -> EventStream {
+        let source = makeSource()
+        await source.begin()
+        let held = Held(source)
+        return EventStream(from: { [makeSource] in held.take() ?? makeSource() })
+    }
+
+    /// The iteration that has begun, until a loop takes it over.
+    private final class Held: Sendable {
+        private let source: Mutex<(any StreamSource<Element, Failure>)?>
+        init(_ source: any StreamSource<Element, Failure>) { self.source = Mutex(source) }
+
+        func take() -> (any StreamSource<Element, Failure>)? {
+            source.withLock { source in
+                defer { source = nil }
+                return source
+            }
+        }
     }
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: makeSource()) }

@@ -18,6 +18,9 @@ package final class StreamBuffer<Element: Sendable, Failure: Error>: Sendable {
         var consumed = 0
         var consumer: CheckedContinuation<Outcome, Never>?
         var end: Result<Void, Failure>?
+        /// Whether the producer has taken hold, and who waits for that.
+        var isAnnounced = false
+        var announcementWaiter: CheckedContinuation<Void, Never>?
         var cleanup: (@Sendable () -> Void)?
     }
 
@@ -48,8 +51,36 @@ package final class StreamBuffer<Element: Sendable, Failure: Error>: Sendable {
         return isOpen
     }
 
+    /// The producer has taken hold: whatever happens from now on comes in here.
+    package func announce() {
+        let waiter = state.withLock { state in
+            state.isAnnounced = true
+            defer { state.announcementWaiter = nil }
+            return state.announcementWaiter
+        }
+        waiter?.resume()
+    }
+
+    /// Waits for ``announce()``, or the end. Cancellation is an end.
+    package func announcement() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    guard !state.isAnnounced, state.end == nil else { return true }
+                    precondition(state.announcementWaiter == nil, "A stream's iterator serves one task at a time.")
+                    state.announcementWaiter = continuation
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            leave()
+        }
+    }
+
     /// The end; elements that wait are still delivered before it.
     package func finish(_ end: Result<Void, Failure>) {
+        defer { announce() }
         let (consumer, cleanup) = state.withLock {
             state -> (CheckedContinuation<Outcome, Never>?, (@Sendable () -> Void)?) in
             guard state.end == nil else { return (nil, nil) }

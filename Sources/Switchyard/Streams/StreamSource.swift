@@ -5,6 +5,10 @@ protocol StreamSource<Element, Failure>: AnyObject, Sendable {
     associatedtype Element: Sendable
     associatedtype Failure: Error
 
+    /// Begins, and returns when it has taken hold or has ended; `next()` then says which.
+    func begin() async
+    /// Begins, if that has not been done.
+    ///
     /// - Returns: `nil` at the end, and when the task is cancelled.
     func next() async throws(Failure) -> Element?
 }
@@ -21,6 +25,8 @@ final class TransformingSource<Input: Sendable, Output: Sendable, Failure: Error
         self.base = Mutex(base)
         self.transform = transform
     }
+
+    func begin() async { await base.withLock { $0 }?.begin() }
 
     func next() async throws(Failure) -> Output? {
         while let element = try await base.withLock({ $0 })?.next() {
@@ -44,6 +50,8 @@ final class RefailingSource<Element: Sendable, Inner: Error, Failure: Error>: St
         self.base = base
         self.transform = transform
     }
+
+    func begin() async { await base.begin() }
 
     func next() async throws(Failure) -> Element? {
         do throws(Inner) {

@@ -3,13 +3,23 @@ final class StreamSubscription<Element: Sendable, Failure: Error>: StreamSource 
     private let buffer: StreamBuffer<Element, Failure>
     private let starter: Once
 
+    /// - Parameter isAnnounced: Whether the producer itself says when it has taken hold; else it has when `start` returns.
     init(
-        _ policy: StreamBuffer<Element, Failure>.Policy,
+        _ policy: StreamBuffer<Element, Failure>.Policy, isAnnounced: Bool = false,
         start: @escaping @Sendable (StreamBuffer<Element, Failure>) -> @Sendable () -> Void
     ) {
         let buffer = StreamBuffer<Element, Failure>(policy)
         self.buffer = buffer
-        starter = Once { if !buffer.hasEnded { buffer.setCleanup(start(buffer)) } }
+        starter = Once {
+            guard !buffer.hasEnded else { return }
+            buffer.setCleanup(start(buffer))
+            if !isAnnounced { buffer.announce() }
+        }
+    }
+
+    func begin() async {
+        if !Task.isCancelled { starter.run() }
+        await buffer.announcement()
     }
 
     func next() async throws(Failure) -> Element? {

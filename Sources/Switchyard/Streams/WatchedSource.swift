@@ -15,6 +15,11 @@ final class WatchedSource<Element: Sendable, Failure: Error>: StreamSource {
         self.ended = Mutex(ended)
     }
 
+    func begin() async {
+        opened.run()
+        await base.begin()
+    }
+
     func next() async throws(Failure) -> Element? {
         opened.run()
         do throws(Failure) {

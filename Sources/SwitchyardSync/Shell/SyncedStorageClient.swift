@@ -9,6 +9,7 @@ import Synchronization
 public final class SyncedStorageClient: StorageClient {
     public var provider: InfrastructureProvider { driver.provider }
     public let capabilities: StorageCapabilities
+    public var clock: any Clock<Duration> { engine.clock }
 
     let driver: any SyncDriver
     package let engine: SyncEngine

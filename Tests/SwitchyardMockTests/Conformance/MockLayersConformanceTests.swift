@@ -1,6 +1,7 @@
 import Switchyard
 import SwitchyardConformance
 import SwitchyardMock
+import SwitchyardMockHarness
 import Testing
 
 /// A layer that forgets to pass something on would show here: wrapped clients keep the whole meaning.
@@ -17,6 +18,21 @@ import Testing
     @Test(arguments: StorageConformance.checks(for: switchable.features))
     func `Storage that can be exchanged`(_ check: StorageCheck) async throws {
         try await check.run(on: Self.switchable)
+    }
+
+    static let auth = MockAuthHarness { $0.retrying().observed(by: SilentObserver()) }
+    static let files = MockFileHarness { $0.retrying().observed(by: SilentObserver()) }
+    static let messaging = MockMessagingHarness { $0.retrying().observed(by: SilentObserver()) }
+
+    @Test(arguments: AuthConformance.checks(for: auth.features))
+    func `Auth that is observed and retried`(_ check: AuthCheck) async throws { try await check.run(on: Self.auth) }
+
+    @Test(arguments: FileConformance.checks(for: files.features))
+    func `Files that are observed and retried`(_ check: FileCheck) async throws { try await check.run(on: Self.files) }
+
+    @Test(arguments: MessagingConformance.checks(for: messaging.features))
+    func `Messaging that is observed and retried`(_ check: MessagingCheck) async throws {
+        try await check.run(on: Self.messaging)
     }
 
     struct LayeredHarness: StorageHarness {

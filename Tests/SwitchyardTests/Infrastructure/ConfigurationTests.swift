@@ -1,4 +1,6 @@
 import Foundation
+import SwitchyardMock
+import SwitchyardTestSupport
 import Testing
 
 @testable import Switchyard
@@ -37,11 +39,11 @@ struct AcmeConfiguration: Codable, Sendable, Equatable {
 }
 
 @Suite struct ConfigurationTests {
-    static let environment = ["ACME_KEY": "s3cret", "REGION": "eu"]
+    static let environment = ["ACME_KEY": "s3cret", "REGION": "eu", "EMPTY": "", "WHO": "acme"]
 
     private func module(_ json: String, _ factory: InfrastructureFactory) throws -> AcmeModule {
         let configuration = try InfrastructureConfiguration(json: Data(json.utf8), environment: Self.environment)
-        try factory.checkSettings(configuration)
+        try factory.check(configuration)
         return try #require(try factory.module(configuration.selection.default, configuration) as? AcmeModule)
     }
 
@@ -77,7 +79,7 @@ struct AcmeConfiguration: Codable, Sendable, Equatable {
         (#"{"default": "acme", "clients": {"storrage": "acme"}}"#, ["“clients.storrage”", "Did you mean “storage”?"]),
         (#"{"default": "acme", "clients": {"auth": "none"}}"#, ["“clients.auth”", "only files and messaging"]),
         (#"{"default": "${NOPE}"}"#, ["“default”", "NOPE is not"]),
-        (#"{"default": "acmee"}"#, ["no module “acmee”", "acme", "Did you mean “acme”?"]),
+        (#"{"default": "acmee"}"#, ["“default”", "“acmee”", "one of acme", "Did you mean “acme”?"]),
         (#"{"default": "acme", "providers": {"acmé": {}}}"#, ["“providers.acmé”", "one of acme"]),
         (#"{"default": "acme", "providers": {"acme": 1}}"#, ["“providers.acme”", "a whole number", "an object"]),
         (#"{"default": "acme"}"#, ["“providers.acme.project”", "nothing", "required setting “project”"]),
@@ -95,7 +97,7 @@ struct AcmeConfiguration: Codable, Sendable, Equatable {
         ),
         (
             #"{"default": "acme", "providers": {"acme": {"project": "p", "apiKey": "${NOPE}", "retries": 1}}}"#,
-            ["“providers.acme.apiKey”", "NOPE is not set"]
+            ["“providers.acme.apiKey”", "“${NOPE}”", "NOPE is not"]
         ),
         (
             #"{"default": "acme", "providers": {"acme": {"project": "p", "apiKey": 7, "retries": 1}}}"#,
@@ -118,6 +120,28 @@ struct AcmeConfiguration: Codable, Sendable, Equatable {
             ["“retries” of acme cannot be negative"]
         ),
         (#"{"default":"acme","default":"acme"}"#, ["a key that occurs twice"]),
+        (
+            #"{"default": "acme", "clients": {"storage": "amce"}}"#,
+            ["“clients.storage”", "“amce”", "Did you mean “acme”?"]
+        ),
+        (
+            #"{"default": "acme", "providers": {"acme": {"project": "p", "apiKey": "${EMPTY}", "retries": 1}}}"#,
+            ["“providers.acme.apiKey”", "EMPTY is not"]
+        ),
+        (
+            #"{"default":"acme","providers":{"acme":{"project":"p","apiKey":"k","retries":1,"server":"${NOPE}"}}}"#,
+            ["“providers.acme.server”", "NOPE is not"]
+        ),
+        (
+            #"{"default":"acme","providers":{"acme":{"project":"p","apiKey":"k","retries":1,"server":"acme"}}}"#,
+            ["“providers.acme.server”", "an address"]
+        ),
+        (#"{"default": "acme", "retry": 3}"#, ["“retry”", "a whole number", "an object"]),
+        (#"{"default": "acme", "retry": {"attempts": 3}}"#, ["“retry.attempts”", "unknown key", "maximumAttempts"]),
+        (#"{"default": "acme", "retry": {"maximumAttempts": 0}}"#, ["“retry.maximumAttempts”", "1 to 100"]),
+        (#"{"default": "acme", "retry": {"initialPause": -1}}"#, ["“retry.initialPause”", "0 to 3600 seconds"]),
+        (#"{"default": "acme", "stateFolder": 1}"#, ["“stateFolder”", "a whole number", "a string"]),
+        (#"{"default": "acme", "clients": []}"#, ["“clients”", "an array", "an object"]),
     ]
 
     @Test(arguments: mistakes)
@@ -169,6 +193,157 @@ struct AcmeConfiguration: Codable, Sendable, Equatable {
         #expect(!String(decoding: written, as: UTF8.self).contains("s3cret"))
     }
 
+    /// A configuration in which every part is there.
+    static let complete = """
+        { "default": "${WHO}", "clients": { "files": "none", "storage": "acme" },
+          "providers": { "acme": { "project": "p", "apiKey": "${ACME_KEY}", "retries": 1, "regions": ["${REGION}"] } },
+          "stateFolder": "/tmp/state", "retry": { "maximumAttempts": 7, "initialPause": 0.5, "maximumPause": 9 } }
+        """
+
+    @Test func `Any coder reads and writes it, settings and names of variables included`() throws {
+        let configuration = try InfrastructureConfiguration(
+            json: Data(Self.complete.utf8), environment: Self.environment)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let written = try encoder.encode(configuration)
+        let text = String(decoding: written, as: UTF8.self)
+        #expect(text.contains(#""default":"${WHO}""#) && text.contains("${ACME_KEY}") && text.contains("${REGION}"))
+        #expect(!text.contains("s3cret"))
+
+        let decoder = JSONDecoder()
+        decoder.userInfo[Secret.environmentKey] = Self.environment
+        let again = try decoder.decode(InfrastructureConfiguration.self, from: written)
+        #expect(again == configuration)
+        #expect(again.retry == RetryPolicy(maximumAttempts: 7, initialPause: .seconds(0.5), maximumPause: .seconds(9)))
+        #expect(try again.settings(of: AcmeModule.self)?.apiKey.reveal() == "s3cret")
+        #expect(try encoder.encode(again) == written)
+        #expect(try InfrastructureConfiguration(json: again.json(), environment: Self.environment) == again)
+    }
+
+    @Test func `Inside of a larger document, a mistake is told by its whole path`() throws {
+        struct Settings: Decodable { let backend: InfrastructureConfiguration }
+        let error = #expect(throws: InfrastructureError.self) {
+            try JSONDecoder().decode(Settings.self, from: Data(#"{"backend": {"default": "a", "client": {}}}"#.utf8))
+        }
+        #expect(error?.message.contains("“backend.client”") == true)
+        #expect(error?.message.contains("Did you mean “clients”?") == true)
+    }
+
+    @Test func `A value that a variable gave is written as that variable only while it is that value`() throws {
+        var configuration = try InfrastructureConfiguration(
+            json: Data(Self.complete.utf8), environment: Self.environment)
+        configuration.selection.default = "globex"
+        let text = String(decoding: configuration.json(), as: UTF8.self)
+        #expect(text.contains("globex") && !text.contains("${WHO}"))
+    }
+
+    @Test func `A provider set up in code is written like one of a file, its secrets by name`() throws {
+        var configuration = InfrastructureConfiguration(InfrastructureSelection(default: "acme"))
+        #expect(try configuration.settings(of: AcmeModule.self) == nil)
+        let settings = AcmeConfiguration(project: "p", apiKey: "s3cret")
+        try configuration.setUp(AcmeModule.self, with: settings)
+        #expect(configuration.environment == ["ACME_API_KEY": "s3cret"])
+        #expect(try configuration.settings(of: AcmeModule.self) == settings)
+        let text = String(decoding: configuration.json(), as: UTF8.self)
+        #expect(text.contains("${ACME_API_KEY}") && !text.contains("s3cret"))
+        let again = try InfrastructureConfiguration(json: configuration.json(), environment: configuration.environment)
+        let module = try InfrastructureFactory(configurable: [AcmeModule.self]).module("acme", again)
+        #expect((module as? AcmeModule)?.configuration == settings)
+    }
+
+    @Test func `No description of it holds settings or variables`() throws {
+        let text = #"{"default":"acme","providers":{"acme":{"project":"p","apiKey":"pl4in","retries":1}}}"#
+        let configuration = try InfrastructureConfiguration(json: Data(text.utf8), environment: Self.environment)
+        var dumped = ""
+        dump(configuration, to: &dumped)
+        for text in ["\(configuration)", String(reflecting: configuration), dumped] {
+            #expect(!text.contains("s3cret") && !text.contains("pl4in"), "\(text)")
+        }
+        #expect("\(configuration)" == "InfrastructureConfiguration(default: acme, settings of acme)")
+    }
+
+    @Test func `Settings of a provider that is not chosen are looked at too`() async throws {
+        let text = #"{"default":"mock","providers":{"acme":{"project":"p","apiKey":"k","retries":1,"colour":1}}}"#
+        let configuration = try InfrastructureConfiguration(json: Data(text.utf8), environment: [:])
+        let factory = InfrastructureFactory(MockModule(), configurable: [AcmeModule.self])
+        let error = await #expect(throws: InfrastructureError.self) { _ = try await factory.make(configuration) }
+        #expect(error?.message.contains("“providers.acme.colour”") == true)
+    }
+
+    @Test(
+        arguments: [
+            ([:], "“default”", "at “clients.storage”"),
+            ([InfrastructureService.storage: "mock"], "“default”", "or “none” at “clients.files”"),
+            ([.storage: "mock", .files: "acme"], "“clients.files”", "or “none”"),
+            ([.storage: "mock", .files: "mock", .users: "acme"], "“clients.users”", "no client for storage"),
+        ] as [([InfrastructureService: InfrastructureProvider], String, String)])
+    func `A client that its provider lacks is told by the place that asked for it, and nothing is left`(
+        chosen: [InfrastructureService: InfrastructureProvider], place: String, says: String
+    ) async throws {
+        var selection = InfrastructureSelection(default: "acme")
+        selection.auth = "mock"
+        selection.omit(.messaging)
+        for (service, provider) in chosen { selection[service] = provider }
+        let factory = InfrastructureFactory(
+            MockModule(), AcmeModule(AcmeConfiguration(project: "p", apiKey: "k")))
+        let final = selection
+        let error = await #expect(throws: InfrastructureError.self) { _ = try await factory.make(final) }
+        #expect(error?.code == .unsupported)
+        for words in [place, says, "“acme”"] { #expect(error?.message.contains(words) == true, "\(error!)") }
+    }
+
+    @Test func `A key of a megabyte is told in a line`() throws {
+        let text = #"{"default": "a", "\#(String(repeating: "k", count: 1_000_000))": 1}"#
+        let error = #expect(throws: InfrastructureError.self) {
+            try InfrastructureConfiguration(json: Data(text.utf8), environment: [:])
+        }
+        #expect((error?.message.count ?? .max) < 300)
+    }
+
+    @Test func `Random documents are read or refused, and those that are read come back the same`() throws {
+        var generator = SeededGenerator(seed: 20)
+        let words = [
+            "default", "clients", "providers", "stateFolder", "retry", "acme", "storage", "none", "${WHO}", "",
+        ]
+        func json(_ depth: Int) -> String {
+            switch Int.random(in: 0..<(depth > 3 ? 5 : 8), using: &generator) {
+            case 0: return "null"
+            case 1: return "true"
+            case 2: return "\(Int.random(in: -9...9, using: &generator))"
+            case 3, 4: return "\"\(words.randomElement(using: &generator)!)\""
+            case 5:
+                return
+                    "[\((0..<Int.random(in: 0..<3, using: &generator)).map { _ in json(depth + 1) }.joined(separator: ","))]"
+            default:
+                var keys = words.shuffled(using: &generator)
+                keys.removeLast(Int.random(in: 6...10, using: &generator))
+                return "{\(keys.map { "\"\($0)\":\(json(depth + 1))" }.joined(separator: ","))}"
+            }
+        }
+        var read = 0
+        func object(_ keys: [String], _ value: () -> String) -> String {
+            let chosen = keys.filter { _ in Bool.random(using: &generator) }
+            return "{\(chosen.map { "\"\($0)\":\(value())" }.joined(separator: ","))}"
+        }
+        func name() -> String { "\"\(["acme", "none", "${WHO}", "${NO}"].randomElement(using: &generator)!)\"" }
+        for round in 0..<2000 {
+            let clients = object(["files", "messaging", "storage", "users"]) { name() }
+            let providers = object(["acme", "globex"]) { object(["a", "b"]) { json(1) } }
+            let text =
+                round.isMultiple(of: 2)
+                ? json(0) : #"{"default":\#(name()),"clients":\#(clients),"providers":\#(providers)}"#
+            guard
+                let configuration = try? InfrastructureConfiguration(
+                    json: Data(text.utf8), environment: Self.environment)
+            else { continue }
+            read += 1
+            #expect(
+                try InfrastructureConfiguration(json: configuration.json(), environment: Self.environment)
+                    == configuration, "\(text)")
+        }
+        #expect(read > 50)
+    }
+
     @Test func `A secret shows itself in no description, dump or encoding`() throws {
         let secret = Secret("s3cret", name: "KEY")
         let holder = AcmeConfiguration(project: "p", apiKey: secret)
@@ -185,7 +360,7 @@ struct AcmeConfiguration: Codable, Sendable, Equatable {
         let module = AcmeModule(AcmeConfiguration(project: "p", apiKey: "k"))
         let factory = InfrastructureFactory(module, module)
         let error = #expect(throws: InfrastructureError.self) {
-            _ = try factory.module("acme", InfrastructureConfiguration(InfrastructureSelection(default: "acme")))
+            try factory.check(InfrastructureConfiguration(InfrastructureSelection(default: "acme")))
         }
         #expect(error?.message.contains("two modules “acme”") == true)
     }

@@ -1,4 +1,6 @@
 import Switchyard
+import SwitchyardMock
+import SwitchyardTestSupport
 import Synchronization
 import Testing
 
@@ -86,6 +88,63 @@ import Testing
         case .success: #expect(expected == 2 && storage.data("a/1") == ["n": 2])
         case .failure(let error): #expect(error.code == failure.code && storage.data("a/1") == ["n": 1])
         }
+    }
+
+    @Test func `Pauses between attempts are taken on the client's clock, grow, and end with the task`() async throws {
+        let clock = ManualClock()
+        let storage = MockStorageClient(MockBackend(), network: MockNetwork(clock: clock))
+        storage.controls.fail(.transactionCommit, times: 3, with: Self.conflict)
+        let running = Task {
+            try await storage.transaction { transaction in
+                _ = try await transaction.snapshot("a/1")
+                try await transaction.set("a/1", ["n": 1])
+            }
+        }
+        var pauses: [Duration] = []
+        for _ in 0..<3 {
+            try await eventually("a pause") { clock.sleeperCount == 1 }
+            pauses.append(try #require(clock.deadlines.first).offset - clock.now.offset)
+            clock.advance(by: pauses[pauses.count - 1])
+            try await eventually("its end") { clock.sleeperCount == 0 }
+        }
+        try await running.value
+        #expect((.milliseconds(25)...(.milliseconds(75))).contains(pauses[0]))
+        #expect((.milliseconds(56)...(.milliseconds(169))).contains(pauses[2]))
+
+        storage.controls.fail(.transactionCommit, with: Self.conflict)
+        let abandoned = Task {
+            try await storage.transaction { transaction in
+                _ = try await transaction.snapshot("a/1")
+                try await transaction.delete("a/1")
+            }
+        }
+        try await eventually("a pause") { clock.sleeperCount == 1 }
+        abandoned.cancel()
+        let error = await #expect(throws: StorageError.self) { try await abandoned.value }
+        #expect(error?.code == .cancelled)
+        #expect(try await storage.snapshot("a/1").exists)
+    }
+
+    @Test func `A transaction keeps the bounds of a batch`() async throws {
+        var capabilities = StorageCapabilities.all
+        capabilities.maximumBatchSize = 3
+        let storage = MockStorageClient(MockBackend(), capabilities: capabilities)
+        let tooMany = await #expect(throws: StorageError.self) {
+            try await storage.transaction { transaction in
+                for index in 0..<4 { try await transaction.set(StoragePath(validating: "a/\(index)"), ["n": 1]) }
+            }
+        }
+        #expect(tooMany?.code == .invalidArgument)
+        let tooWide = await #expect(throws: StorageError.self) {
+            try await storage.transaction { transaction in
+                for half in 0..<2 {
+                    let fields = WriteFields((0..<251).map { ("f\(half)x\($0)", FieldValue.serverTime) })
+                    try await transaction.merge("a/1", fields)
+                }
+            }
+        }
+        #expect(tooWide?.code == .invalidArgument)
+        #expect(try await storage.count(Query(in: "a")) == 0)
     }
 
     @Test func `A read that found no server is tried again`() async throws {

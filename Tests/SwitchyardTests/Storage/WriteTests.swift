@@ -1,5 +1,6 @@
 import Foundation
 import Switchyard
+import SwitchyardMock
 import SwitchyardTestSupport
 import Testing
 
@@ -192,5 +193,30 @@ import Testing
                 try DocumentWrite.set(Self.path, data: fields).applied(to: old, serverTime: .distantPast).data == fields
             )
         }
+    }
+
+    @Test func `More than 500 transforms of one document are refused, in one write and over a batch`() async throws {
+        func increments(_ range: Range<Int>) -> WriteFields {
+            WriteFields(range.map { ("f\($0)", .increment(1)) })
+        }
+        _ = try DocumentWrite.merge("a/1", increments(0..<500))
+        #expect(throws: StorageError.self) { try DocumentWrite.merge("a/1", increments(0..<501)) }
+        #expect(throws: StorageError.self) { try DocumentWrite.set("a/1", increments(0..<501)) }
+        #expect(throws: StorageError.self) {
+            var updates: FieldUpdates = [:]
+            for index in 0..<501 { updates.set(try FieldPath(validating: "f\(index)"), .increment(1)) }
+            _ = try DocumentWrite.update("a/1", updates)
+        }
+
+        let storage = MockStorageClient(MockBackend())
+        var batch = WriteBatch()
+        try batch.merge("a/1", increments(0..<400))
+        try batch.merge("a/2", increments(0..<400))
+        try await storage.commit(batch)
+        try batch.merge("a/1", increments(400..<501))
+        let tooMuch = batch
+        let error = await #expect(throws: StorageError.self) { try await storage.commit(tooMuch) }
+        #expect(error?.code == .invalidArgument)
+        #expect(try await storage.snapshot("a/1")["f0"] == 1)
     }
 }

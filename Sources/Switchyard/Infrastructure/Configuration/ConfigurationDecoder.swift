@@ -126,13 +126,7 @@ struct ConfigurationDecoder {
         func decode(_ type: Bool.Type) throws -> Bool { try json.bool ?? { throw mismatch("true or false") }() }
         func decode(_ type: String.Type) throws -> String {
             guard let text = json.string else { throw mismatch("a string") }
-            guard text.hasPrefix("${"), text.hasSuffix("}") else { return text }
-            let name = String(text.dropFirst(2).dropLast())
-            guard let value = root.environment[name] else {
-                throw DecodingError.dataCorrupted(
-                    .init(codingPath: codingPath, debugDescription: "the variable \(name) is not set."))
-            }
-            return value
+            return try variable(text) ?? text
         }
         func decode(_ type: Double.Type) throws -> Double { try json.double ?? { throw mismatch("a number") }() }
         func decode(_ type: Float.Type) throws -> Float { Float(try decode(Double.self)) }
@@ -150,15 +144,27 @@ struct ConfigurationDecoder {
             switch type {
             case is Secret.Type:
                 // Its own decoding has the last word on `${NAME}`, so that it can be written back.
-                guard json.string != nil else { throw mismatch("a string, best “${NAME}”") }
+                guard let text = json.string else { throw mismatch("a string, best “${NAME}”") }
+                _ = try variable(text)
                 return try Value(from: SecretNode(node: self))
             case is URL.Type:
-                guard let text = try? decode(String.self), let url = URL(string: text),
-                    url.scheme != nil || text.hasPrefix("/")
-                else { throw mismatch("an address") }
+                guard json.string != nil else { throw mismatch("an address") }
+                let text = try decode(String.self)
+                guard let url = URL(string: text), url.scheme != nil || text.hasPrefix("/") else {
+                    throw mismatch("an address, such as “https://example.com”")
+                }
                 return url as! Value  // the case above says that Value is URL
             default: return try Value(from: self)
             }
+        }
+
+        /// What the text stands for, if it names a variable.
+        private func variable(_ text: String) throws -> String? {
+            guard let name = Secret.variable(in: text) else { return nil }
+            guard let value = root.environment[name], !value.isEmpty else {
+                throw ConfigurationProblem.unset(name, at: root.path + names)
+            }
+            return value
         }
 
         private func integer<Value: FixedWidthInteger>() throws -> Value {

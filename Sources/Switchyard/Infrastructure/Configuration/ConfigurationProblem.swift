@@ -4,16 +4,52 @@ struct ConfigurationProblem: Error {
     var found: String
     var expected: String
     var suggestion: String?
+    var code = InfrastructureError.Code.invalidConfiguration
+
+    /// What lies below, for debugging.
+    var underlying: (any Error)?
 
     var error: InfrastructureError {
-        let place = path.isEmpty ? "the top level" : "“\(path.joined(separator: "."))”"
+        let steps = path.map { $0.count > 80 ? $0.prefix(80) + "…" : $0 }
+        let place = path.isEmpty ? "the top level" : "“\(steps.joined(separator: "."))”"
         let hint = suggestion.map { " Did you mean “\($0)”?" } ?? ""
         return InfrastructureError(
-            .invalidConfiguration, "Configuration, at \(place): found \(found), expected \(expected).\(hint)")
+            code, "Configuration, at \(place): found \(found), expected \(expected).\(hint)", underlying: underlying)
+    }
+
+    static func unset(_ variable: String, at path: [String]) -> ConfigurationProblem {
+        ConfigurationProblem(
+            path: path, found: "“${\(variable)}”", expected: "a variable that is set; \(variable) is not")
+    }
+
+    /// A name that no module has.
+    static func unknownProvider(
+        _ provider: InfrastructureProvider, at path: [String], known: [InfrastructureProvider]
+    ) -> ConfigurationProblem {
+        let names = known.map(\.rawValue)
+        return ConfigurationProblem(
+            path: path, found: "“\(provider)”",
+            expected: names.isEmpty
+                ? "a provider, but the factory was given none" : "one of \(names.joined(separator: ", "))",
+            suggestion: nearest(to: provider.rawValue, in: names), code: .unknownProvider)
+    }
+
+    /// A provider that was asked for a client it does not have.
+    static func lacking(
+        _ service: InfrastructureService, by provider: InfrastructureProvider, at path: [String], _ refusal: any Error
+    ) -> ConfigurationProblem {
+        // What a domain client lacks is the storage to live in.
+        let lacked = service.isCore ? service : .storage
+        let nobody = lacked == .files || lacked == .messaging ? " or “none”" : ""
+        let place = path == ["default"] ? " at “clients.\(lacked)”" : ""
+        return ConfigurationProblem(
+            path: path, found: "“\(provider)”, which has no client for \(lacked)",
+            expected: "another provider\(nobody)\(place)", code: .unsupported, underlying: refusal)
     }
 
     /// The one of `names` that is closest to `name`, if any is close enough to be a slip.
     static func nearest(to name: String, in names: some Sequence<String>) -> String? {
+        guard name.utf8.count <= 80 else { return nil }
         let scored = names.map { (name: $0, distance: distance(simplified(name), simplified($0))) }
         guard let best = scored.min(by: { ($0.distance, $0.name) < ($1.distance, $1.name) }) else { return nil }
         return best.distance <= max(1, name.count / 3) ? best.name : nil

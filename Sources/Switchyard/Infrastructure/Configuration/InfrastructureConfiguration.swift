@@ -1,7 +1,7 @@
 public import Foundation
 import SwitchyardBytes
 
-/// Which providers there are, how they are set up, and who stands behind which client: in code, in a JSON file, or in the
+/// Which providers there are, how they are set up, and who stands behind each client: in code, in a JSON file, or in the
 /// environment.
 ///
 /// ```json
@@ -12,20 +12,35 @@ import SwitchyardBytes
 ///     "acme": { "project": "demo", "apiKey": "${ACME_API_KEY}" },
 ///     "globex": { "url": "https://demo.globex.example", "anonKey": "${GLOBEX_ANON_KEY}" }
 ///   },
-///   "stateFolder": "/var/lib/demo"
+///   "stateFolder": "/var/lib/demo",
+///   "retry": { "maximumAttempts": 4 }
 /// }
 /// ```
 ///
-/// Settings here take precedence over those of a module that was configured in code. Text of the form `${NAME}` stands
-/// for a variable of the environment. Every mistake is one error that says where, what was found and what was expected.
+/// Settings here take precedence over those of a module that was configured in code. Text that is nothing but `${NAME}`
+/// stands for a variable of the environment, and is written back as it stood. Every mistake is one error that says where,
+/// what was found and what was expected; settings of providers that are not chosen are looked at as well, since a switch
+/// may choose them.
+///
+/// The same shape is what any other coder reads and writes; a decoder finds the variables under ``Secret/environmentKey``
+/// of its `userInfo`, else in the environment of the process.
 public struct InfrastructureConfiguration: Sendable {
     public var selection: InfrastructureSelection
     /// A folder for what must outlast the process: one below it for each provider. `nil` keeps everything in memory.
     public var stateFolder: URL?
-    /// Where `${NAME}` is looked up.
+    /// Whether failed calls are repeated where that is safe; `nil` leaves it to whoever calls.
+    public var retry: RetryPolicy?
+    /// Where `${NAME}` is looked up. Never shown, and never written.
     public var environment: [String: String]
-    /// What the file says about each provider.
+    /// What is said about each provider, as it stands in a file.
     var settings: [InfrastructureProvider: JSONObject] = [:]
+    /// The places outside of the settings that named a variable, so that they are written back the same way.
+    private var references: [[String]: Reference] = [:]
+
+    private struct Reference: Equatable {
+        let text: String
+        let value: String
+    }
 
     /// A configuration file has at most this many bytes.
     public static let maximumBytes = 1 << 20
@@ -38,66 +53,59 @@ public struct InfrastructureConfiguration: Sendable {
         self.environment = environment
     }
 
-    /// - Throws: `.invalidConfiguration` for text that is no JSON, unknown keys, wrong types or unknown services.
-    public init(
-        json: Data, environment: [String: String] = ProcessInfo.processInfo.environment
+    // MARK: Settings in code
+
+    /// Sets a provider up with a value of its own type, in place of what was said about it before.
+    ///
+    /// A secret is kept by name: its own, or one made from its place, such as `ACME_API_KEY`; its value goes to
+    /// ``environment``.
+    public mutating func setUp<Module: InfrastructureModule>(
+        _ type: Module.Type, with settings: Module.Configuration
     ) throws(InfrastructureError) {
-        guard json.count <= InfrastructureConfiguration.maximumBytes else {
+        let names = SecretNames(prefix: Module.provider.rawValue)
+        let encoder = JSONEncoder()
+        encoder.userInfo[Secret.namesKey] = names
+        encoder.outputFormatting = .sortedKeys
+        let json: JSON?
+        do { json = try JSON(parsing: try encoder.encode(settings)) } catch { json = nil }
+        guard let object = json?.object else {
             throw InfrastructureError(
-                .invalidConfiguration,
-                "A configuration has at most \(InfrastructureConfiguration.maximumBytes) bytes, this one has \(json.count)."
-            )
+                .invalidConfiguration, "The settings of “\(Module.provider)” cannot be written as a JSON object.")
         }
-        let value: JSON
-        do throws(JSONError) {
-            value = try JSON(parsing: json)
-        } catch {
-            throw InfrastructureError(
-                .invalidConfiguration, "The configuration is no JSON: \(error.description)", underlying: error)
-        }
+        self.settings[Module.provider] = object
+        environment.merge(names.values) { _, new in new }
+    }
+
+    /// What is said about a provider, as a value of its own type; `nil` if nothing is.
+    ///
+    /// - Throws: `.invalidConfiguration` for what the type does not know or take.
+    public func settings<Module: InfrastructureModule>(
+        of type: Module.Type
+    ) throws(InfrastructureError) -> Module.Configuration? {
+        guard let object = settings[Module.provider] else { return nil }
         do throws(ConfigurationProblem) {
-            try self.init(value, environment: environment)
+            return try ModuleSupplier.settings(of: type, object, environment)
         } catch {
             throw error.error
         }
     }
 
-    /// - Throws: `.localStore` if the file cannot be read; else as ``init(json:environment:)``.
-    public init(
-        contentsOf file: URL, environment: [String: String] = ProcessInfo.processInfo.environment
-    ) throws(InfrastructureError) {
-        let data: Data
-        do {
-            let size = try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int ?? 0
-            guard size <= InfrastructureConfiguration.maximumBytes else {
-                throw InfrastructureError(
-                    .invalidConfiguration,
-                    "A configuration has at most \(InfrastructureConfiguration.maximumBytes) bytes, this one has \(size)."
-                )
-            }
-            data = try Data(contentsOf: file)
-        } catch let error as InfrastructureError {
-            throw error
-        } catch {
-            throw InfrastructureError(
-                .localStore, "The configuration file “\(file.path)” cannot be read.", underlying: error)
-        }
-        try self.init(json: data, environment: environment)
-    }
+    // MARK: The shape of a file
 
-    private init(_ json: JSON, environment: [String: String]) throws(ConfigurationProblem) {
-        let top = try json.requireObject(at: [], keys: ["default", "clients", "providers", "stateFolder"])
+    init(_ json: JSON, environment: [String: String]) throws(ConfigurationProblem) {
+        let top = try json.requireObject(at: [], keys: ["default", "clients", "providers", "stateFolder", "retry"])
         guard let `default` = top["default"] else {
             throw ConfigurationProblem(path: ["default"], found: "nothing", expected: "the name of a provider")
         }
-        selection = InfrastructureSelection(
-            default: InfrastructureProvider(rawValue: try `default`.requireString(at: ["default"], environment)))
-        self.environment = environment
+        self.init(InfrastructureSelection(default: ""), environment: environment)
+        selection.default = InfrastructureProvider(rawValue: try text(`default`, at: ["default"]))
         if let clients = top["clients"] {
-            let names = InfrastructureService.allCases.map(\.rawValue)
-            for member in try clients.requireObject(at: ["clients"], keys: names) {
-                let provider = try member.value.requireString(at: ["clients", member.key], environment)
-                try choose(provider, for: InfrastructureService(rawValue: member.key)!, at: ["clients", member.key])
+            for member in try clients.requireObject(
+                at: ["clients"], keys: InfrastructureService.allCases.map(\.rawValue))
+            {
+                guard let service = InfrastructureService(rawValue: member.key) else { continue }
+                let path = ["clients", member.key]
+                try choose(try text(member.value, at: path), for: service, at: path)
             }
         }
         if let providers = top["providers"] {
@@ -107,53 +115,17 @@ public struct InfrastructureConfiguration: Sendable {
             }
         }
         if let folder = top["stateFolder"], !folder.isNull {
-            stateFolder = URL(
-                fileURLWithPath: try folder.requireString(at: ["stateFolder"], environment), isDirectory: true)
+            stateFolder = URL(fileURLWithPath: try text(folder, at: ["stateFolder"]), isDirectory: true)
         }
+        if let policy = top["retry"], !policy.isNull { retry = try retryPolicy(policy, at: ["retry"]) }
     }
 
-    /// From variables alone: `SWITCHYARD_DEFAULT`, `SWITCHYARD_STORAGE` and so on for the clients, `SWITCHYARD_STATE_FOLDER`, and
-    /// `SWITCHYARD_<PROVIDER>` with a provider's settings as JSON.
-    ///
-    /// - Throws: `.invalidConfiguration` without `SWITCHYARD_DEFAULT`, and for unknown variables that begin like ours.
-    public init(environment: [String: String]) throws(InfrastructureError) {
-        do throws(ConfigurationProblem) {
-            try self.init(variables: environment)
-        } catch {
-            throw error.error
-        }
+    func retryPolicy(_ json: JSON, at path: [String]) throws(ConfigurationProblem) -> RetryPolicy {
+        _ = try json.requireObject(at: path, keys: nil)
+        return try ConfigurationDecoder(json: json, path: path, environment: environment).decode(RetryPolicy.self)
     }
 
-    private init(variables environment: [String: String]) throws(ConfigurationProblem) {
-        let prefix = "SWITCHYARD_"
-        guard let `default` = environment[prefix + "DEFAULT"] else {
-            throw ConfigurationProblem(path: [prefix + "DEFAULT"], found: "nothing", expected: "the name of a provider")
-        }
-        self.init(
-            InfrastructureSelection(default: InfrastructureProvider(rawValue: `default`)), environment: environment)
-        for (name, value) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix(prefix) {
-            let rest = String(name.dropFirst(prefix.count))
-            let service = InfrastructureService.allCases.first { $0.rawValue.uppercased() == rest.filter { $0 != "_" } }
-            switch rest {
-            case "DEFAULT": continue
-            case "STATE_FOLDER": stateFolder = URL(fileURLWithPath: value, isDirectory: true)
-            case _ where service != nil: try choose(value, for: service!, at: [name])
-            default:
-                guard let json = try? JSON(parsing: value), let object = json.object else {
-                    let known =
-                        ["DEFAULT", "STATE_FOLDER"] + InfrastructureService.allCases.map { $0.rawValue.uppercased() }
-                    throw ConfigurationProblem(
-                        path: [name], found: "text that is no JSON object",
-                        expected:
-                            "a provider's settings as JSON, or one of \(known.map { prefix + $0 }.joined(separator: ", "))",
-                        suggestion: ConfigurationProblem.nearest(to: rest, in: known).map { prefix + $0 })
-                }
-                settings[InfrastructureProvider(rawValue: rest.lowercased())] = object
-            }
-        }
-    }
-
-    private mutating func choose(
+    mutating func choose(
         _ provider: String, for service: InfrastructureService, at path: [String]
     ) throws(ConfigurationProblem) {
         guard provider == InfrastructureConfiguration.nobody else {
@@ -167,48 +139,103 @@ public struct InfrastructureConfiguration: Sendable {
         selection.omit(service)
     }
 
-    /// The file again, with every `${NAME}` as it stood.
-    public func json() -> Data {
+    /// The text at a place, out of the environment where it names a variable.
+    private mutating func text(_ json: JSON, at path: [String]) throws(ConfigurationProblem) -> String {
+        guard let string = json.string else {
+            throw ConfigurationProblem(path: path, found: json.kindForPeople, expected: "a string")
+        }
+        guard let name = Secret.variable(in: string) else { return string }
+        guard let value = environment[name], !value.isEmpty else {
+            throw ConfigurationProblem.unset(name, at: path)
+        }
+        references[path] = Reference(text: string, value: value)
+        return value
+    }
+
+    /// In the shape of a file.
+    var shape: JSON {
         var clients = JSONObject()
         for service in InfrastructureService.allCases {
-            if let provider = selection[service] { clients[service.rawValue] = .string(provider.rawValue) }
+            if let provider = selection[service] {
+                clients[service.rawValue] = written(provider.rawValue, at: ["clients", service.rawValue])
+            }
             if selection.omitted.contains(service) {
-                clients[service.rawValue] = .string(InfrastructureConfiguration.nobody)
+                clients[service.rawValue] = written(
+                    InfrastructureConfiguration.nobody, at: ["clients", service.rawValue])
             }
         }
         var providers = JSONObject()
         for (provider, object) in settings.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             providers[provider.rawValue] = .object(object)
         }
-        var top: JSONObject = ["default": .string(selection.default.rawValue)]
+        var top: JSONObject = ["default": written(selection.default.rawValue, at: ["default"])]
         if !clients.isEmpty { top["clients"] = .object(clients) }
         if !providers.isEmpty { top["providers"] = .object(providers) }
-        if let stateFolder { top["stateFolder"] = .string(stateFolder.path) }
-        return Data(JSON.object(top).bytes(JSONWritingOptions(isPretty: true)))
+        if let stateFolder { top["stateFolder"] = writtenPath(stateFolder.path) }
+        if let retry { top["retry"] = retry.shape }
+        return .object(top)
+    }
+
+    /// The variable that a value came from, as long as it is still that value.
+    private func written(_ value: String, at path: [String]) -> JSON {
+        references[path].flatMap { $0.value == value ? .string($0.text) : nil } ?? .string(value)
+    }
+
+    private func writtenPath(_ path: String) -> JSON {
+        guard let reference = references[["stateFolder"]],
+            URL(fileURLWithPath: reference.value, isDirectory: true).path == path
+        else { return .string(path) }
+        return .string(reference.text)
+    }
+}
+
+extension InfrastructureConfiguration: Equatable {
+    /// The order of keys makes no difference.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.selection == right.selection && left.stateFolder == right.stateFolder && left.retry == right.retry
+            && left.environment == right.environment && left.references == right.references
+            && left.settings.mapValues { JSON.object($0).sorted } == right.settings.mapValues { JSON.object($0).sorted }
+    }
+}
+
+extension InfrastructureConfiguration: CustomStringConvertible, CustomReflectable {
+    /// Names only: settings and variables may hold secrets.
+    public var description: String {
+        let clients = InfrastructureService.allCases.compactMap { service in
+            selection[service].map { ", \(service): \($0)" }
+                ?? (selection.omitted.contains(service) ? ", \(service): none" : nil)
+        }
+        let providers = settings.keys.map(\.rawValue).sorted()
+        return "InfrastructureConfiguration(default: \(selection.default)\(clients.joined())"
+            + (providers.isEmpty ? ")" : ", settings of \(providers.joined(separator: ", ")))")
+    }
+
+    /// `dump` looks here, and finds the choice but nothing secret.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["selection": selection, "stateFolder": stateFolder as Any, "retry": retry as Any])
     }
 }
 
 extension JSON {
-    fileprivate func requireObject(at path: [String], keys: [String]?) throws(ConfigurationProblem) -> JSONObject {
-        guard let object else { throw ConfigurationProblem(path: path, found: kindForPeople, expected: "an object") }
-        for key in object.keys where keys != nil && !keys!.contains(key) {
-            throw ConfigurationProblem(
-                path: path + [key], found: "an unknown key", expected: "one of \(keys!.joined(separator: ", "))",
-                suggestion: ConfigurationProblem.nearest(to: key, in: keys!))
+    /// The same with the keys of every object in order.
+    fileprivate var sorted: JSON {
+        switch self {
+        case .object(let object):
+            .object(JSONObject(object.sorted { $0.key < $1.key }.map { (key: $0.key, value: $0.value.sorted) }))
+        case .array(let elements): .array(elements.map(\.sorted))
+        case .null, .bool, .integer, .number, .string: self
         }
-        return object
     }
 
-    fileprivate func requireString(
-        at path: [String], _ environment: [String: String]
-    ) throws(ConfigurationProblem) -> String {
-        guard let string else { throw ConfigurationProblem(path: path, found: kindForPeople, expected: "a string") }
-        guard string.hasPrefix("${"), string.hasSuffix("}") else { return string }
-        let name = String(string.dropFirst(2).dropLast())
-        guard let value = environment[name] else {
+    /// - Parameter keys: Those that there may be; `nil` for any.
+    fileprivate func requireObject(at path: [String], keys: [String]?) throws(ConfigurationProblem) -> JSONObject {
+        guard let object else { throw ConfigurationProblem(path: path, found: kindForPeople, expected: "an object") }
+        guard let keys else { return object }
+        for key in object.keys where !keys.contains(key) {
             throw ConfigurationProblem(
-                path: path, found: "“${\(name)}”", expected: "a variable that is set; \(name) is not")
+                path: path + [key], found: "an unknown key", expected: "one of \(keys.joined(separator: ", "))",
+                suggestion: ConfigurationProblem.nearest(to: key, in: keys))
         }
-        return value
+        return object
     }
 }

@@ -37,15 +37,15 @@ enum ModuleSupplier: Sendable {
     private static func make<Module: InfrastructureModule>(
         _ type: Module.Type, _ settings: JSONObject, _ environment: [String: String]
     ) throws(ConfigurationProblem) -> Module {
-        Module(try decode(type, settings, environment))
+        Module(try Self.settings(of: type, settings, environment))
     }
 
-    private static func decode<Module: InfrastructureModule>(
-        _ type: Module.Type, _ settings: JSONObject, _ environment: [String: String]
+    static func settings<Module: InfrastructureModule>(
+        of type: Module.Type, _ settings: JSONObject, _ environment: [String: String]
     ) throws(ConfigurationProblem) -> Module.Configuration {
-        let decoder = ConfigurationDecoder(
-            json: .object(settings), path: ["providers", Module.provider.rawValue], environment: environment)
-        return try decoder.decode(Module.Configuration.self)
+        try ConfigurationDecoder(
+            json: .object(settings), path: ["providers", Module.provider.rawValue], environment: environment
+        ).decode(Module.Configuration.self)
     }
 
     private static func overlay<Module: InfrastructureModule>(
@@ -54,7 +54,7 @@ enum ModuleSupplier: Sendable {
         var merged = settingsWithSecrets(of: module)
         // A secret set in code may itself look like a reference; only what the file says is looked up.
         for member in settings { merged[member.key] = member.value }
-        return module.reconfigured(try decode(Module.self, merged, environment))
+        return module.reconfigured(try Self.settings(of: Module.self, merged, environment))
     }
 
     /// What tells two set-ups of a provider apart. Holds secrets: compared, never kept or shown.

@@ -40,7 +40,7 @@ actor Assembly {
         _ edit: @Sendable (inout InfrastructureConfiguration) -> Void
     ) async throws(InfrastructureError) -> SwitchReport {
         guard !isShutDown else { throw InfrastructureError(.shutDown, "The infrastructure was shut down.") }
-        let start = ContinuousClock.now
+        let watch = Stopwatch(surroundings.clock)
         let old = configuration
         var new = configuration
         edit(&new)
@@ -52,9 +52,10 @@ actor Assembly {
         instances = next
 
         let changed = InfrastructureService.allCases.filter {
-            previous.identity(of: $0, old.selection) != next.identity(of: $0, new.selection)
+            previous.identity(of: $0, old) != next.identity(of: $0, new)
         }
-        let drained = boards.replace(with: next.selected(new.selection), only: Set(changed))
+        let layers = Layers(retry: new.retry, surroundings)
+        let drained = boards.replace(with: next.selected(new.selection, layers), only: Set(changed))
         let unused = previous.unused(in: next)
         var queued: [InfrastructureProvider: Int] = [:]
         for (provider, storage) in unused.storages {
@@ -69,7 +70,7 @@ actor Assembly {
                 let to = new.selection.provider(for: service)
                 return from == to ? nil : SwitchReport.Move(service: service, from: from, to: to)
             },
-            queuedWrites: queued, abandonedCalls: abandoned, duration: start.duration(to: .now))
+            queuedWrites: queued, abandonedCalls: abandoned, duration: watch.elapsed)
     }
 
     private static func pendingWrites(of storage: any StorageClient) async -> Int {

@@ -36,8 +36,9 @@ struct Instances: Sendable {
         _ surroundings: InfrastructureSurroundings, reusing old: Instances,
         authBoard: Switchboard<any AuthClient>?
     ) async throws(InfrastructureError) -> (instances: Instances, authBoard: Switchboard<any AuthClient>) {
-        try factory.checkSettings(configuration)
-        var maker = Maker(surroundings: surroundings, old: old, authBoard: authBoard)
+        try factory.check(configuration)
+        let layers = Layers(retry: configuration.retry, surroundings)
+        var maker = Maker(surroundings: surroundings, layers: layers, old: old, authBoard: authBoard)
         if let folder = configuration.stateFolder { maker.surroundings.stateFolder = folder }
         for provider in configuration.selection.providers.sorted(by: { $0.rawValue < $1.rawValue }) {
             maker.add(try factory.module(provider, configuration))
@@ -51,23 +52,29 @@ struct Instances: Sendable {
         return (maker.result, maker.authBoard!)
     }
 
-    func selected(_ selection: InfrastructureSelection) -> Selected {
+    /// What an app uses: the chosen clients with everything that is to stand around them.
+    func selected(_ selection: InfrastructureSelection, _ layers: Layers) -> Selected {
         Selected(
-            auth: auths[selection.provider(for: .auth)!]!, storage: storages[selection.provider(for: .storage)!]!,
-            files: selection.provider(for: .files).map { files[$0]! } ?? AbsentFileStorageClient(),
-            messaging: selection.provider(for: .messaging).map { messagings[$0]! } ?? AbsentMessagingClient(),
+            auth: layers.around(auths[selection.provider(for: .auth)!]!),
+            storage: layers.around(storages[selection.provider(for: .storage)!]!),
+            files: selection.provider(for: .files).map { layers.around(files[$0]!) } ?? AbsentFileStorageClient(),
+            messaging: selection.provider(for: .messaging).map { layers.around(messagings[$0]!) }
+                ?? AbsentMessagingClient(),
             domain: domain!)
     }
 
     /// Whatever makes a client another one than it was: its provider, how that is set up, and, for a domain client, the
     /// same of everything it stands on.
     func identity(
-        of service: InfrastructureService, _ selection: InfrastructureSelection
+        of service: InfrastructureService, _ configuration: InfrastructureConfiguration
     ) -> [InfrastructureService: Identity] {
+        let selection = configuration.selection
         let grounds: [InfrastructureService] = service.isCore ? [] : [.auth, .files, .messaging]
         var identity: [InfrastructureService: Identity] = [:]
         for service in grounds + [service] {
-            identity[service] = selection.provider(for: service).map { Identity(provider: $0, settings: settings[$0]) }
+            identity[service] = selection.provider(for: service).map {
+                Identity(provider: $0, settings: settings[$0], retry: configuration.retry)
+            }
         }
         return identity
     }
@@ -75,6 +82,7 @@ struct Instances: Sendable {
     struct Identity: Equatable {
         let provider: InfrastructureProvider
         let settings: JSONObject?
+        let retry: RetryPolicy?
     }
 
     /// The clients that `next` has no use for.
@@ -98,6 +106,7 @@ struct Instances: Sendable {
 
     private struct Maker {
         var surroundings: InfrastructureSurroundings
+        let layers: Layers
         let old: Instances
         var authBoard: Switchboard<any AuthClient>?
         var modules: [InfrastructureProvider: any InfrastructureModule] = [:]
@@ -105,8 +114,12 @@ struct Instances: Sendable {
         /// Of `result`, what is new.
         var made = Instances()
 
-        init(surroundings: InfrastructureSurroundings, old: Instances, authBoard: Switchboard<any AuthClient>?) {
+        init(
+            surroundings: InfrastructureSurroundings, layers: Layers, old: Instances,
+            authBoard: Switchboard<any AuthClient>?
+        ) {
             self.surroundings = surroundings
+            self.layers = layers
             self.old = old
             self.authBoard = authBoard
         }
@@ -121,64 +134,67 @@ struct Instances: Sendable {
             old.settings[provider] == result.settings[provider]
         }
 
-        func context(_ provider: InfrastructureProvider) -> ModuleContext {
-            surroundings.context(for: provider, auth: authBoard.map { SwitchableAuthClient(board: $0) })
-        }
-
         mutating func make(_ selection: InfrastructureSelection) async throws(InfrastructureError) {
-            let provider = selection.provider(for: .auth)!
-            if isReusable(provider), let client = old.auths[provider] {
-                result.auths[provider] = client
-            } else {
-                let context = surroundings.context(for: provider, auth: nil)
-                let client = try await modules[provider]!.makeAuthClient(context)
-                (result.auths[provider], made.auths[provider]) = (client, client)
+            if let provider = try await make(
+                .auth, selection, \.auths,
+                { module, context throws(InfrastructureError) in try await module.makeAuthClient(context) }),
+                authBoard == nil, let client = result.auths[provider]
+            {
+                authBoard = Switchboard(layers.around(client))
             }
-            if authBoard == nil { authBoard = Switchboard(result.auths[provider]!) }
-            let storages =
-                [selection.provider(for: .storage)!]
-                + InfrastructureService.domain.compactMap { selection[$0] }
-            for provider in storages { try await makeStorage(provider) }
-            if let provider = selection.provider(for: .files) {
-                if isReusable(provider), let client = old.files[provider] {
-                    result.files[provider] = client
-                } else {
-                    let client = try await modules[provider]!.makeFileStorageClient(context(provider))
-                    (result.files[provider], made.files[provider]) = (client, client)
+            for service in [.storage] + InfrastructureService.domain
+            where service == .storage || selection[service] != nil {
+                _ = try await make(service, selection, \.storages) { module, context throws(InfrastructureError) in
+                    try await module.makeStorageClient(context)
                 }
             }
-            if let provider = selection.provider(for: .messaging) {
-                if isReusable(provider), let client = old.messagings[provider] {
-                    result.messagings[provider] = client
-                } else {
-                    let client = try await modules[provider]!.makeMessagingClient(context(provider))
-                    (result.messagings[provider], made.messagings[provider]) = (client, client)
-                }
+            _ = try await make(.files, selection, \.files) { module, context throws(InfrastructureError) in
+                try await module.makeFileStorageClient(context)
+            }
+            _ = try await make(.messaging, selection, \.messagings) { module, context throws(InfrastructureError) in
+                try await module.makeMessagingClient(context)
             }
             try await makeDomain(selection)
         }
 
-        private mutating func makeStorage(_ provider: InfrastructureProvider) async throws(InfrastructureError) {
-            guard result.storages[provider] == nil else { return }
-            if isReusable(provider), let client = old.storages[provider] {
-                result.storages[provider] = client
-            } else {
-                let client = try await modules[provider]!.makeStorageClient(context(provider))
-                (result.storages[provider], made.storages[provider]) = (client, client)
+        /// Makes the client for `service`, unless there is one that serves.
+        ///
+        /// - Returns: Whose it is; `nil` if nobody is chosen.
+        private mutating func make<Client>(
+            _ service: InfrastructureService, _ selection: InfrastructureSelection,
+            _ place: WritableKeyPath<Instances, [InfrastructureProvider: Client]>,
+            _ make: (any InfrastructureModule, ModuleContext) async throws(InfrastructureError) -> Client
+        ) async throws(InfrastructureError) -> InfrastructureProvider? {
+            guard let provider = selection.provider(for: service) else { return nil }
+            guard result[keyPath: place][provider] == nil else { return provider }
+            if isReusable(provider), let client = old[keyPath: place][provider] {
+                result[keyPath: place][provider] = client
+                return provider
             }
+            let auth = service == .auth ? nil : authBoard.map { SwitchableAuthClient(board: $0) }
+            do throws(InfrastructureError) {
+                let client = try await make(modules[provider]!, surroundings.context(for: provider, auth: auth))
+                result[keyPath: place][provider] = client
+                made[keyPath: place][provider] = client
+            } catch {
+                guard error.code == .unsupported else { throw error }
+                throw ConfigurationProblem.lacking(service, by: provider, at: selection.place(of: service), error).error
+            }
+            return provider
         }
 
         /// On clients that do not switch: a domain client of one backend never works on another's half way.
         private mutating func makeDomain(_ selection: InfrastructureSelection) async throws(InfrastructureError) {
-            let auth = result.auths[selection.provider(for: .auth)!]!
-            let files = selection.provider(for: .files).flatMap { result.files[$0] }
-            let messaging = selection.provider(for: .messaging).flatMap { result.messagings[$0] }
+            let auth = layers.around(result.auths[selection.provider(for: .auth)!]!)
+            let files = selection.provider(for: .files).flatMap { result.files[$0] }.map(layers.around)
+            let messaging = selection.provider(for: .messaging).flatMap { result.messagings[$0] }.map(layers.around)
             func core(_ service: InfrastructureService) -> (any InfrastructureModule, CoreClients) {
                 let provider = selection.provider(for: service)!
                 return (
                     modules[provider]!,
                     CoreClients(
-                        auth: auth, storage: result.storages[provider]!, files: files, messaging: messaging,
+                        auth: auth, storage: layers.around(result.storages[provider]!), files: files,
+                        messaging: messaging,
                         now: surroundings.now)
                 )
             }

@@ -4,6 +4,7 @@ struct SwitchableStorageClient: StorageClient {
 
     var provider: InfrastructureProvider { board.client.provider }
     var capabilities: StorageCapabilities { board.client.capabilities }
+    var clock: any Clock<Duration> { board.client.clock }
 
     func snapshot(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
         try await board.run { client throws(StorageError) in try await client.snapshot(path, from: source) }

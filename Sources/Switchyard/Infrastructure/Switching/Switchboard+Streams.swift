@@ -34,8 +34,12 @@ extension Switchboard {
     func events<Element: Sendable, Failure: Error>(
         _ open: @escaping @Sendable (Client) -> EventStream<Element, Failure>
     ) -> EventStream<Element, Failure> {
-        EventStream { continuation in
-            self.forward(open) {
+        EventStream.announced { continuation in
+            self.forward { client in
+                let stream = await open(client).begun()
+                continuation.announce()
+                return stream
+            } moving: {
             } deliver: {
                 continuation.yield($0)
             } finish: { end in
@@ -50,7 +54,7 @@ extension Switchboard {
     /// Runs one stream after the other: the next begins when the one before has let go, so that nothing old can follow
     /// something new. Only the end of the present client's stream is an end.
     private func forward<Stream: AsyncSequence & Sendable>(
-        _ open: @escaping @Sendable (Client) -> Stream, moving: @escaping @Sendable () -> Void,
+        _ open: @escaping @Sendable (Client) async -> Stream, moving: @escaping @Sendable () -> Void,
         deliver: @escaping @Sendable (Stream.Element) -> Void,
         finish: @escaping @Sendable (Result<Void, Stream.Failure>) -> Void
     ) -> @Sendable () -> Void where Stream.Element: Sendable {
@@ -65,7 +69,7 @@ extension Switchboard {
                         moving()
                     }
                     do throws(Stream.Failure) {
-                        for try await element in open(client) {
+                        for try await element in await open(client) {
                             if Task.isCancelled { return }
                             deliver(element)
                         }

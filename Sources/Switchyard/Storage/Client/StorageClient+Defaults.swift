@@ -1,5 +1,7 @@
 /// What a provider gets for nothing and may do better.
 extension StorageClient {
+    public var clock: any Clock<Duration> { ContinuousClock() }
+
     public func snapshots(
         of paths: [StoragePath], from source: ReadSource
     ) async throws(StorageError) -> [DocumentSnapshot] {

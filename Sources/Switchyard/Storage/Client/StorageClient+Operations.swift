@@ -93,5 +93,6 @@ extension StorageClient {
             throw .invalid(
                 "A batch on “\(provider)” has at most \(most) writes, this one has \(batch.count); split it.")
         }
+        try DocumentLimits.checkTransforms(batch.writes)
     }
 }

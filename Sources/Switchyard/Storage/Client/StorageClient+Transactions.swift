@@ -12,6 +12,7 @@ extension StorageClient {
         _ body: @Sendable (StorageTransaction) async throws -> Result
     ) async throws(StorageError) -> Result {
         guard options.maximumAttempts >= 1 else { throw .invalid("A transaction needs at least one attempt.") }
+        var pauses = TransactionRetry.pauses(on: clock)
         var attempt = 1
         while true {
             let failure: StorageError
@@ -26,7 +27,9 @@ extension StorageClient {
                     .aborted, "The transaction met other changes in each of its \(attempt) attempts.",
                     underlying: failure)
             }
-            try await TransactionRetry.pause(afterAttempt: attempt)
+            do { try await clock.sleep(for: pauses.next(atLeast: failure.retryAfter)) } catch {
+                throw StorageError(.cancelled, "The transaction was cancelled.")
+            }
             attempt += 1
         }
     }
@@ -48,7 +51,7 @@ extension StorageClient {
             return .failure(TransactionRetry.failure(ofBody: error))
         }
         do throws(StorageError) {
-            try await transaction.commit()
+            try await transaction.commit { batch throws(StorageError) in try checkBatch(batch) }
             return .success(result)
         } catch {
             let isConflict = await TransactionRetry.isConflict(error, afterReading: transaction.hasRead)
@@ -86,13 +89,7 @@ enum TransactionRetry {
     }
 
     /// 50 ms, then half as much again each time, ± 50 %: conflicts resolve quickly, and two rivals must not stay in step.
-    static func pause(afterAttempt attempt: Int) async throws(StorageError) {
-        var base = Duration.milliseconds(50)
-        for _ in 1..<min(attempt, 12) { base = base * 3 / 2 }
-        do {
-            try await Task.sleep(for: base * Double.random(in: 0.5...1.5))
-        } catch {
-            throw StorageError(.cancelled, "The transaction was cancelled.")
-        }
+    static func pauses(on clock: any Clock<Duration>) -> RetryPauses {
+        RetryPauses(initial: .milliseconds(50), maximum: .seconds(5), clock: clock)
     }
 }

@@ -15,6 +15,8 @@ public protocol StorageClient: Sendable {
     /// Who stands behind, for error texts.
     var provider: InfrastructureProvider { get }
     var capabilities: StorageCapabilities { get }
+    /// What pauses between the attempts at a transaction are measured with. Real time by default.
+    var clock: any Clock<Duration> { get }
 
     /// The document at `path`. A missing one is no error: its snapshot has no data.
     ///

@@ -99,7 +99,8 @@ public actor StorageTransaction {
     /// Whether somebody else's change can have come in between.
     var hasRead: Bool { !read.isEmpty }
 
-    func commit() async throws(StorageError) {
+    /// - Parameter check: Whether the provider takes so many writes.
+    func commit(_ check: @Sendable (WriteBatch) throws(StorageError) -> Void) async throws(StorageError) {
         let written = Set(writes.map(\.path))
         let verified = readOrder.filter { !written.contains($0) }.map { path in
             let known = read[path]!
@@ -108,6 +109,7 @@ public actor StorageTransaction {
                 precondition: known.updateTime.map { .updateTime($0) } ?? .exists(known.exists))
         }
         guard !writes.isEmpty || !verified.isEmpty else { return }
+        if !writes.isEmpty { try check(WriteBatch(writes)) }
         _ = try await backend.commit(writes + verified)
     }
 

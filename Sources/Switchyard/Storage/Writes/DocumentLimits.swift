@@ -5,16 +5,34 @@ package enum DocumentLimits {
     /// Maps and arrays inside each other.
     package static let maximumDepth = 20
     static let maximumNameBytes = 1500
+    /// Fields of one document that the server works out in one batch.
+    static let maximumTransforms = 500
     static let tooDeep = StorageError.invalid("Maps and arrays nest at most \(maximumDepth) levels deep in a document.")
 
     /// What `write` sends must fit into a document; what a merge leads to is only known where it is carried out.
     static func check(_ write: DocumentWrite) throws(StorageError) {
+        guard write.transforms.count <= maximumTransforms else { throw tooManyTransforms(write.transforms.count) }
         switch write.operation {
         case .set(let data), .patch(let data, _):
             try check(data, depth: 1)
             try checkSize(data, at: write.path)
         case .delete, .verify: break
         }
+    }
+
+    /// What several writes of one document add up to.
+    static func checkTransforms(_ writes: some Collection<DocumentWrite>) throws(StorageError) {
+        var counts: [StoragePath: Int] = [:]
+        for write in writes where !write.transforms.isEmpty {
+            let count = counts[write.path, default: 0] + write.transforms.count
+            guard count <= maximumTransforms else { throw tooManyTransforms(count) }
+            counts[write.path] = count
+        }
+    }
+
+    private static func tooManyTransforms(_ count: Int) -> StorageError {
+        .invalid(
+            "A batch holds at most \(maximumTransforms) transforms of one document, this one has \(count); split it.")
     }
 
     /// Whether `data` fits into a document at `path`: for whoever carries out merges and transforms.

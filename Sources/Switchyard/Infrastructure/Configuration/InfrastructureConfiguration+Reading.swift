@@ -1,0 +1,122 @@
+public import Foundation
+import SwitchyardBytes
+
+/// From a text, a file, the environment, or by any coder; and back.
+extension InfrastructureConfiguration {
+    /// - Throws: `.invalidConfiguration` for text that is no JSON, unknown keys, wrong types or unknown services.
+    public init(
+        json: Data, environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(InfrastructureError) {
+        guard json.count <= InfrastructureConfiguration.maximumBytes else { throw .tooLarge(json.count) }
+        let value: JSON
+        do throws(JSONError) {
+            value = try JSON(parsing: json)
+        } catch {
+            throw InfrastructureError(
+                .invalidConfiguration, "The configuration is no JSON: \(error.description)", underlying: error)
+        }
+        do throws(ConfigurationProblem) {
+            try self.init(value, environment: environment)
+        } catch {
+            throw error.error
+        }
+    }
+
+    /// - Throws: `.localStore` if the file cannot be read; else as ``init(json:environment:)``.
+    public init(
+        contentsOf file: URL, environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(InfrastructureError) {
+        let data: Data
+        do {
+            let size = try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int ?? 0
+            guard size <= InfrastructureConfiguration.maximumBytes else { throw InfrastructureError.tooLarge(size) }
+            data = try Data(contentsOf: file)
+        } catch let error as InfrastructureError {
+            throw error
+        } catch {
+            let isThere = FileManager.default.fileExists(atPath: file.path)
+            throw InfrastructureError(
+                .localStore,
+                isThere
+                    ? "The configuration file “\(file.path)” cannot be read; is it a file, and may you read it?"
+                    : "There is no configuration file “\(file.path)”.", underlying: error)
+        }
+        try self.init(json: data, environment: environment)
+    }
+
+    /// From variables alone: `SWITCHYARD_DEFAULT`, `SWITCHYARD_STORAGE` and so on for the clients, `SWITCHYARD_STATE_FOLDER`,
+    /// `SWITCHYARD_RETRY` as JSON, and `SWITCHYARD_<PROVIDER>` with a provider's settings as JSON.
+    ///
+    /// - Throws: `.invalidConfiguration` without `SWITCHYARD_DEFAULT`, and for unknown variables that begin like ours.
+    public init(environment: [String: String]) throws(InfrastructureError) {
+        do throws(ConfigurationProblem) {
+            try self.init(variables: environment)
+        } catch {
+            throw error.error
+        }
+    }
+
+    private init(variables environment: [String: String]) throws(ConfigurationProblem) {
+        let prefix = "SWITCHYARD_"
+        guard let `default` = environment[prefix + "DEFAULT"] else {
+            throw ConfigurationProblem(path: [prefix + "DEFAULT"], found: "nothing", expected: "the name of a provider")
+        }
+        self.init(
+            InfrastructureSelection(default: InfrastructureProvider(rawValue: `default`)), environment: environment)
+        for (name, value) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix(prefix) {
+            let rest = String(name.dropFirst(prefix.count))
+            let service = InfrastructureService.allCases.first { $0.rawValue.uppercased() == rest.filter { $0 != "_" } }
+            switch rest {
+            case "DEFAULT": continue
+            case "STATE_FOLDER": stateFolder = URL(fileURLWithPath: value, isDirectory: true)
+            case _ where service != nil: try choose(value, for: service!, at: [name])
+            default:
+                guard value.utf8.count <= InfrastructureConfiguration.maximumBytes,
+                    let json = try? JSON(parsing: value), let object = json.object
+                else {
+                    let known =
+                        ["DEFAULT", "STATE_FOLDER", "RETRY"]
+                        + InfrastructureService.allCases.map { $0.rawValue.uppercased() }
+                    throw ConfigurationProblem(
+                        path: [name], found: "text that is no JSON object",
+                        expected:
+                            "a provider's settings as JSON, or one of \(known.map { prefix + $0 }.joined(separator: ", "))",
+                        suggestion: ConfigurationProblem.nearest(to: rest, in: known).map { prefix + $0 })
+                }
+                if rest == "RETRY" {
+                    retry = try retryPolicy(json, at: [name])
+                } else {
+                    settings[InfrastructureProvider(rawValue: rest.lowercased())] = object
+                }
+            }
+        }
+    }
+
+    /// As the text of a file, with every `${NAME}` as it stood.
+    public func json() -> Data { Data(shape.bytes(JSONWritingOptions(isPretty: true))) }
+}
+
+extension InfrastructureConfiguration: Codable {
+    /// - Throws: An ``InfrastructureError``, whichever the decoder; its paths begin with the decoder's own.
+    public init(from decoder: any Decoder) throws {
+        let shape = try JSON(from: decoder)
+        let environment = decoder.userInfo[Secret.environmentKey] as? [String: String]
+        do throws(ConfigurationProblem) {
+            try self.init(shape, environment: environment ?? ProcessInfo.processInfo.environment)
+        } catch {
+            var problem = error
+            problem.path = decoder.codingPath.map(\.stringValue) + problem.path
+            throw problem.error
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws { try shape.encode(to: encoder) }
+}
+
+extension InfrastructureError {
+    fileprivate static func tooLarge(_ bytes: Int) -> InfrastructureError {
+        InfrastructureError(
+            .invalidConfiguration,
+            "A configuration has at most \(InfrastructureConfiguration.maximumBytes) bytes, this one has \(bytes).")
+    }
+}

@@ -1,0 +1,69 @@
+/// Something that happens around every call, stream and transfer of a client, whichever service that is: a retry, a
+/// measurement, a limit.
+///
+/// ```swift
+/// struct Counting: ClientLayer {
+///     let count = Counter()
+///     func call<Result, Failure: ClientError>(
+///         _ call: ClientCall, _ body: () async throws(Failure) -> Result
+///     ) async throws(Failure) -> Result {
+///         count.increment()
+///         return try await body()
+///     }
+/// }
+/// let storage = acme.layered(Counting())
+/// ```
+/// Everything has a default that changes nothing, so a layer states only what it is about. Layers see only what the client
+/// below them is asked; put first what shall be closest to it. A wrapper that changes what one operation *means* conforms to
+/// ``StorageLayer`` or to the client's own protocol instead.
+public protocol ClientLayer: Sendable {
+    /// Runs `body`, as often as it likes if ``ClientCall/isRepeatable``, else once or not at all.
+    func call<Result, Failure: ClientError>(
+        _ call: ClientCall, _ body: () async throws(Failure) -> Result
+    ) async throws(Failure) -> Result
+
+    /// The stream to hand out for `stream`. Nothing may begin before it is iterated.
+    func stream<Element: Sendable, Failure: Error>(
+        _ call: ClientCall, _ stream: SnapshotStream<Element, Failure>
+    ) -> SnapshotStream<Element, Failure>
+    func stream<Element: Sendable, Failure: Error>(
+        _ call: ClientCall, _ stream: EventStream<Element, Failure>
+    ) -> EventStream<Element, Failure>
+
+    /// Looks at a transfer that has begun.
+    func began<Output: Sendable>(_ call: ClientCall, _ transfer: FileTransfer<Output>)
+}
+
+extension ClientLayer {
+    public func call<Result, Failure: ClientError>(
+        _ call: ClientCall, _ body: () async throws(Failure) -> Result
+    ) async throws(Failure) -> Result { try await body() }
+
+    public func stream<Element: Sendable, Failure: Error>(
+        _ call: ClientCall, _ stream: SnapshotStream<Element, Failure>
+    ) -> SnapshotStream<Element, Failure> { stream }
+    public func stream<Element: Sendable, Failure: Error>(
+        _ call: ClientCall, _ stream: EventStream<Element, Failure>
+    ) -> EventStream<Element, Failure> { stream }
+
+    public func began<Output: Sendable>(_ call: ClientCall, _ transfer: FileTransfer<Output>) {}
+}
+
+/// What a layer is told of a call: who is asked for what, and never about what.
+public struct ClientCall: Sendable, Hashable {
+    public let service: InfrastructureService
+    public let provider: InfrastructureProvider
+    /// Such as `commit` or `sign in`.
+    public let operation: String
+    /// Whether doing it again after a failure does no harm, even if only the answer to the first time was lost.
+    public let isRepeatable: Bool
+
+    public init(
+        service: InfrastructureService, provider: InfrastructureProvider, operation: String, isRepeatable: Bool = false
+    ) {
+        self.service = service
+        self.provider = provider
+        self.operation = operation
+        self.isRepeatable = isRepeatable
+    }
+}

@@ -1,0 +1,74 @@
+/// Tells an observer of every call, stream and transfer, and how long it took. Changes nothing about them.
+///
+/// What happens below a client — a connection that is repaired, a queue that grows, a token that is fetched — its provider
+/// reports to the observer of its ``ModuleContext``.
+public struct ObserveLayer: ClientLayer {
+    private let observer: any InfrastructureObserver
+    private let clock: any Clock<Duration>
+
+    public init(_ observer: any InfrastructureObserver, clock: any Clock<Duration> = ContinuousClock()) {
+        self.observer = observer
+        self.clock = clock
+    }
+
+    public func call<Result, Failure: ClientError>(
+        _ call: ClientCall, _ body: () async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        let watch = Stopwatch(clock)
+        func tell(_ failure: Failure?) {
+            self.tell(
+                call, .call(operation: call.operation, duration: watch.elapsed, failure: failure?.code.rawValue))
+        }
+        do throws(Failure) {
+            let result = try await body()
+            tell(nil)
+            return result
+        } catch {
+            tell(error)
+            throw error
+        }
+    }
+
+    public func stream<Element: Sendable, Failure: Error>(
+        _ call: ClientCall, _ stream: SnapshotStream<Element, Failure>
+    ) -> SnapshotStream<Element, Failure> {
+        stream.observingLife {
+            opened(call)
+        } ended: { failure in
+            closed(call, failure)
+        }
+    }
+
+    public func stream<Element: Sendable, Failure: Error>(
+        _ call: ClientCall, _ stream: EventStream<Element, Failure>
+    ) -> EventStream<Element, Failure> {
+        stream.observingLife {
+            opened(call)
+        } ended: { failure in
+            closed(call, failure)
+        }
+    }
+
+    /// Waits for its end beside whoever else does.
+    public func began<Output: Sendable>(_ call: ClientCall, _ transfer: FileTransfer<Output>) {
+        let whole = ClientCall(
+            service: call.service, provider: call.provider, operation: call.operation + " to its end")
+        Task {
+            do throws(FileStorageError) {
+                _ = try await self.call(whole) { () throws(FileStorageError) in try await transfer.result() }
+            } catch {
+                // It was told; who began the transfer hears of it as well.
+            }
+        }
+    }
+
+    private func opened(_ call: ClientCall) { tell(call, .streamOpened(operation: call.operation)) }
+    private func closed(_ call: ClientCall, _ failure: (any Error)?) {
+        let code = failure.map { ($0 as? any ClientError)?.code.rawValue ?? "unknown" }
+        tell(call, .streamClosed(operation: call.operation, failure: code))
+    }
+
+    private func tell(_ call: ClientCall, _ kind: InfrastructureEvent.Kind) {
+        observer.observe(InfrastructureEvent(service: call.service, provider: call.provider, kind: kind))
+    }
+}

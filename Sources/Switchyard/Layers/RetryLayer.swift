@@ -1,0 +1,35 @@
+/// Repeats calls that failed for a passing reason: reads always, changes only where a repetition does no harm.
+///
+/// A batch with increments or preconditions, a sign-up or a code that can be used once is not repeated: if only the answer
+/// was lost, it would count twice or fail though it had succeeded. Streams and transfers need nothing of this; they heal by
+/// themselves.
+public struct RetryLayer: ClientLayer {
+    public let policy: RetryPolicy
+    private let clock: any Clock<Duration>
+    private let observer: any InfrastructureObserver
+
+    /// - Parameter observer: Told before each pause.
+    public init(
+        _ policy: RetryPolicy = .standard, clock: any Clock<Duration> = ContinuousClock(),
+        observer: any InfrastructureObserver = SilentObserver()
+    ) {
+        self.policy = policy
+        self.clock = clock
+        self.observer = observer
+    }
+
+    public func call<Result, Failure: ClientError>(
+        _ call: ClientCall, _ body: () async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        guard call.isRepeatable else { return try await body() }
+        return try await policy.run(clock: clock) { attempt, pause, failure in
+            observer.observe(
+                InfrastructureEvent(
+                    service: call.service, provider: call.provider,
+                    kind: .retry(
+                        operation: call.operation, attempt: attempt, after: pause, failure: failure.code.rawValue)))
+        } _: { () throws(Failure) in
+            try await body()
+        }
+    }
+}
