@@ -6,7 +6,7 @@ import Synchronization
 /// same project; two backends never meet.
 ///
 /// In memory, or kept in a folder: then every change is on disk when the call that made it returns. A folder belongs to
-/// one backend at a time.
+/// one backend of one process at a time, until ``close()`` or the backend's end.
 public final class MockBackend: Sendable {
     let database: MockDatabase
     /// The accounts, and what happens to them outside of an app.
@@ -33,8 +33,8 @@ public final class MockBackend: Sendable {
     /// A project that is kept in `folder`, with what is there already.
     ///
     /// - Parameter report: Told of what could not be written later on; the change itself stays in memory.
-    /// - Throws: `.localStore` if the folder cannot be written, or a file in it is damaged; that file has been set aside
-    ///   under the name in the message, so that the next try goes on without it.
+    /// - Throws: `.locked` while another backend has the folder; `.localStore` if it cannot be written, or a file in it is
+    ///   damaged; that file has been set aside under the name in the message, so that the next try goes on without it.
     public init(
         folder: URL, now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) },
         report: @escaping @Sendable (String) -> Void = { _ in }
@@ -45,7 +45,7 @@ public final class MockBackend: Sendable {
         messages = MockMessages(now: now)
         let place = try MockFolder(folder)
         self.folder = place
-        let keeper = MockKeeper(place, database, accounts, files, report)
+        let keeper = MockKeeper(place, database, accounts, files, messages, report)
         self.keeper = keeper
         do throws(MockFile.Failure) {
             try keeper.load()
@@ -54,7 +54,13 @@ public final class MockBackend: Sendable {
         }
         accounts.changed.withLock { $0 = { [weak keeper] in keeper?.saveAccounts() } }
         files.changed.withLock { $0 = { [weak keeper] in keeper?.saveFiles() } }
+        messages.changed.withLock { $0 = { [weak keeper] in keeper?.saveMessages() } }
     }
+
+    /// Lets go of the folder, for whoever wants it next; from now on nothing is written to it. In memory nothing happens.
+    ///
+    /// A ``MockModule`` does so by itself when the last of its clients has been shut down.
+    public func close() { keeper?.close() }
 
     /// How many documents there are.
     public var documentCount: Int { database.read { $0.documents.count } }
@@ -65,6 +71,8 @@ public final class MockBackend: Sendable {
         keeper?.saveDocuments()
         keeper?.save(device)
     }
+
+    func saveCache(of device: MockDevice) { keeper?.saveCache(of: device) }
 
     /// Gives a device the queue that one of its name left behind.
     func restore(_ device: MockDevice, as name: String) throws(InfrastructureError) {

@@ -9,8 +9,9 @@ extension InfrastructureProvider {
 /// The mock as a provider: all four clients on one ``MockBackend``, sharing one ``MockNetwork``.
 ///
 /// Nothing leaves the process and nothing has to be set up. Queries run without an index, in time linear in the collection.
-/// With a folder in the configuration, documents, accounts, files and the queue of writes are kept across runs; a damaged
-/// file makes the client's making fail once, with the name under which it was set aside.
+/// With a folder in the configuration, documents, accounts, files, subscriptions, the queue of writes and the cache are kept
+/// across runs; a damaged file makes the client's making fail once, with the name under which it was set aside. A folder
+/// that another process uses is refused as `.locked`; it is free again when every client of the module was shut down.
 ///
 /// Tests hold on to what they want to look into:
 ///
@@ -34,7 +35,9 @@ public struct MockModule: InfrastructureModule {
     public init(backend: MockBackend, network: MockNetwork = MockNetwork()) {
         configuration = MockConfiguration()
         shared = Shared(
-            Parts(backend: backend, network: network, sessions: MockSessionStore(), uploads: MockUploadStore()))
+            Parts(
+                backend: backend, network: network, sessions: MockSessionStore(), uploads: MockUploadStore(),
+                closesBackend: false))
     }
 
     public func validate() throws(InfrastructureError) {
@@ -46,30 +49,34 @@ public struct MockModule: InfrastructureModule {
     }
 
     public func makeAuthClient(_ context: ModuleContext) async throws(InfrastructureError) -> any AuthClient {
-        let parts = try parts(context)
-        return MockAuthClient(parts.backend, network: parts.network, store: parts.sessions)
+        let (parts, tenant) = try enter(context)
+        return MockAuthClient(
+            parts.backend, network: parts.network, store: parts.sessions, tenant: tenant)
     }
 
     public func makeStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any StorageClient {
-        let parts = try parts(context)
-        return try MockStorageClient(parts.backend, network: parts.network, keptAs: "device")
+        let (parts, tenant) = try enter(context)
+        return try MockStorageClient(
+            parts.backend, network: parts.network, keptAs: "device", tenant: tenant)
     }
 
     public func makeFileStorageClient(
         _ context: ModuleContext
     ) async throws(InfrastructureError) -> any FileStorageClient {
-        let parts = try parts(context)
-        return MockFileStorageClient(parts.backend, network: parts.network, store: parts.uploads)
+        let (parts, tenant) = try enter(context)
+        return MockFileStorageClient(
+            parts.backend, network: parts.network, store: parts.uploads, tenant: tenant)
     }
 
     public func makeMessagingClient(_ context: ModuleContext) async throws(InfrastructureError) -> any MessagingClient {
-        let parts = try parts(context)
-        return MockMessagingClient(
-            parts.backend, network: parts.network, capabilities: .all, file: parts.backend.folder?.file("installation"))
+        let (parts, tenant) = try enter(context)
+        return try MockMessagingClient(
+            parts.backend, network: parts.network, file: parts.backend.folder?.file("installation"),
+            tenant: tenant)
     }
 
-    private func parts(_ context: ModuleContext) throws(InfrastructureError) -> Parts {
-        try shared.parts { () throws(InfrastructureError) in
+    private func enter(_ context: ModuleContext) throws(InfrastructureError) -> (Parts, MockTenant?) {
+        try shared.enter { () throws(InfrastructureError) in
             try validate()
             let folder = configuration.folder ?? (configuration.usesStateFolder ? context.stateFolder : nil)
             let observer = context.observer
@@ -96,7 +103,8 @@ public struct MockModule: InfrastructureModule {
                 backend: backend,
                 network: MockNetwork(
                     clock: context.clock, latency: .milliseconds(configuration.latencyMilliseconds)),
-                sessions: MockSessionStore(file: backend.folder?.file("session")), uploads: uploads)
+                sessions: MockSessionStore(file: backend.folder?.file("session")), uploads: uploads,
+                closesBackend: folder != nil)
         }
     }
 
@@ -106,20 +114,36 @@ public struct MockModule: InfrastructureModule {
         let network: MockNetwork
         let sessions: MockSessionStore
         let uploads: MockUploadStore
+        let tenancy: MockTenancy
+
+        /// - Parameter closesBackend: Whether the backend is nobody else's.
+        init(
+            backend: MockBackend, network: MockNetwork, sessions: MockSessionStore, uploads: MockUploadStore,
+            closesBackend: Bool
+        ) {
+            self.backend = backend
+            self.network = network
+            self.sessions = sessions
+            self.uploads = uploads
+            let close: @Sendable () -> Void = { backend.close() }
+            tenancy = MockTenancy(whenEmpty: closesBackend ? close : nil)
+        }
     }
 
-    /// Made with the first client, since only then the folder and the clocks are known.
+    /// Made with the first client, since only then the folder and the clocks are known; and anew once the folder was let go.
     private final class Shared: Sendable {
         private let known: Mutex<Parts?>
 
         init(_ parts: Parts? = nil) { known = Mutex(parts) }
 
-        func parts(_ make: () throws(InfrastructureError) -> Parts) throws(InfrastructureError) -> Parts {
-            try known.withLock { (known) throws(InfrastructureError) in
-                if let known { return known }
+        func enter(
+            _ make: () throws(InfrastructureError) -> Parts
+        ) throws(InfrastructureError) -> (Parts, MockTenant?) {
+            try known.withLock { (known) throws(InfrastructureError) -> (Parts, MockTenant?) in
+                if let known, let tenant = known.tenancy.enter() { return (known, tenant) }
                 let parts = try make()
                 known = parts
-                return parts
+                return (parts, parts.tenancy.enter())
             }
         }
     }

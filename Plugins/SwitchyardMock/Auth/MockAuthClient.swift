@@ -16,16 +16,23 @@ public final class MockAuthClient: AuthClient {
     private let backend: MockBackend
     var server: MockAccounts { backend.accounts }
     let sessions: MockSessionBox
+    private let tenant: MockTenant?
 
     /// - Parameters:
     ///   - backend: The project; a new one without accounts by default.
     ///   - network: The device's connection, shared with its other clients.
     ///   - store: Where the device keeps its session.
-    public init(
+    public convenience init(
         _ backend: MockBackend = MockBackend(), network: MockNetwork = MockNetwork(),
         store: MockSessionStore = MockSessionStore(), capabilities: AuthCapabilities = .all
+    ) { self.init(backend, network: network, store: store, capabilities: capabilities, tenant: nil) }
+
+    init(
+        _ backend: MockBackend, network: MockNetwork, store: MockSessionStore, capabilities: AuthCapabilities = .all,
+        tenant: MockTenant?
     ) {
         self.backend = backend
+        self.tenant = tenant
         self.capabilities = capabilities
         controls = MockControls(
             network: network, unavailable: AuthError(.unavailable, "The mock's network is off."),
@@ -182,7 +189,10 @@ public final class MockAuthClient: AuthClient {
         if scope != .others { sessions.end(session, .signedOut(SignOut(.byUser, wipesLocalData: wipesLocalData))) }
     }
 
-    public func shutDown() async { sessions.shutDown() }
+    public func shutDown() async {
+        sessions.shutDown()
+        tenant?.leave()
+    }
 
     // MARK: What is declared
 

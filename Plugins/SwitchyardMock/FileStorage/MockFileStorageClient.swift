@@ -14,6 +14,7 @@ public final class MockFileStorageClient: FileStorageClient {
     var server: MockFiles { backend.files }
     let store: MockUploadStore
     let partSize: Int
+    private let tenant: MockTenant?
     private let running = Mutex<(ids: Set<String>, transfers: [ObjectIdentifier: MockTransfer], isShutDown: Bool)>(
         ([], [:], false))
 
@@ -22,12 +23,21 @@ public final class MockFileStorageClient: FileStorageClient {
     ///   - network: The device's connection, shared with its other clients.
     ///   - store: Where the device notes its interrupted uploads.
     ///   - partSize: How many bytes move at once.
-    public init(
+    public convenience init(
         _ backend: MockBackend = MockBackend(), network: MockNetwork = MockNetwork(),
         store: MockUploadStore = MockUploadStore(), capabilities: FileStorageCapabilities = .all,
         partSize: Int = 256 << 10
     ) {
+        self.init(
+            backend, network: network, store: store, capabilities: capabilities, partSize: partSize, tenant: nil)
+    }
+
+    init(
+        _ backend: MockBackend, network: MockNetwork, store: MockUploadStore,
+        capabilities: FileStorageCapabilities = .all, partSize: Int = 256 << 10, tenant: MockTenant?
+    ) {
         self.backend = backend
+        self.tenant = tenant
         self.store = store
         self.capabilities = capabilities
         self.partSize = max(1, partSize)
@@ -200,5 +210,6 @@ public final class MockFileStorageClient: FileStorageClient {
             return Array(running.transfers.values)
         }
         for transfer in transfers { await transfer.cancel() }
+        tenant?.leave()
     }
 }

@@ -21,8 +21,11 @@ public final class MockMessages: Sendable {
     private struct State {
         var installations: [String: Installation] = [:]
         var sent: [RemoteMessage] = []
+        var version = 0
     }
     private let state = Mutex(State())
+    /// Told when installations, their topics or what waits for them changed.
+    let changed = Mutex<(@Sendable () -> Void)?>(nil)
     private let now: @Sendable () -> Timestamp
 
     init(now: @escaping @Sendable () -> Timestamp) { self.now = now }
@@ -95,19 +98,38 @@ public final class MockMessages: Sendable {
             sentAt: object["sentAt"]?.int64.map { Timestamp(microseconds: $0) }, wasOpened: payload.wasOpened)
     }
 
+    // MARK: Keeping
+
+    var installations: (version: Int, [String: Installation]) { state.withLock { ($0.version, $0.installations) } }
+
+    func restore(_ installations: [(token: String, Installation)]) {
+        state.withLock { $0.installations = Dictionary(installations, uniquingKeysWith: { _, last in last }) }
+    }
+
+    private func change<Result, Failure: Error>(
+        _ body: (inout State) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let result = try state.withLock { (state) throws(Failure) in
+            state.version += 1
+            return try body(&state)
+        }
+        changed.withLock { $0 }?()
+        return result
+    }
+
     // MARK: For clients
 
     /// - Parameter receiver: Takes a message, or says that it cannot now: then it waits.
     func register(_ token: String, _ receiver: @escaping @Sendable (RemoteMessage) -> Bool) {
-        state.withLock { $0.installations[token, default: Installation()].receiver = receiver }
+        change { $0.installations[token, default: Installation()].receiver = receiver }
         flush(token)
     }
 
-    func unregister(_ token: String) { state.withLock { _ = $0.installations.removeValue(forKey: token) } }
+    func unregister(_ token: String) { change { _ = $0.installations.removeValue(forKey: token) } }
     func disconnect(_ token: String) { state.withLock { $0.installations[token]?.receiver = nil } }
 
     func setSubscribed(_ isSubscribed: Bool, _ token: String, _ topic: MessagingTopic) throws(MessagingError) {
-        try state.withLock { (state) throws(MessagingError) in
+        try change { (state) throws(MessagingError) in
             guard state.installations[token] != nil else {
                 throw MessagingError(.unregistered, "The registration is gone on the server.")
             }
@@ -121,7 +143,8 @@ public final class MockMessages: Sendable {
 
     /// Hands over what waits for an installation.
     func flush(_ token: String) {
-        let (messages, receiver) = state.withLock { state in
+        guard state.withLock({ $0.installations[token]?.waiting.isEmpty == false }) else { return }
+        let (messages, receiver) = change { state in
             defer { state.installations[token]?.waiting = [] }
             return (state.installations[token]?.waiting ?? [], state.installations[token]?.receiver)
         }
@@ -139,6 +162,6 @@ public final class MockMessages: Sendable {
     }
 
     private func hand(_ message: RemoteMessage, _ token: String, _ receiver: (@Sendable (RemoteMessage) -> Bool)?) {
-        if receiver?(message) != true { state.withLock { $0.installations[token]?.waiting.append(message) } }
+        if receiver?(message) != true { change { $0.installations[token]?.waiting.append(message) } }
     }
 }

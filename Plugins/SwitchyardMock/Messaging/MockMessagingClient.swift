@@ -27,6 +27,7 @@ public final class MockMessagingClient: MessagingClient {
 
     private let server: MockMessages
     private let file: MockFile?
+    private let tenant: MockTenant?
     private let state: Mutex<State>
     private let deliveries = DeliveryQueue()
     private let reachability = Mutex<Once?>(nil)
@@ -34,18 +35,40 @@ public final class MockMessagingClient: MessagingClient {
     public convenience init(
         _ backend: MockBackend = MockBackend(), network: MockNetwork = MockNetwork(),
         capabilities: MessagingCapabilities = .all
-    ) { self.init(backend, network: network, capabilities: capabilities, file: nil) }
+    ) {
+        self.init(backend, network: network, capabilities: capabilities, token: nil, file: nil, tenant: nil)
+    }
 
-    /// - Parameter file: Where the installation keeps its token over restarts.
-    init(_ backend: MockBackend, network: MockNetwork, capabilities: MessagingCapabilities, file: MockFile?) {
+    /// An installation that keeps its token in `file` over restarts.
+    ///
+    /// - Throws: `.localStore` if the file is damaged; it has been set aside then.
+    convenience init(
+        _ backend: MockBackend, network: MockNetwork, file: MockFile?, tenant: MockTenant?
+    ) throws(InfrastructureError) {
+        let token: String?
+        do throws(MockFile.Failure) {
+            token = try file?.decode(String.self)
+        } catch {
+            throw InfrastructureError(.localStore, error.description)
+        }
+        self.init(
+            backend, network: network, capabilities: .all, token: token.map { MessagingToken(Secret($0)) }, file: file,
+            tenant: tenant)
+    }
+
+    private init(
+        _ backend: MockBackend, network: MockNetwork, capabilities: MessagingCapabilities, token: MessagingToken?,
+        file: MockFile?, tenant: MockTenant?
+    ) {
         server = backend.messages
         self.file = file
+        self.tenant = tenant
         self.capabilities = capabilities
         controls = MockControls(
             network: network, unavailable: MessagingError(.unavailable, "The mock's network is off."),
             cancelled: MessagingError(.cancelled, "The call was cancelled."))
         var state = State()
-        state.token = (try? file?.decode(String.self))?.map { MessagingToken(Secret($0)) }
+        state.token = token
         self.state = Mutex(state)
         if let token = state.token { connect(token) }
         let change = network.onChange { [weak self] isOnline in
@@ -242,6 +265,7 @@ public final class MockMessagingClient: MessagingClient {
         if let token { server.disconnect(token.value.reveal()) }
         for listener in listeners { listener.finish(throwing: .shutDown) }
         for listener in tokenListeners { listener.finish(throwing: .shutDown) }
+        tenant?.leave()
     }
 }
 

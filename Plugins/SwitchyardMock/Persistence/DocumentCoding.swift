@@ -94,6 +94,12 @@ enum DocumentCoding {
         ]
     }
 
+    /// A document of a cache, which may also know that there is none.
+    static func knownDocument(_ json: JSON) -> DocumentSnapshot? {
+        guard json["data"]?.isNull == true else { return document(json) }
+        return json["path"]?.string.flatMap { try? StoragePath(validating: $0) }.map { .missing($0) }
+    }
+
     static func document(_ json: JSON) -> DocumentSnapshot? {
         guard let text = json["path"]?.string, let path = try? StoragePath(validating: text),
             let data = json["data"].flatMap(data), let created = json["created"].flatMap(time),

@@ -4,10 +4,15 @@ import Switchyard
 /// Where a backend keeps its contents: one checked file for each service, and one for each stored file.
 struct MockFolder: Sendable {
     let url: URL
+    let lock: MockFolderLock
 
-    /// - Throws: `.localStore` if the folder cannot be made or written.
+    /// - Throws: `.localStore` if the folder cannot be made or written; `.locked` while it is somebody else's.
     init(_ url: URL) throws(InfrastructureError) {
         self.url = url
+        do { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) } catch {
+            throw .unwritableFolder(error)
+        }
+        lock = try MockFolderLock(url)
         do {
             try FileManager.default.createDirectory(
                 at: url.appendingPathComponent("contents", isDirectory: true), withIntermediateDirectories: true)
@@ -16,9 +21,7 @@ struct MockFolder: Sendable {
             try Data().write(to: probe)
             try FileManager.default.removeItem(at: probe)
         } catch {
-            throw InfrastructureError(
-                .localStore, "The mock's folder cannot be written; check its permissions or choose another.",
-                underlying: error)
+            throw .unwritableFolder(error)
         }
     }
 

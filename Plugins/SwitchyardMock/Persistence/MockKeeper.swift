@@ -10,6 +10,7 @@ final class MockKeeper: Sendable {
         var documents = 0
         var accounts = 0
         var files = 0
+        var messages = 0
         var parts: Set<String> = []
     }
 
@@ -17,18 +18,20 @@ final class MockKeeper: Sendable {
     private let database: MockDatabase
     private let accounts: MockAccounts
     private let files: MockFiles
+    private let messages: MockMessages
     private let report: @Sendable (String) -> Void
     /// Held while a file is written, so that an older state never replaces a newer one.
     private let saved = Mutex(Saved())
 
     init(
         _ folder: MockFolder, _ database: MockDatabase, _ accounts: MockAccounts, _ files: MockFiles,
-        _ report: @escaping @Sendable (String) -> Void
+        _ messages: MockMessages, _ report: @escaping @Sendable (String) -> Void
     ) {
         self.folder = folder
         self.database = database
         self.accounts = accounts
         self.files = files
+        self.messages = messages
         self.report = report
     }
 
@@ -36,7 +39,11 @@ final class MockKeeper: Sendable {
         try loadDocuments()
         try loadAccounts()
         try loadFiles()
+        try loadMessages()
     }
+
+    /// Waits for what is being written, and lets go of the folder.
+    func close() { saved.withLock { _ in folder.lock.release() } }
 
     // MARK: Documents
 
@@ -79,9 +86,10 @@ final class MockKeeper: Sendable {
         }
     }
 
-    // MARK: The queue of a device
+    // MARK: The queue and the cache of a device
 
     func restore(_ device: MockDevice, as name: String) throws(MockFile.Failure) {
+        try restoreCache(of: device, as: name)
         let file = folder.file(name)
         if let body = try file.read() {
             guard let json = try? JSON(parsing: body), let queue = WriteCoding.queue(json) else {
@@ -99,6 +107,33 @@ final class MockKeeper: Sendable {
                 return device.queue.isSaved ? nil : device.keptAs.map { ($0, WriteCoding.json(device.queue)) }
             }
             if let (name, json) = kept { try folder.file(name).write(json.bytes()) }
+        }
+    }
+
+    private func cacheFile(_ name: String) -> MockFile { folder.file(name + "-cache") }
+
+    private func restoreCache(of device: MockDevice, as name: String) throws(MockFile.Failure) {
+        let file = cacheFile(name)
+        guard let body = try file.read() else { return }
+        guard let elements = (try? JSON(parsing: body))?.array else { throw file.setAside() }
+        let documents = elements.compactMap(DocumentCoding.knownDocument)
+        guard documents.count == elements.count else { throw file.setAside() }
+        database.read { _ in
+            for document in documents { device.cache.store(document) }
+            device.savedCache = device.cache.version
+        }
+    }
+
+    /// Written when a device leaves or goes offline, not with every read.
+    func saveCache(of device: MockDevice) {
+        keep { (_) throws(MockFile.Failure) in
+            let kept = database.read { _ -> (String, DocumentTable)? in
+                guard let name = device.keptAs, device.savedCache != device.cache.version else { return nil }
+                device.savedCache = device.cache.version
+                return (name, device.cache)
+            }
+            guard let (name, table) = kept else { return }
+            try cacheFile(name).write(JSON.array(table.all.map(DocumentCoding.json)).bytes())
         }
     }
 
@@ -257,8 +292,59 @@ final class MockKeeper: Sendable {
             })
     }
 
+    // MARK: Messages
+
+    private struct KeptInstallation: Codable {
+        struct Message: Codable {
+            let id: String
+            let title: String?
+            let body: String?
+            let data: [String: String]
+            let topic: String?
+            let sentAt: Int64?
+        }
+        let token: String
+        let topics: [String]
+        let waiting: [Message]
+    }
+
+    private func loadMessages() throws(MockFile.Failure) {
+        guard let kept = try folder.file("messages").decode([KeptInstallation].self) else { return }
+        messages.restore(
+            kept.map { one in
+                let waiting = one.waiting.map { message in
+                    RemoteMessage(
+                        id: message.id, title: message.title, body: message.body, data: message.data,
+                        topic: message.topic.flatMap { try? MessagingTopic(validating: $0) },
+                        sentAt: message.sentAt.map { Timestamp(microseconds: $0) })
+                }
+                let topics = Set(one.topics.compactMap { try? MessagingTopic(validating: $0) })
+                return (one.token, MockMessages.Installation(topics: topics, waiting: waiting))
+            })
+    }
+
+    func saveMessages() {
+        keep { (saved) throws(MockFile.Failure) in
+            let (version, installations) = messages.installations
+            guard version != saved.messages else { return }
+            let kept = installations.sorted { $0.key < $1.key }.map { token, installation in
+                KeptInstallation(
+                    token: token, topics: installation.topics.map(\.rawValue).sorted(),
+                    waiting: installation.waiting.map { message in
+                        KeptInstallation.Message(
+                            id: message.id, title: message.title, body: message.body, data: message.data,
+                            topic: message.topic?.rawValue, sentAt: message.sentAt?.microseconds)
+                    })
+            }
+            try folder.file("messages").encode(kept)
+            saved.messages = version
+        }
+    }
+
     private func keep(_ body: (inout Saved) throws(MockFile.Failure) -> Void) {
         let failure = saved.withLock { saved -> MockFile.Failure? in
+            // Somebody else's by now.
+            guard folder.lock.isHeld else { return nil }
             do throws(MockFile.Failure) {
                 try body(&saved)
                 return nil

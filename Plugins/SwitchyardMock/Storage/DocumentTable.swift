@@ -12,6 +12,8 @@ struct DocumentTable: Sendable {
         var row: Int
     }
 
+    /// Changes with every change.
+    private(set) var version = 0
     private var places: [StoragePath: Place] = [:]
     private var collections: [Rows] = []
     private var indices: [CollectionPath: Int] = [:]
@@ -42,6 +44,7 @@ struct DocumentTable: Sendable {
 
     /// Files the present state of a document. A missing one may be filed too: then it is known to be missing.
     mutating func store(_ document: DocumentSnapshot) {
+        version += 1
         if let place = places[document.path] {
             collections[place.collection].documents[place.row] = document
             return
@@ -52,6 +55,7 @@ struct DocumentTable: Sendable {
     }
 
     mutating func remove(_ path: StoragePath) {
+        version += 1
         guard let place = places.removeValue(forKey: path) else { return }
         let last = collections[place.collection].documents.removeLast()
         guard last.path != path else { return }

@@ -20,6 +20,8 @@ final class MockDevice: @unchecked Sendable {
     var isSending = false
     /// What was read, listened to or written here; a document without data is known to be missing.
     var cache = DocumentTable()
+    /// The version of the cache that is on disk.
+    var savedCache = 0
     let queue = MockWriteQueue()
     private(set) var documentListeners: [StoragePath: [Int: DocumentListener]] = [:]
     private(set) var queryListeners: [CollectionPath: [Int: QueryListener]] = [:]

@@ -18,6 +18,7 @@ extension MockStorageClient {
             device.isNetworkEnabled = isEnabled
             return ((), device.connectionChanged(from: wasConnected, state.documents))
         }
+        if !isEnabled { backend.saveCache(of: device) }
     }
 
     public func waitForPendingWrites() async throws(StorageError) {
@@ -72,9 +73,11 @@ extension MockStorageClient {
                 throw StorageError(.failedPrecondition, "Leave all streams before the local data is deleted.")
             }
             device.cache = DocumentTable()
+            device.savedCache = -1
             return ((), device.queue.removeAll())
         }
         backend.save(device)
+        backend.saveCache(of: device)
     }
 
     public func shutDown() async {
@@ -84,6 +87,8 @@ extension MockStorageClient {
             return ((), device.end(throwing: StorageError(.shutDown, "The client was shut down.")))
         }
         hurry()
+        backend.saveCache(of: device)
+        tenant?.leave()
     }
 
     private func requireOffline(_ operation: String) throws(StorageError) {

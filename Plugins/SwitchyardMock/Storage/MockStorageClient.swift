@@ -22,6 +22,7 @@ public final class MockStorageClient: StorageClient {
     let backend: MockBackend
     let device: MockDevice
     var database: MockDatabase { backend.database }
+    let tenant: MockTenant?
     private let reachability: Once
     private let pause = Mutex<Task<Void, Never>?>(nil)
 
@@ -29,11 +30,16 @@ public final class MockStorageClient: StorageClient {
     ///   - backend: The project; a new and empty one by default.
     ///   - network: The device's connection, shared with its other clients.
     ///   - capabilities: Fewer than everything, to see how an app does with a provider that has less.
-    public init(
+    public convenience init(
         _ backend: MockBackend = MockBackend(), network: MockNetwork = MockNetwork(),
         capabilities: StorageCapabilities = .all
+    ) { self.init(backend, network: network, capabilities: capabilities, tenant: nil) }
+
+    private init(
+        _ backend: MockBackend, network: MockNetwork, capabilities: StorageCapabilities, tenant: MockTenant?
     ) {
         self.backend = backend
+        self.tenant = tenant
         self.capabilities = capabilities
         controls = MockControls(
             network: network, unavailable: StorageError(.unavailable, "The mock's network is off."),
@@ -47,15 +53,23 @@ public final class MockStorageClient: StorageClient {
         relay.client.withLock { $0.value = self }
     }
 
-    /// A device whose queue of writes is kept in the backend's folder under `name`; without a folder, as any other.
+    /// A device whose queue of writes and cache are kept in the backend's folder under `name`; without a folder, as any
+    /// other.
     ///
-    /// What waits there is sent on.
-    /// - Throws: `.localStore` if the kept queue is damaged; its file has been set aside.
+    /// What waits there is sent on. The cache is kept as it was when the device last went offline or was shut down.
+    /// - Throws: `.localStore` if the kept queue or cache is damaged; its file has been set aside.
     public convenience init(
         _ backend: MockBackend, network: MockNetwork = MockNetwork(), capabilities: StorageCapabilities = .all,
         keptAs name: String
     ) throws(InfrastructureError) {
-        self.init(backend, network: network, capabilities: capabilities)
+        try self.init(backend, network: network, capabilities: capabilities, keptAs: name, tenant: nil)
+    }
+
+    convenience init(
+        _ backend: MockBackend, network: MockNetwork, capabilities: StorageCapabilities = .all, keptAs name: String,
+        tenant: MockTenant?
+    ) throws(InfrastructureError) {
+        self.init(backend, network: network, capabilities: capabilities, tenant: tenant)
         try backend.restore(device, as: name)
         sendQueue()
     }
@@ -281,6 +295,7 @@ public final class MockStorageClient: StorageClient {
             device.isReachable = isReachable
             return ((), device.connectionChanged(from: wasConnected, state.documents))
         }
+        if !isReachable { backend.saveCache(of: device) }
         hurry()
         sendQueue()
     }

@@ -29,8 +29,10 @@ public struct InfrastructureError: ClientError {
         public static let unknownProvider = Code(rawValue: "unknownProvider")
         /// The provider has no client for the service.
         public static let unsupported = Code(rawValue: "unsupported")
-        /// A file or folder cannot be read or written, or belongs to another process.
+        /// A file or folder cannot be read or written, or is damaged.
         public static let localStore = Code(rawValue: "localStore")
+        /// A folder is in use by somebody else: another process, or another client in this one.
+        public static let locked = Code(rawValue: "locked")
         public static let cancelled = Code(rawValue: "cancelled")
         public static let shutDown = Code(rawValue: "shutDown")
         public static let unknown = Code(rawValue: "unknown")

@@ -19,11 +19,13 @@ import Testing
             "place": .geoPoint(try GeoPoint(latitude: 1.5, longitude: -2.25)), "vector": .vector([1, .infinity]),
             "array": [1, "two", .map(["three": 3])], "map": .map(["empty": .map([:]), "list": []]),
         ]
-        let first = MockStorageClient(try MockBackend(folder: folder))
+        let project = try MockBackend(folder: folder)
+        let first = MockStorageClient(project)
         try await first.setDocument("a/1", data)
         try await first.setDocument("a/2", ["n": 1])
         try await first.deleteDocument("a/2")
         let before = try await first.snapshot("a/1")
+        project.close()
         let later = try MockBackend(folder: folder)
         #expect(later.documentCount == 1)
         #expect(try await MockStorageClient(later).snapshot("a/1") == before)
@@ -31,11 +33,13 @@ import Testing
 
     @Test func `A waiting write goes out after a restart, once`() async throws {
         let network = MockNetwork()
-        let first = try MockStorageClient(try MockBackend(folder: folder), network: network, keptAs: "phone")
+        let project = try MockBackend(folder: folder)
+        let first = try MockStorageClient(project, network: network, keptAs: "phone")
         try await first.setDocument("a/1", ["n": 1])
         network.isOnline = false
         try await first.updateDocument("a/1", ["n": .increment(1), "tags": .arrayUnion("x"), "at": .serverTime])
         await first.shutDown()
+        project.close()
 
         let backend = try MockBackend(folder: folder)
         let second = try MockStorageClient(backend, keptAs: "phone")
@@ -43,6 +47,7 @@ import Testing
         #expect(try await second.snapshot("a/1", from: .server)["n"] == 2)
         #expect(try await second.snapshot("a/1", from: .server)["tags"] == ["x"])
         await second.shutDown()
+        backend.close()
 
         let third = try MockStorageClient(try MockBackend(folder: folder), keptAs: "phone")
         // The queue on disk may lag behind the answer; then the write goes out again, and takes effect no second time.
@@ -54,6 +59,7 @@ import Testing
     @Test func `Accounts and the session outlast the process`() async throws {
         let auth = try await module().makeAuthClient(context())
         let user = try await auth.signUp(email: "alice@example.com", password: "secret")
+        await auth.shutDown()
         let later = try await module().makeAuthClient(context())
         #expect(await later.currentUser?.id == user.id)
         _ = try await later.accessToken(refreshing: true)
@@ -73,6 +79,7 @@ import Testing
         controls.fail(.uploadPart, onCall: 3, with: FileStorageError(.unavailable, "Gone."))
         await #expect(throws: FileStorageError.self) { try await files.upload(.file(source), to: "b.bin").result() }
 
+        await files.shutDown()
         let later = try await module().makeFileStorageClient(context())
         #expect(try await later.data(at: "a.txt") == Data("x".utf8))
         let interrupted = try #require(try await later.interruptedUploads().first)
@@ -117,6 +124,181 @@ import Testing
         #expect(throws: InfrastructureError.self) {
             try MockBackend(folder: blocked.appendingPathComponent("inside", isDirectory: true))
         }
+    }
+
+    @Test func `Nothing of a folder is touched where its contents cannot be kept`() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data("mine".utf8).write(to: folder.appendingPathComponent("contents"))
+        let error = #expect(throws: InfrastructureError.self) { try MockBackend(folder: folder) }
+        #expect(error?.code == .localStore)
+        #expect(try Data(contentsOf: folder.appendingPathComponent("contents")) == Data("mine".utf8))
+        try FileManager.default.removeItem(at: folder.appendingPathComponent("contents"))
+        #expect(try MockBackend(folder: folder).documentCount == 0)
+    }
+
+    @Test func `A folder without write permission is refused by every client, and stays as it is`() async throws {
+        // Even the administrator cannot write here.
+        let place = URL(fileURLWithPath: "/proc/self/mock", isDirectory: true)
+        let module = MockModule(MockConfiguration(folder: place))
+        await #expect(throws: InfrastructureError.self) { _ = try await module.makeAuthClient(context()) }
+        await #expect(throws: InfrastructureError.self) { _ = try await module.makeStorageClient(context()) }
+        let error = await #expect(throws: InfrastructureError.self) {
+            _ = try await InfrastructureFactory(module).make(InfrastructureSelection(default: .mock))
+        }
+        #expect(error?.code == .localStore)
+        #expect(error?.message.contains("permissions") == true)
+    }
+
+    // MARK: Whose folder it is
+
+    /// A hold on the folder as another process would have it.
+    private final class Stranger {
+        private let descriptor: Int32
+        let hasIt: Bool
+        init(_ folder: URL) {
+            descriptor = open(folder.appendingPathComponent("lock").path, O_RDWR | O_CREAT, 0o600)
+            hasIt = flock(descriptor, LOCK_EX | LOCK_NB) == 0
+        }
+        deinit { close(descriptor) }
+    }
+
+    @Test func `A folder that another process uses is refused, and free when that has ended`() async throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        var stranger: Stranger? = Stranger(folder)
+        #expect(stranger?.hasIt == true)
+        let error = await #expect(throws: InfrastructureError.self) {
+            _ = try await InfrastructureFactory(module()).make(InfrastructureSelection(default: .mock))
+        }
+        #expect(error?.code == .locked)
+        #expect(error?.message.contains("another process") == true)
+        stranger = nil
+        let backend = try await InfrastructureFactory(module()).make(InfrastructureSelection(default: .mock))
+        #expect(!Stranger(folder).hasIt)
+        await backend.shutDown()
+        #expect(Stranger(folder).hasIt)
+    }
+
+    @Test func `A second mock on a folder is refused, also in the same process`() throws {
+        let first = try MockBackend(folder: folder)
+        let error = #expect(throws: InfrastructureError.self) { try MockBackend(folder: folder) }
+        #expect(error?.code == .locked)
+        first.close()
+        first.close()
+        _ = try MockBackend(folder: folder)
+    }
+
+    @Test func `After its last client a module lets the folder go, and takes it again for the next`() async throws {
+        let module = module()
+        let auth = try await module.makeAuthClient(context())
+        let storage = try await module.makeStorageClient(context())
+        try await storage.setDocument("a/1", ["n": 1])
+        await storage.shutDown()
+        await storage.shutDown()
+        #expect(!Stranger(folder).hasIt)
+        await auth.shutDown()
+        #expect(Stranger(folder).hasIt)
+
+        // Somebody else changes something meanwhile.
+        let other = try MockBackend(folder: folder)
+        try await MockStorageClient(other).setDocument("a/1", ["n": 2])
+        other.close()
+        let again = try await module.makeStorageClient(context())
+        #expect(try await again.snapshot("a/1")["n"] == 2)
+    }
+
+    @Test func `A closed backend writes nothing into what is somebody else's`() async throws {
+        let old = try MockBackend(folder: folder)
+        let client = MockStorageClient(old)
+        try await client.setDocument("a/1", ["n": 1])
+        old.close()
+        let new = try MockBackend(folder: folder)
+        try await client.setDocument("a/1", ["n": 5])
+        new.close()
+        #expect(try await MockStorageClient(try MockBackend(folder: folder)).snapshot("a/1")["n"] == 1)
+    }
+
+    // MARK: Messages and the cache
+
+    @Test func `Subscriptions, and messages for one who was away, outlast the process`() async throws {
+        let project = try MockBackend(folder: folder)
+        let first = try await MockModule(backend: project).makeMessagingClient(context())
+        let token = try await first.token()
+        try await first.subscribe(to: "news")
+        try await first.subscribe(to: "weather")
+        try await first.unsubscribe(from: "weather")
+        await first.shutDown()
+        project.messages.send(title: "While away", data: ["k": "v"], to: "news")
+        project.messages.send(title: "Not wanted", to: "weather")
+        project.close()
+
+        let later = try MockBackend(folder: folder)
+        #expect(later.messages.subscribers(of: "news") == [token])
+        #expect(later.messages.subscribers(of: "weather") == [])
+        let second = try await MockModule(backend: later).makeMessagingClient(context())
+        #expect(try await second.token() == token)
+        let messages = await second.messageStream().begun()
+        later.messages.send(title: "Now", to: "news")
+        var titles: [String?] = []
+        for try await message in messages {
+            titles.append(message.title)
+            if titles.count == 2 { break }
+        }
+        #expect(titles == ["While away", "Now"])
+        later.close()
+        #expect(try MockBackend(folder: folder).messages.subscribers(of: "news") == [token])
+    }
+
+    @Test func `What a device knew when it went offline it knows after a restart`() async throws {
+        let project = try MockBackend(folder: folder)
+        let network = MockNetwork()
+        let first = try MockStorageClient(project, network: network, keptAs: "phone")
+        let other = MockStorageClient(project)
+        try await other.setDocument("a/1", ["n": 1])
+        try await other.setDocument("a/3", ["n": 3])
+        _ = try await first.snapshot("a/1")
+        _ = try await first.snapshot("a/2")
+        network.isOnline = false
+        try await first.mergeDocument("a/1", ["m": 2])
+        // No farewell: the process ends.
+        project.close()
+
+        let later = try MockBackend(folder: folder)
+        let away = MockNetwork()
+        away.isOnline = false
+        let second = try MockStorageClient(later, network: away, keptAs: "phone")
+        let known = try await second.snapshot("a/1")
+        #expect(known["n"] == 1 && known["m"] == 2 && known.metadata.isFromCache && known.metadata.hasPendingWrites)
+        #expect(try await second.snapshot("a/2").exists == false)
+        let unknown = await #expect(throws: StorageError.self) { try await second.snapshot("a/3") }
+        #expect(unknown?.code == .unavailable)
+        #expect(try await second.results(of: Query(in: "a")).count == 1)
+
+        try await second.clearPersistence()
+        await second.shutDown()
+        later.close()
+        let third = try MockStorageClient(try MockBackend(folder: folder), network: away, keptAs: "phone")
+        await #expect(throws: StorageError.self) { try await third.snapshot("a/1") }
+    }
+
+    @Test(arguments: ["phone-cache.json", "messages.json", "installation.json"])
+    func `What is damaged of the cache or the messages is told and set aside too`(_ name: String) async throws {
+        func open() async throws {
+            let project = try MockBackend(folder: folder)
+            defer { project.close() }
+            let messaging = try await MockModule(backend: project).makeMessagingClient(context())
+            try await messaging.subscribe(to: "news")
+            let storage = try MockStorageClient(project, keptAs: "phone")
+            try await storage.setDocument("a/1", ["n": 1])
+            await storage.shutDown()
+        }
+        try await open()
+        let file = folder.appendingPathComponent(name)
+        let whole = try Data(contentsOf: file)
+        try whole.dropLast(3).write(to: file)
+        let error = await #expect(throws: InfrastructureError.self) { try await open() }
+        #expect(error?.code == .localStore && error?.message.contains("\(name).damaged") == true)
+        #expect(try Data(contentsOf: folder.appendingPathComponent("\(name).damaged")) == whole.dropLast(3))
+        try await open()
     }
 
     @Test func `The configuration reads what people write`() throws {
