@@ -115,6 +115,11 @@ let package = Package(
                 "SwitchyardTestSupport",
             ]),
         .testTarget(
+            name: "SwitchyardCLITests",
+            dependencies: [
+                "Switchyard", "SwitchyardMock", "SwitchyardConformance", "SwitchyardCLI", "SwitchyardTestSupport",
+            ]),
+        .testTarget(
             name: "SwitchyardDependenciesTests",
             dependencies: ["Switchyard", "SwitchyardMock", "SwitchyardDependencies", "SwitchyardTestSupport"]),
         .testTarget(

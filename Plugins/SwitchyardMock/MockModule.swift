@@ -25,15 +25,29 @@ public struct MockModule: InfrastructureModule {
     public static let provider: InfrastructureProvider = .mock
     public let configuration: MockConfiguration
     private let shared: Shared
+    /// Whether the project came from outside.
+    private let isGiven: Bool
 
     public init(_ configuration: MockConfiguration = MockConfiguration()) {
         self.configuration = configuration
+        isGiven = false
         shared = Shared()
     }
 
-    /// A module on a project that somebody else holds too.
+    private init(_ configuration: MockConfiguration, shared: Shared) {
+        self.configuration = configuration
+        isGiven = true
+        self.shared = shared
+    }
+
+    public func reconfigured(_ configuration: MockConfiguration) -> MockModule {
+        isGiven ? MockModule(configuration, shared: shared) : MockModule(configuration)
+    }
+
+    /// A module on a project that somebody else holds too. Settings of a configuration change nothing about that.
     public init(backend: MockBackend, network: MockNetwork = MockNetwork()) {
         configuration = MockConfiguration()
+        isGiven = true
         shared = Shared(
             Parts(
                 backend: backend, network: network, sessions: MockSessionStore(), uploads: MockUploadStore(),

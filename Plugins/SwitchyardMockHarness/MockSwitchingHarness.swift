@@ -1,6 +1,6 @@
 package import Switchyard
 package import SwitchyardConformance
-import SwitchyardMock
+package import SwitchyardMock
 
 /// Two projects under two names, new for each factory.
 package struct MockSwitchingHarness: SwitchingHarness {
@@ -16,22 +16,22 @@ package struct MockSwitchingHarness: SwitchingHarness {
 }
 
 extension InfrastructureProvider {
-    fileprivate static let secondMock: InfrastructureProvider = "second-mock"
+    package static let secondMock: InfrastructureProvider = "second-mock"
 }
 
 /// Another mock, so that there is somebody to go over to.
-private struct SecondMockModule: InfrastructureModule {
-    static let provider: InfrastructureProvider = .secondMock
-    let inner: MockModule
-    var configuration: MockConfiguration { inner.configuration }
+package struct SecondMockModule: InfrastructureModule {
+    package static let provider: InfrastructureProvider = .secondMock
+    private let inner: MockModule
+    package var configuration: MockConfiguration { inner.configuration }
 
-    init(inner: MockModule) { self.inner = inner }
-    init(_ configuration: MockConfiguration) { inner = MockModule(configuration) }
+    package init(inner: MockModule) { self.inner = inner }
+    package init(_ configuration: MockConfiguration) { inner = MockModule(configuration) }
 
-    func makeAuthClient(_ context: ModuleContext) async throws(InfrastructureError) -> any AuthClient {
+    package func makeAuthClient(_ context: ModuleContext) async throws(InfrastructureError) -> any AuthClient {
         try await inner.makeAuthClient(context)
     }
-    func makeStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any StorageClient {
+    package func makeStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any StorageClient {
         Renamed(base: try await inner.makeStorageClient(context))
     }
 

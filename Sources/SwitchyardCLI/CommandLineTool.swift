@@ -1,4 +1,5 @@
 import Foundation
+import Switchyard
 
 /// `switchyard`: the package from a terminal.
 @main
@@ -19,14 +20,17 @@ struct CommandLineTool {
             return .usage
         }
         let rest = Array(arguments.dropFirst())
+        if rest.contains("--help") || rest.contains("-h"), commands.contains(name) { return HelpCommand().run() }
         switch name {
         case "help", "--help", "-h": return try HelpCommand(rest).run()
         case "demo": return try await DemoCommand(rest).run()
         case "conformance": return try await ConformanceCommand(rest).run()
         default:
-            throw UsageError("there is no command “\(name)”")
+            throw UsageError.unknown("command", name, among: commands)
         }
     }
+
+    static let commands = ["demo", "conformance", "help"]
 }
 
 /// What a command says to the shell.
@@ -42,6 +46,12 @@ enum ExitStatus: Int32 {
 struct UsageError: Error {
     let message: String
     init(_ message: String) { self.message = message }
+
+    /// A name that is none of those there are, with the one that was probably meant.
+    static func unknown(_ what: String, _ name: String, among names: [String]) -> UsageError {
+        let hint = nearestName(to: name, in: names).map { " Did you mean “\($0)”?" } ?? ""
+        return UsageError("there is no \(what) “\(name)”; there are \(names.joined(separator: ", ")).\(hint)")
+    }
 }
 
 enum Terminal {

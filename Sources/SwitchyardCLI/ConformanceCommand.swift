@@ -19,7 +19,7 @@ struct ConformanceCommand {
         isJSON = options.has("--json")
         if let name = options["--client"] {
             guard let client = ConformanceService(rawValue: name) else {
-                throw UsageError("there is no client “\(name)”; there are \(Self.clientNames)")
+                throw UsageError.unknown("client", name, among: ConformanceService.allCases.map(\.rawValue))
             }
             self.client = client
         } else {
@@ -30,18 +30,15 @@ struct ConformanceCommand {
     func run() async -> ExitStatus {
         let suites: [ConformanceSuite]
         do throws(InfrastructureError) {
-            if let configuration {
-                suites = try await ConfiguredHarness(file: configuration).suites
-            } else {
-                suites = MockHarness.suites
-            }
+            suites = try await makeSuites()
         } catch {
             Terminal.error("switchyard conformance: \(error.message)")
             return .usage
         }
         let chosen = suites.filter { client == nil || $0.service == client }
         guard !chosen.isEmpty else {
-            Terminal.error("switchyard conformance: the configuration has no client to check")
+            Terminal.error(
+                "switchyard conformance: the configuration chooses nobody for \(client?.rawValue ?? "any client")")
             return .usage
         }
         let report = await runConformance(chosen, filter: filter.map { [$0] } ?? [])
@@ -51,5 +48,11 @@ struct ConformanceCommand {
         }
         Terminal.print(isJSON ? String(decoding: report.json, as: UTF8.self) : report.table)
         return report.failed == 0 ? .success : .failure
+    }
+
+    private func makeSuites() async throws(InfrastructureError) -> [ConformanceSuite] {
+        guard let configuration else { return MockHarness.suites }
+        let file = URL(fileURLWithPath: configuration)
+        return try await ConfiguredHarness(InfrastructureConfiguration(contentsOf: file)).suites
     }
 }

@@ -1,7 +1,13 @@
 /// `switchyard help`
 struct HelpCommand {
+    init() {}
+
     init(_ words: [String]) throws(UsageError) {
-        guard words.isEmpty else { throw UsageError("“help” takes no options") }
+        guard let name = words.first else { return }
+        guard words.count == 1 else { throw UsageError("“help” takes the name of one command") }
+        guard CommandLineTool.commands.contains(name) else {
+            throw UsageError.unknown("command", name, among: CommandLineTool.commands)
+        }
     }
 
     func run() -> ExitStatus {
@@ -17,7 +23,8 @@ struct HelpCommand {
 
         switchyard conformance [--config FILE] [--client NAME] [--filter TEXT] [--json]
             Runs the checks that every provider passes and prints a table.
-            --config FILE   the clients to check, as a configuration in JSON; without it, the mock
+            --config FILE   the clients to check, as a configuration in JSON; without it, the mock.
+                            What needs somebody who reads mail or sends messages is skipped then.
             --client NAME   only the checks of one client: \(ConformanceCommand.clientNames)
             --filter TEXT   only the checks whose name holds TEXT
             --json          the whole report as JSON

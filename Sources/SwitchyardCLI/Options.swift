@@ -18,13 +18,14 @@ struct Options {
                 guard values[name] == nil else { throw UsageError("“\(name)” is given twice") }
                 if parts.count == 2 {
                     values[name] = parts[1]
-                } else if let value = words.popFirst() {
+                } else if let value = words.first, !value.hasPrefix("--") {
                     values[name] = value
+                    words.removeFirst()
                 } else {
                     throw UsageError("“\(name)” needs a value")
                 }
             } else {
-                throw UsageError("there is no option “\(name)” here")
+                throw UsageError.unknown("option", name, among: known.union(knownSwitches).sorted())
             }
         }
     }

@@ -107,8 +107,7 @@ extension MockAuthClient {
         do throws(AuthError) {
             return try body(server, session.refreshToken)
         } catch {
-            sessions.end(session, after: error)
-            throw error
+            throw sessions.end(session, after: error)
         }
     }
 }

@@ -160,8 +160,7 @@ public final class MockAuthClient: AuthClient {
                 }
                 try controls.leave()
             } catch {
-                sessions.end(session, after: error)
-                throw error
+                throw sessions.end(session, after: error)
             }
             try sessions.keep(access, for: session)
             return access
@@ -177,6 +176,8 @@ public final class MockAuthClient: AuthClient {
         if scope != .local { try require(\.signOutElsewhere, "signing out elsewhere") }
         try sessions.checkOpen()
         guard let session = sessions.session else { return sessions.signOut(wipesLocalData: wipesLocalData) }
+        session.isLeaving.store(scope != .others, ordering: .releasing)
+        defer { session.isLeaving.store(false, ordering: .releasing) }
         do throws(AuthError) {
             if try await controls.enter(.signOut, "\(scope)", needsNetwork: true) == nil {
                 server.end(session.refreshToken, scope)

@@ -8,6 +8,8 @@ final class MockSessionBox: Sendable {
     final class Session: Sendable {
         let refreshToken: String
         let userID: String
+        /// Set while it is being signed out: what the server says about it meanwhile is no news.
+        let isLeaving = Atomic(false)
         let flight = SingleFlight<AccessToken, AuthError>(cancellation: {
             AuthError(.cancelled, "The call was cancelled.")
         })
@@ -89,8 +91,12 @@ final class MockSessionBox: Sendable {
         }
     }
 
-    /// What an answer of the server means for the session: only a clear word of the server ends it.
-    func end(_ session: Session, after error: AuthError) {
+    /// What a failure means for the session: only a clear word of the server ends it.
+    ///
+    /// - Returns: The failure as the caller should see it; one whose session has gone meanwhile learns just that.
+    func end(_ session: Session, after error: AuthError) -> AuthError {
+        let isPresent = box.withLock { $0.session === session } && !session.isLeaving.load(ordering: .acquiring)
+        guard isPresent else { return error.code == .sessionExpired ? .sessionChanged : error }
         switch error.code {
         case .sessionExpired:
             change { box in
@@ -101,6 +107,7 @@ final class MockSessionBox: Sendable {
         case .userDisabled: end(session, .signedOut(SignOut(.byServer)))
         default: break
         }
+        return error
     }
 
     func end(_ session: Session, _ state: AuthState) {

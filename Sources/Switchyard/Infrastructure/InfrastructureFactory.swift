@@ -26,10 +26,17 @@ public struct InfrastructureFactory: Sendable {
     {
         try check(configuration)
         var modules: [ModuleSupplier] = []
-        for provider in configuration.selection.providers.sorted(by: { $0.rawValue < $1.rawValue }) {
+        let wanted = configuration.selection.providers.union(configuration.settings.keys)
+        for provider in wanted.sorted(by: { $0.rawValue < $1.rawValue }) {
             modules.append(.configured(try module(provider, configuration)))
         }
         return InfrastructureFactory(suppliers: modules)
+    }
+
+    /// The same modules with `module` in the place of the one of its name, if there is one.
+    package func replacing(_ module: some InfrastructureModule) -> InfrastructureFactory {
+        let others = suppliers.filter { $0.provider != type(of: module).provider }
+        return InfrastructureFactory(suppliers: others + [.configured(module)])
     }
 
     /// The names of all modules, sorted.

@@ -6,6 +6,9 @@ public struct AuthFeatures: Sendable, Hashable {
     public var capabilities: AuthCapabilities
     /// Somebody whose identity tokens the harness can make, where the capability is there.
     public var identityProvider: IdentityProvider
+    /// Whether the harness plays what is outside of the client: mail, telephones, browsers, identity providers and
+    /// authenticator apps. Without, the checks that need one of them are left out.
+    public var playsOutside = true
     /// Whether a session outlasts its client, so that ``AuthHarness/reopen(_:)`` finds it.
     public var keepsSessions = false
     /// Whether the harness can let access tokens run out.
@@ -24,15 +27,19 @@ public struct AuthFeatures: Sendable, Hashable {
 public typealias AuthRequirement = ConformanceRequirement<AuthFeatures>
 
 extension ConformanceRequirement where Features == AuthFeatures {
+    private static func outside(_ name: String, isDeclared: @escaping @Sendable (AuthFeatures) -> Bool) -> Self {
+        Self(name, isServed: { $0.playsOutside }, isDeclared: isDeclared)
+    }
+
     static let anonymous = Self("anonymous accounts") { $0.capabilities.anonymous }
-    static let customTokens = Self("custom tokens") { $0.capabilities.customTokens }
-    static let identityTokens = Self("identity tokens") { $0.capabilities.identityTokens }
-    static let browser = Self("sign-in through the browser") { $0.capabilities.browserSignIn }
-    static let phoneCodes = Self("phone codes") { $0.capabilities.phoneCodes }
-    static let emailLinks = Self("e-mail links") { $0.capabilities.emailLinks }
-    static let passwordReset = Self("password resets") { $0.capabilities.passwordReset }
+    static let customTokens = outside("custom tokens") { $0.capabilities.customTokens }
+    static let identityTokens = outside("identity tokens") { $0.capabilities.identityTokens }
+    static let browser = outside("sign-in through the browser") { $0.capabilities.browserSignIn }
+    static let phoneCodes = outside("phone codes") { $0.capabilities.phoneCodes }
+    static let emailLinks = outside("e-mail links") { $0.capabilities.emailLinks }
+    static let passwordReset = outside("password resets") { $0.capabilities.passwordReset }
     static let linking = Self("linking") { $0.capabilities.linking }
-    static let secondFactors = Self("second factors") { $0.capabilities.secondFactors }
+    static let secondFactors = outside("second factors") { $0.capabilities.secondFactors }
     static let deletion = Self("deletion of accounts") { $0.capabilities.accountDeletion }
     static let elsewhere = Self("signing out elsewhere") { $0.capabilities.signOutElsewhere }
     static let keptSessions = Self("kept sessions") { $0.keepsSessions }

@@ -45,6 +45,18 @@ public struct DomainDevice: Sendable {
     public let checkIns: any CheckInClient
     public let notifications: any NotificationClient
 
+    /// Those that somebody else has put together.
+    public init(
+        _ core: CoreClients, users: any UserClient, contacts: any ContactsClient, checkIns: any CheckInClient,
+        notifications: any NotificationClient
+    ) {
+        self.core = core
+        self.users = users
+        self.contacts = contacts
+        self.checkIns = checkIns
+        self.notifications = notifications
+    }
+
     /// Those that stand on documents.
     public init(_ core: CoreClients) {
         self.core = core

@@ -74,7 +74,8 @@ extension MessagingConformance {
     ].within("tokens")
 
     static let messageChecks: [MessagingCheck] = [
-        MessagingCheck("what the platform hands over becomes a message, and shows in the stream") { context in
+        MessagingCheck("what the platform hands over becomes a message, and shows in the stream", needs: .server) {
+            context in
             let client = try await context.client()
             let probe = try await context.listen(to: client)
             let sent = context.message("one", data: ["key": "value", "other": "ä\"b"])
@@ -86,13 +87,13 @@ extension MessagingConformance {
             try expectEqual(message.wasOpened, false, "whether it was opened")
             try await probe.first("the message") { $0.id == message.id }
         },
-        MessagingCheck("a message that was opened says so") { context in
+        MessagingCheck("a message that was opened says so", needs: .server) { context in
             let client = try await context.client()
             let payload = try context.harness.payload(context.message("one"))
             let message = try await client.receive(RemotePayload(json: payload.json, wasOpened: true))
             try expectEqual(message?.wasOpened, true, "whether it was opened")
         },
-        MessagingCheck("a message that is handed over twice shows once") { context in
+        MessagingCheck("a message that is handed over twice shows once", needs: .server) { context in
             let client = try await context.client()
             let probe = try await context.listen(to: client)
             let payload = try context.harness.payload(context.message("one"))
@@ -100,16 +101,16 @@ extension MessagingConformance {
             _ = try await client.receive(payload)
             let last = try await client.receive(context.harness.payload(context.message("two")))
             try await probe.first("the second message") { $0.id == last?.id }
-            try expectEqual(context.messages(probe).count { $0.id == first?.id }, 1, "how often the first one shows")
+            try expectEqual(probe.elements.count { $0.id == first?.id }, 1, "how often the first one shows")
         },
-        MessagingCheck("what is not the provider's is left to others") { context in
+        MessagingCheck("what is not the provider's is left to others", needs: .server) { context in
             let client = try await context.client()
             let probe = try await context.listen(to: client)
             let foreign = RemotePayload(json: Data(#"{"somebody": {"else": [1, 2, 3]}}"#.utf8))
             try expect(try await client.receive(foreign) == nil, "it is no message", found: "one")
             let own = try await client.receive(context.harness.payload(context.message("own")))
             try await probe.first("the provider's own message") { $0.id == own?.id }
-            try expectEqual(context.messages(probe).count, 1, "the number of messages")
+            try expectEqual(probe.elements.count, 1, "the number of messages")
         },
         MessagingCheck("what is no JSON does no harm") { context in
             let client = try await context.client()
@@ -122,12 +123,11 @@ extension MessagingConformance {
                 }
             }
         },
-        MessagingCheck("a hundred messages come in their order, also to one who is slow") { context in
+        MessagingCheck("a hundred messages come in their order, also to one who is slow", needs: .server) { context in
             let client = try await context.client()
             let gate = Gate()
-            let slow = try await context.listen(
-                to: client,
-                through: client.messageStream().map { message in
+            let slow = context.watch(
+                await client.messageStream().begun().map { message in
                     await gate.pass()
                     return message
                 })
@@ -141,7 +141,7 @@ extension MessagingConformance {
             gate.open()
             let last = sent.last
             try await slow.first("the last message") { $0.id == last }
-            try expectEqual(context.messages(slow).map(\.id), sent, "the messages in the order in which they came")
+            try expectEqual(slow.elements.map(\.id), sent, "the messages in the order in which they came")
         },
         MessagingCheck("a message sent to a token arrives", needs: .liveMessages) { context in
             let client = try await context.client()
@@ -162,7 +162,7 @@ extension MessagingConformance {
             }
             try await probe.first("the last of them") { $0.data["n"] == "19" }
             try expectEqual(
-                context.messages(probe).compactMap { $0.data["n"] }, (0..<20).map { "\($0)" },
+                probe.elements.compactMap { $0.data["n"] }, (0..<20).map { "\($0)" },
                 "the messages in their order")
         },
         MessagingCheck("a message for one installation does not reach another", needs: .liveMessages) { context in
@@ -173,7 +173,7 @@ extension MessagingConformance {
             try await context.harness.send(context.message("b", data: ["for": "two"]), to: tokens[1])
             try await probes[0].first("its message") { $0.data["for"] == "one" }
             try await probes[1].first("its message") { $0.data["for"] == "two" }
-            for probe in probes { try expectEqual(context.messages(probe).count, 1, "the number of messages") }
+            for probe in probes { try expectEqual(probe.elements.count, 1, "the number of messages") }
         },
     ].within("messages")
 
@@ -200,7 +200,7 @@ extension MessagingConformance {
             try await context.harness.send(context.message("fence", data: ["n": "3"]), to: token)
             try await probe.first("the message sent to the token") { $0.data["n"] == "3" }
             try expect(
-                !context.messages(probe).contains { $0.data["n"] == "2" }, "the topic's message did not come",
+                !probe.elements.contains { $0.data["n"] == "2" }, "the topic's message did not come",
                 found: "it came")
         },
         MessagingCheck("subscribing twice brings each message once", needs: .topics, .liveMessages) { context in
@@ -213,7 +213,7 @@ extension MessagingConformance {
                 try await context.harness.send(context.message("m\(index)", data: ["n": "\(index)"]), to: topic)
             }
             try await probe.first("the last message") { $0.data["n"] == "2" }
-            try expectEqual(context.messages(probe).compactMap { $0.data["n"] }, ["0", "1", "2"], "the messages")
+            try expectEqual(probe.elements.compactMap { $0.data["n"] }, ["0", "1", "2"], "the messages")
         },
         MessagingCheck("leaving a topic that one is not in is no error", needs: .topics) { context in
             let client = try await context.client()
@@ -240,7 +240,7 @@ extension MessagingConformance {
             let client = try await context.client()
             try expectEqual(client.capabilities, context.features.capabilities, "the client's capabilities")
         },
-        MessagingCheck("no text gives away a token or a message") { context in
+        MessagingCheck("no text gives away a token or a message", needs: .server) { context in
             let client = try await context.client()
             let token = try await client.token()
             let payload = try context.harness.payload(context.message("one", data: ["key": "s3cret"]))
@@ -251,7 +251,7 @@ extension MessagingConformance {
                     found: "something")
             }
         },
-        MessagingCheck("the end of a client ends its streams") { context in
+        MessagingCheck("the end of a client ends its streams", needs: .server) { context in
             let client = try await context.client()
             let tokens = context.watch(client.tokenStream())
             let messages = try await context.listen(to: client)

@@ -50,29 +50,10 @@ final class MessagingContext: ConformanceContext {
         return probe
     }
 
-    /// Listens to the client's messages, and returns once they are sure to be heard: a stream of events begins with the
-    /// iteration, so what comes before is nobody's.
+    /// Listens to the client's messages, and returns once none can be missed.
     func listen(to client: any MessagingClient) async throws -> StreamProbe<RemoteMessage> {
-        try await listen(to: client, through: client.messageStream())
+        watch(await client.messageStream().begun())
     }
-
-    func listen<Stream: AsyncSequence & Sendable>(
-        to client: any MessagingClient, through stream: Stream
-    ) async throws -> StreamProbe<RemoteMessage> where Stream.Element == RemoteMessage {
-        let probe = watch(stream)
-        for attempt in 0..<500 {
-            _ = try await client.receive(harness.payload(message("knock\(attempt)", data: [Self.knock: "1"])))
-            if (try? await probe.first("a knock", within: .milliseconds(20))) != nil { return probe }
-        }
-        throw ConformanceFailure(expectation: "the stream of messages begins", found: "nothing was heard")
-    }
-
-    /// What was heard since.
-    func messages(_ probe: StreamProbe<RemoteMessage>) -> [RemoteMessage] {
-        probe.elements.filter { $0.data[Self.knock] == nil }
-    }
-
-    private static let knock = "switchyard-knock"
 
     @discardableResult
     func expectFailure<Value>(

@@ -40,6 +40,9 @@ public struct MessagingFeatures: Sendable, Hashable {
     public var capabilities: MessagingCapabilities
     /// Whether there is no registration before the app has handed in the platform's token.
     public var needsPlatformToken: Bool
+    /// Whether the harness plays the server that sends and the platform that hands over. Without, the checks that need a
+    /// message are left out.
+    public var playsServer = true
 
     public init(_ capabilities: MessagingCapabilities, needsPlatformToken: Bool = false) {
         self.capabilities = capabilities
@@ -51,7 +54,8 @@ public typealias MessagingRequirement = ConformanceRequirement<MessagingFeatures
 
 extension ConformanceRequirement where Features == MessagingFeatures {
     static let push = Self("push") { $0.capabilities.push }
-    static let liveMessages = Self("live messages") { $0.capabilities.liveMessages }
+    static let server = Self("somebody who sends") { $0.playsServer }
+    static let liveMessages = Self("live messages", isServed: { $0.playsServer }) { $0.capabilities.liveMessages }
     static let topics = Self("topics") { $0.capabilities.topics }
     static let platformToken = Self("the platform's token") { $0.needsPlatformToken }
 }

@@ -4,20 +4,32 @@ public struct ConformanceRequirement<Features: Sendable>: Sendable {
     /// Whether the requirement is that the provider does *not* declare something: then its refusal is what is checked.
     public let isAbsence: Bool
     let isMet: @Sendable (Features) -> Bool
+    /// Whether the provider declares it, whatever its harness can do.
+    private let isDeclared: @Sendable (Features) -> Bool
 
     init(_ name: String, isMet: @escaping @Sendable (Features) -> Bool) {
+        self.init(name, isServed: { _ in true }, isDeclared: isMet)
+    }
+
+    /// - Parameter isServed: Whether the harness does its part; where it does not, what is declared is left out, not refused.
+    init(
+        _ name: String, isServed: @escaping @Sendable (Features) -> Bool,
+        isDeclared: @escaping @Sendable (Features) -> Bool
+    ) {
         self.name = name
         isAbsence = false
-        self.isMet = isMet
+        isMet = { isDeclared($0) && isServed($0) }
+        self.isDeclared = isDeclared
     }
 
     private init(absenceOf other: ConformanceRequirement) {
         name = "no " + other.name
         isAbsence = true
-        isMet = { !other.isMet($0) }
+        isMet = { !other.isDeclared($0) }
+        isDeclared = isMet
     }
 
-    /// Met where `other` is not.
+    /// Met where the provider does not declare `other`.
     static func no(_ other: ConformanceRequirement) -> ConformanceRequirement {
         ConformanceRequirement(absenceOf: other)
     }

@@ -1,3 +1,8 @@
+/// The one of `names` that was probably meant by `name`.
+package func nearestName(to name: String, in names: [String]) -> String? {
+    ConfigurationProblem.nearest(to: name, in: names)
+}
+
 /// One mistake in a configuration: where, what was found, what was expected, and the name that was probably meant.
 struct ConfigurationProblem: Error {
     var path: [String]

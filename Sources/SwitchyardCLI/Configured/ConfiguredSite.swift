@@ -1,0 +1,41 @@
+import Foundation
+import Switchyard
+import SwitchyardConformance
+import SwitchyardMock
+import SwitchyardMockHarness
+
+/// The servers of a configuration, and devices on them: each with clients and a session of its own.
+struct ConfiguredSite: Sendable {
+    let selection: InfrastructureSelection
+    /// A factory for one device.
+    let makeFactory: @Sendable () -> InfrastructureFactory
+    /// Somebody other than the chosen storage to go over to.
+    let alternative: InfrastructureProvider
+    private let configured: [InfrastructureProvider]
+
+    /// - Throws: What is wrong with the configuration.
+    init(_ configuration: InfrastructureConfiguration) throws(InfrastructureError) {
+        let base = try InfrastructureFactory(configurable: Providers.all).configured(by: configuration)
+        // What is in memory is one server for all devices; every other server is one anyway.
+        let backend = MockBackend()
+        let spare = MockBackend()
+        selection = configuration.selection
+        configured = base.providers
+        let settings = try configuration.settings(of: MockModule.self) ?? MockConfiguration()
+        makeFactory = {
+            let network = MockNetwork(latency: .milliseconds(settings.latencyMilliseconds))
+            let factory = base.replacing(MockModule(backend: backend, network: network))
+            return factory.replacing(SecondMockModule(inner: MockModule(backend: spare)))
+        }
+        let storage = configuration.selection.provider(for: .storage)
+        alternative =
+            base.providers.first { $0 != storage && $0 != .mock } ?? (storage == .mock ? .secondMock : .mock)
+    }
+
+    /// All clients of another device, with nobody signed in.
+    func makeDevice() async throws(InfrastructureError) -> Infrastructure { try await makeFactory().make(selection) }
+
+    func provider(of service: InfrastructureService) -> InfrastructureProvider {
+        selection.provider(for: service) ?? selection.default
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import Switchyard
+import SwitchyardConformance
+import Testing
+
+@testable import SwitchyardCLI
+
+/// What a stranger types, and what they are told.
+@Suite struct CommandLineTests {
+    @Test(arguments: [
+        (
+            ["conformnce"],
+            ["there is no command “conformnce”", "demo, conformance, help", "Did you mean “conformance”?"]
+        ),
+        (["--version"], ["there is no command “--version”"]),
+        (["conformance", "--confg", "x"], ["there is no option “--confg”", "Did you mean “--config”?"]),
+        (["conformance", "--config"], ["“--config” needs a value"]),
+        (["conformance", "--config", "--json"], ["“--config” needs a value"]),
+        (["conformance", "--json", "--json=1"], ["“--json” takes no value"]),
+        (["conformance", "--client", "storge"], ["there is no client “storge”", "Did you mean “storage”?"]),
+        (["conformance", "--client", "auth", "--client", "auth"], ["“--client” is given twice"]),
+        (["conformance", "file.json"], ["“file.json” was not expected here"]),
+        (["demo", "now"], ["“demo” takes no options"]),
+        (["help", "conformence"], ["there is no command “conformence”", "Did you mean “conformance”?"]),
+        (["help", "demo", "help"], ["“help” takes the name of one command"]),
+    ])
+    func `A command line that is not understood is told what was wrong and what there is`(
+        words: [String], says: [String]
+    ) async throws {
+        let error = await #expect(throws: UsageError.self) { _ = try await CommandLineTool.run(words) }
+        for text in says { #expect(error?.message.contains(text) == true, "\(error?.message ?? "")") }
+    }
+
+    @Test func `Help is an answer, nothing at all is not`() async throws {
+        #expect(try await CommandLineTool.run(["help"]) == .success)
+        #expect(try await CommandLineTool.run(["help", "conformance"]) == .success)
+        #expect(try await CommandLineTool.run(["conformance", "--help"]) == .success)
+        #expect(try await CommandLineTool.run([]) == .usage)
+        for name in CommandLineTool.commands { #expect(HelpCommand.text.contains("switchyard \(name)")) }
+        for service in ConformanceService.allCases { #expect(HelpCommand.text.contains(service.rawValue)) }
+    }
+
+    @Test func `A configuration that cannot be read or is wrong ends before any check`() async throws {
+        let folder = FileManager.default.temporaryDirectory
+        let wrong = folder.appendingPathComponent("wrong-\(UInt64.random(in: 0 ... .max)).json")
+        try Data(#"{"default": "mokc"}"#.utf8).write(to: wrong)
+        for path in ["/no/such/file.json", folder.path, wrong.path] {
+            #expect(try await CommandLineTool.run(["conformance", "--config", path]) == .usage)
+        }
+        try FileManager.default.removeItem(at: wrong)
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import Switchyard
+import SwitchyardConformance
+import Testing
+
+@testable import SwitchyardCLI
+
+/// The checks of a configuration, run on the mock as on any provider.
+@Suite struct ConfiguredHarnessTests {
+    private func report(_ json: String, filter: [String] = []) async throws -> ConformanceReport {
+        let configuration = try InfrastructureConfiguration(json: Data(json.utf8), environment: [:])
+        return await runConformance(try await ConfiguredHarness(configuration).suites, filter: filter)
+    }
+
+    @Test func `Every client of a configuration is checked, and what needs the world outside is skipped`() async throws
+    {
+        let report = try await report(#"{"default": "mock", "providers": {"mock": {"latencyMilliseconds": 0}}}"#)
+        #expect(report.failed == 0, "\(report.table)")
+        for service in ConformanceService.allCases {
+            let passed = report.entries.count { $0.service == service && $0.outcome == .passed }
+            let least: [ConformanceService: Int] = [
+                .storage: 150, .auth: 45, .files: 35, .messaging: 10, .domain: 30, .switching: 10,
+            ]
+            #expect(passed >= least[service] ?? 1, "\(service): \(passed)")
+        }
+        let skipped = report.entries.filter { $0.outcome == .skipped }
+        #expect(skipped.contains { $0.service == .auth && $0.detail == "without phone codes" })
+        #expect(skipped.contains { $0.service == .messaging && $0.detail == "without somebody who sends" })
+    }
+
+    @Test func `A client that is left out is not checked`() async throws {
+        let configuration = try InfrastructureConfiguration(
+            json: Data(#"{"default": "mock", "clients": {"files": "none", "messaging": "none"}}"#.utf8),
+            environment: [:])
+        let suites = try await ConfiguredHarness(configuration).suites
+        #expect(suites.map(\.service) == [.storage, .auth, .domain, .switching])
+        let report = await runConformance(suites, filter: ["domain"])
+        #expect(report.failed == 0 && report.passed > 20, "\(report.table)")
+        #expect(report.entries.contains { $0.detail == "without files" })
+    }
+}
