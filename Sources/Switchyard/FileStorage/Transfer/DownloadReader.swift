@@ -145,6 +145,9 @@ final class DownloadSource: StreamSource {
     /// - Parameter reader: Makes the reader when iteration begins; `nil` for no bytes at all.
     init(_ reader: @escaping @Sendable () async throws(FileStorageError) -> DownloadReader?) { self.reader = reader }
 
+    /// Nothing is missed by who comes late: the file waits.
+    func begin() async {}
+
     func next() async throws(FileStorageError) -> Data? {
         do throws(FileStorageError) {
             let known = opened.withLock { $0 }
