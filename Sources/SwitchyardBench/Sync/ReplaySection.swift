@@ -13,8 +13,8 @@ struct ReplaySection: BenchSection {
             await bench.report("\(count) queued writes, \(title)", rate, "1/s", .atLeast(5000))
         }
         for (task, title) in [
-            ("resident queue", "resident memory ÷ data, \(count) queued writes"),
-            ("resident view", "resident memory ÷ data, a live query of \(count) documents"),
+            ("resident queue", "resident memory ÷ data, \(count) queued writes of 1 KB"),
+            ("resident view", "resident memory ÷ data, a live query of \(count) of 1 KB"),
         ] {
             let share = try await bench.inChild(task, rounds: bench.settings.count(5, quick: 1))
             await bench.report(title, share, "×", .atMost(3))
@@ -49,13 +49,13 @@ struct ReplaySection: BenchSection {
         return Double(count) / time
     }
 
-    private func fill(_ client: SyncedStorageClient, _ count: Int) async throws {
+    private func fill(_ client: SyncedStorageClient, _ count: Int, words: Int = 30) async throws {
         try await client.disableNetwork()
-        for number in 0..<count { try await client.commit(WriteBatch([Self.write(number)])) }
+        for number in 0..<count { try await client.commit(WriteBatch([Self.write(number, words)])) }
     }
 
-    private static func write(_ number: Int) throws -> DocumentWrite {
-        try DocumentWrite.set(SyncSample.path(number), data: SyncSample.fields(number))
+    private static func write(_ number: Int, _ words: Int = 30) throws -> DocumentWrite {
+        try DocumentWrite.set(SyncSample.path(number), data: SyncSample.fields(number, words: words))
     }
 
     /// What 10 000 queued writes add to the process, as a share of what they write.
@@ -64,7 +64,7 @@ struct ReplaySection: BenchSection {
         try await client.disableNetwork()
         try await client.commit(WriteBatch([Self.write(count)]))
         let before = Usage.residentBytes
-        try await fill(client, count)
+        try await fill(client, count, words: Self.large)
         let share = Double(Usage.residentBytes - before) / Double(Self.dataBytes(count))
         try await client.commit(WriteBatch([Self.write(count)]))
         return share
@@ -76,7 +76,7 @@ struct ReplaySection: BenchSection {
         desk.feed(.listen(1, .query(Query(in: "items")), ListenerOptions()))
         desk.feed(.watched(.added([2])))
         let before = Usage.residentBytes
-        for number in 0..<count { desk.feed(.watched(.changed(SyncSample.document(number), targets: [2]))) }
+        for number in 0..<count { desk.feed(.watched(.changed(Self.document(number), targets: [2]))) }
         desk.feed(.watched(.current([2], token: [1])))
         desk.feed(.watched(.snapshot(version: SyncSample.version)))
         let share = Double(Usage.residentBytes - before) / Double(Self.dataBytes(count))
@@ -84,7 +84,18 @@ struct ReplaySection: BenchSection {
         return share
     }
 
+    /// Words that make a document of about a kilobyte.
+    private static let large = 180
+
+    private static func document(_ number: Int) -> DocumentSnapshot {
+        .existing(
+            SyncSample.path(number), SyncSample.fields(number, words: large), createTime: SyncSample.version,
+            updateTime: SyncSample.version)
+    }
+
     private static func dataBytes(_ count: Int) -> Int {
-        (0..<count).reduce(0) { $0 + SyncSample.fields($1).storedBytes + SyncSample.path($1).rawValue.utf8.count }
+        (0..<count).reduce(0) {
+            $0 + SyncSample.fields($1, words: large).storedBytes + SyncSample.path($1).rawValue.utf8.count
+        }
     }
 }

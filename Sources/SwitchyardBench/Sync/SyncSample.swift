@@ -7,12 +7,14 @@ enum SyncSample {
     static let version = Timestamp(microseconds: 1_000_000)
 
     /// A document of seven fields, a little above a quarter of a kilobyte.
-    static func fields(_ number: Int, mark: Int = 0) -> DocumentData {
+    ///
+    /// - Parameter words: How often the note says `text `.
+    static func fields(_ number: Int, mark: Int = 0, words: Int = 30) -> DocumentData {
         [
             "rank": .integer(Int64(number)), "state": .string(number % 3 == 0 ? "open" : "closed"),
             "name": .string("Item number \(number)"), "isPublic": .bool(number % 2 == 0),
             "tags": .array([.string("first"), .string("second")]), "at": .timestamp(version),
-            "note": .string(String(repeating: "text ", count: 30) + "\(mark)"),
+            "note": .string(String(repeating: "text ", count: words) + "\(mark)"),
         ]
     }
 

@@ -95,7 +95,10 @@ extension LocalTransaction {
         var known: [StoragePath: CachedDocument] = [:]
         for document in try rows.documents(at: documents.keys) { known[document.path] = document }
         var changed: [StoragePath] = []
+        var cached: [StoragePath: CachedDocument] = [:]
         var existenceChanged = Set<StoragePath>()
+        changed.reserveCapacity(documents.count)
+        cached.reserveCapacity(documents.count)
         for (path, document) in documents {
             let old = known[path]
             if (document.state == .found) != (old?.state == .found) { existenceChanged.insert(path) }
@@ -104,12 +107,13 @@ extension LocalTransaction {
                 try rows.removeDocument(at: path)
             } else if old.map({ document.isNews(after: $0) }) ?? true {
                 try put(document)
+                cached[path] = document
             } else {
                 continue
             }
             changed.append(path)
         }
-        return try localDocuments(at: changed, existenceChanged: existenceChanged)
+        return try localDocuments(at: changed, cached: cached, existenceChanged: existenceChanged)
     }
 
     fileprivate func replaceConfirmed(with paths: Set<StoragePath>, of target: Int) throws(StorageError) {

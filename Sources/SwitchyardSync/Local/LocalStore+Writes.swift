@@ -41,8 +41,12 @@ extension LocalStore {
     }
 
     /// The server took a batch: its effect moves from the queue into the cache.
-    func acknowledge(_ batch: QueuedBatch, _ result: CommitResult) throws(StorageError) -> Documents {
-        try perform(.acknowledgeBatch) { transaction throws(StorageError) in
+    ///
+    /// - Parameter isDurable: Whether this, and what came before, must outlast a failure of power.
+    func acknowledge(
+        _ batch: QueuedBatch, _ result: CommitResult, isDurable: Bool
+    ) throws(StorageError) -> Documents {
+        try perform(isDurable ? .acknowledgeBatch : .acknowledgeAmongOthers) { transaction throws(StorageError) in
             let rows = transaction.rows
             for path in batch.paths {
                 let cached = try rows.document(at: path)

@@ -124,14 +124,26 @@ final class LocalStore {
 extension LocalTransaction {
     /// Documents as the user sees them.
     ///
-    /// - Parameter existenceChanged: Those that the server made appear or vanish; a patch over them means something else now.
-    func localDocuments(
-        at paths: some Collection<StoragePath>, existenceChanged: Set<StoragePath> = []
-    ) throws(StorageError) -> LocalStore.Documents {
+    func localDocuments(at paths: some Collection<StoragePath>) throws(StorageError) -> LocalStore.Documents {
         var cached: [StoragePath: CachedDocument] = [:]
         for document in try rows.documents(at: paths) { cached[document.path] = document }
+        return try localDocuments(at: paths, cached: cached)
+    }
+
+    /// The same, with what the cache has at `paths`.
+    ///
+    /// - Parameter existenceChanged: Those that the server made appear or vanish; a patch over them means something else now.
+    func localDocuments(
+        at paths: some Collection<StoragePath>, cached: [StoragePath: CachedDocument],
+        existenceChanged: Set<StoragePath> = []
+    ) throws(StorageError) -> LocalStore.Documents {
         var result: LocalStore.Documents = [:]
         result.reserveCapacity(paths.count)
+        guard try rows.highestBatchNumber(of: owner) != nil else {
+            // Nothing is queued, so nothing lies over the cache.
+            for path in paths { result[path] = cached[path]?.snapshot ?? LocalDocument(path, nil).snapshot }
+            return result
+        }
         var recomputed = Set<StoragePath>()
         for path in paths {
             let overlay = try rows.overlay(of: owner, at: path)

@@ -116,13 +116,23 @@ extension SyncMachine {
         writerFailures = 0
         isWriterOverloaded = false
         let batch = pipeline.removeFirst()
+        let isDurable = endsGroup()
         attempt { [unowned self] () throws(StorageError) in
-            let changes = try local.acknowledge(batch, result)
+            let changes = try local.acknowledge(batch, result, isDurable: isDurable)
             finish(batch, .success(result))
             emit(.queueChanged)
             raise(changes)
         }
         fillPipeline()
+    }
+
+    /// While a long queue is sent, only every so many acknowledgements wait for the disk. A failure of power then has some
+    /// batches sent again, of which the ledger knows; without one, each waits.
+    private func endsGroup() -> Bool {
+        unsettled += 1
+        guard !hasLedger || pipeline.isEmpty || unsettled >= 32 else { return false }
+        unsettled = 0
+        return true
     }
 
     func writerClosed(_ error: StorageError?, at time: Timestamp) {

@@ -36,6 +36,10 @@ package final class SyncMachine {
     var pipeline: [QueuedBatch] = []
     /// The newest batch that was ever sent from here; those not above it may have reached the server.
     var sentUpTo: Int
+    /// Whether the server knows which batches it has had.
+    let hasLedger: Bool
+    /// The acknowledgements since the last that was made durable.
+    var unsettled = 0
     var writerFailures = 0
     var isWriterOverloaded = false
     var writeTokens: [Int: Int] = [:]
@@ -50,12 +54,13 @@ package final class SyncMachine {
 
     /// - Parameter storeID: The name that a new store gets; batches are called after it.
     package init(
-        store: any SyncStore, policy: CachePolicy, owner: QueueOwner, storeID: String,
+        store: any SyncStore, policy: CachePolicy, owner: QueueOwner, storeID: String, hasLedger: Bool = true,
         maximumLimboResolutions: Int = 100, maximumInFlight: Int = 10
     ) throws(StorageError) {
         local = LocalStore(store: store, policy: policy, owner: owner)
         self.maximumLimboResolutions = maximumLimboResolutions
         self.maximumInFlight = maximumInFlight
+        self.hasLedger = hasLedger
         sentUpTo = 0
         try local.open(storeID: storeID)
         sentUpTo = local.globals.highestBatchNumber

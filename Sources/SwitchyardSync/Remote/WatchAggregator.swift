@@ -17,9 +17,9 @@ struct WatchAggregator {
     private var states: [Int: TargetState] = [:]
     private var documents: [StoragePath: CachedDocument] = [:]
     /// The targets for which a document, or its absence, was received.
-    private var receivers: [StoragePath: Set<Int>] = [:]
+    private var receivers: [StoragePath: TargetIDs] = [:]
     /// The targets that had anything to do with a document.
-    private var concerned: [StoragePath: Set<Int>] = [:]
+    private var concerned: [StoragePath: TargetIDs] = [:]
     private var mismatches: [Int: WatchedTarget.Purpose] = [:]
 
     /// A request to add or remove a target was sent.
@@ -90,8 +90,11 @@ struct WatchAggregator {
         where ids.allSatisfy({ active($0, targets).map { $0.purpose == .limboResolution } ?? true }) {
             event.resolvedLimbo.insert(path)
         }
-        event.documents = documents
-        for path in event.documents.keys { event.documents[path]!.readTime = version }
+        event.documents = documents.mapValues {
+            var document = $0
+            document.readTime = version
+            return document
+        }
         event.mismatches = mismatches
         documents = [:]
         receivers = [:]
@@ -118,8 +121,8 @@ struct WatchAggregator {
         let isKnown = targets.isConfirmed(document.path, for: id)
         states[id]!.note(document.path, isKnown ? .modified : .added)
         keep(document)
-        receivers[document.path, default: []].insert(id)
-        concerned[document.path, default: []].insert(id)
+        receivers[document.path, default: TargetIDs(id)].insert(id)
+        concerned[document.path, default: TargetIDs(id)].insert(id)
     }
 
     /// - Parameter document: What is known of it now, if anything.
@@ -129,10 +132,10 @@ struct WatchAggregator {
         guard isActive(id, targets) else { return }
         // One that came and went between two snapshots was never there.
         states[id]!.note(path, targets.isConfirmed(path, for: id) ? .removed : nil)
-        concerned[path, default: []].insert(id)
+        concerned[path, default: TargetIDs(id)].insert(id)
         if let document {
             keep(document)
-            receivers[path, default: []].insert(id)
+            receivers[path, default: TargetIDs(id)].insert(id)
         }
     }
 
@@ -223,5 +226,23 @@ private struct TargetState {
         }
         discardChanges()
         return result
+    }
+}
+
+/// A set of targets, which has one element for almost every document.
+private struct TargetIDs {
+    private let first: Int
+    private var others: Set<Int>?
+
+    init(_ id: Int) { first = id }
+
+    mutating func insert(_ id: Int) {
+        if id != first { others = (others ?? []).union([id]) }
+    }
+
+    func contains(_ id: Int) -> Bool { id == first || others?.contains(id) ?? false }
+
+    func allSatisfy(_ condition: (Int) -> Bool) -> Bool {
+        condition(first) && (others?.allSatisfy(condition) ?? true)
     }
 }

@@ -65,7 +65,8 @@ package actor SyncEngine {
         if isShutDown { throw StorageError(.shutDown, "The client was shut down.") }
         if let openMachine { return openMachine }
         let machine = try SyncMachine(
-            store: storage(), policy: policy, owner: owner, storeID: RandomID.make(), maximumInFlight: 10)
+            store: storage(), policy: policy, owner: owner, storeID: RandomID.make(),
+            hasLedger: driver.traits.hasLedger, maximumInFlight: 10)
         openMachine = machine
         if policy != .eager { startCollector() }
         if !isNetworkEnabled { perform(machine.handle(.setNetwork(isEnabled: false))) }

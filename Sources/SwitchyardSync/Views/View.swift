@@ -46,7 +46,8 @@ struct View {
             case .last? where isFull: draft.contents.documents.first
             default: nil
             }
-        for (path, document) in changes {
+        let isFilled = draft.fill(changes, evaluator)
+        for (path, document) in isFilled ? [:] : changes {
             let old = draft.contents[path]
             let new = evaluator.matches(document) ? document : nil
             guard old != nil || new != nil else { continue }
@@ -100,20 +101,17 @@ struct View {
         _ draft: ViewDraft, _ change: TargetChange? = nil, resolvesLimbo: Bool = true, awaitsRequery: Bool = false
     ) -> Outcome {
         let changes = draft.changes(evaluator)
-        var touched = Set(draft.touched.keys)
         contents = draft.contents
         awaited = draft.awaited
         if let change {
             confirmed.formUnion(change.added)
             confirmed.subtract(change.removed)
-            touched.formUnion(change.added)
-            touched.formUnion(change.removed)
             isCurrent = change.isCurrent
             hasCachedResults = !change.resumeToken.isEmpty
         }
         var outcome = Outcome()
         if resolvesLimbo && !awaitsRequery && isCurrent {
-            (outcome.limboAdded, outcome.limboRemoved) = updateLimbo(touched)
+            (outcome.limboAdded, outcome.limboRemoved) = updateLimbo(draft, change)
         } else {
             isLimboStale = true
         }
@@ -146,12 +144,12 @@ struct View {
             hasCachedResults: hasCachedResults)
     }
 
-    private mutating func updateLimbo(_ touched: Set<StoragePath>) -> (added: [StoragePath], removed: [StoragePath]) {
+    private mutating func updateLimbo(
+        _ draft: ViewDraft, _ change: TargetChange?
+    ) -> (added: [StoragePath], removed: [StoragePath]) {
         var added: [StoragePath] = []
         var removed: [StoragePath] = []
-        let candidates = isLimboStale ? Set(contents.documents.map(\.path)).union(limbo) : touched
-        isLimboStale = false
-        for path in candidates {
+        func consider(_ path: StoragePath) {
             let isInLimbo =
                 !confirmed.contains(path)
                 && contents[path].map { $0.metadata.localState != .pending } ?? false
@@ -160,6 +158,15 @@ struct View {
             } else if limbo.remove(path) != nil {
                 removed.append(path)
             }
+        }
+        if isLimboStale {
+            isLimboStale = false
+            for path in limbo { consider(path) }
+            for document in contents.documents { consider(document.path) }
+        } else {
+            for path in draft.touched.keys { consider(path) }
+            for path in change?.added ?? [] { consider(path) }
+            for path in change?.removed ?? [] { consider(path) }
         }
         return (added.sorted(), removed.sorted())
     }

@@ -22,6 +22,14 @@ struct ViewContents {
         if isPending { pending.insert(path) } else { pending.remove(path) }
     }
 
+    /// Takes many documents into empty contents: sorted once, and not placed one by one.
+    fileprivate mutating func fill(_ found: [DocumentSnapshot], pending: Set<StoragePath>, _ evaluator: LiveEvaluator) {
+        documents = PersistentSequence(inOrder: found.sorted { evaluator.ordering($0, $1) == .before })
+        filed.reserveCapacity(found.count)
+        for document in found { filed[document.path] = document }
+        self.pending = pending
+    }
+
     private func position(of document: DocumentSnapshot, _ evaluator: LiveEvaluator) -> Int {
         documents.position { evaluator.ordering($0, document) }.index
     }
@@ -63,9 +71,32 @@ struct ViewDraft {
         contents.put(document, at: path, isPending: isPending, evaluator)
     }
 
+    /// As ``put(_:at:isPending:_:)`` for each of the documents that match, if nothing has been here yet.
+    ///
+    /// - Returns: Whether it was done so.
+    mutating func fill(_ documents: LocalStore.Documents, _ evaluator: LiveEvaluator) -> Bool {
+        guard documents.count > 32, contents.documents.isEmpty, touched.isEmpty, awaited.isEmpty else { return false }
+        var found: [DocumentSnapshot] = []
+        var pending: Set<StoragePath> = []
+        found.reserveCapacity(documents.count)
+        touched.reserveCapacity(documents.count)
+        for (path, document) in documents where evaluator.matches(document) {
+            found.append(document)
+            if isPending(document) { pending.insert(path) }
+            touched[path] = (nil, false)
+        }
+        contents.fill(found, pending: pending, evaluator)
+        return true
+    }
+
     /// The difference to before, in the order in which listeners apply it.
     func changes(_ evaluator: LiveEvaluator) -> [DocumentChange] {
         guard !touched.isEmpty else { return [] }
+        if before.isEmpty {
+            return contents.documents.enumerated().map {
+                DocumentChange(kind: .added, document: $1, oldIndex: nil, newIndex: $0)
+            }
+        }
         var known: [(path: StoragePath, old: DocumentSnapshot?, new: DocumentSnapshot?)] = []
         known.reserveCapacity(touched.count)
         for (path, before) in touched where before.old != nil || contents[path] != nil {

@@ -24,7 +24,7 @@ final class FailingStore: SyncStore {
         "notifyLocalViewChanges": [.notifyViews],
         "Get last remote snapshot version": [.lastSnapshotVersion, .applyRemoteEvent],
         "updateClientMetadataAndTryBecomePrimary": [], "Lookup mutation documents": [],
-        "Handle user change": [.changeUser], "Acknowledge batch": [.acknowledgeBatch],
+        "Handle user change": [.changeUser], "Acknowledge batch": [.acknowledgeBatch, .acknowledgeAmongOthers],
         "Reject batch": [.rejectBatch], "Locally write mutations": [.writeLocally], "Get target data": [.readTarget],
         "Get new document changes": [], "Apply remote event": [.applyRemoteEvent],
     ]

@@ -9,6 +9,8 @@ final class SQLiteRows: StoreRows {
     private var newCollections: Set<CollectionPath> = []
     private(set) var documentBytes: Int64
     private var storedBytes: Int64
+    /// As the connection was opened.
+    private var commitsDurably = true
 
     init(_ connection: SQLiteConnection) throws(StorageError) {
         self.connection = connection
@@ -18,7 +20,15 @@ final class SQLiteRows: StoreRows {
 
     // MARK: Transactions
 
-    func begin() throws(StorageError) { try connection.statement("BEGIN").run() }
+    /// - Parameter isDurable: Whether the commit waits for the disk. One that does not is as whole, and is safe with the next
+    ///   that does.
+    func begin(isDurable: Bool) throws(StorageError) {
+        if isDurable != commitsDurably {
+            try connection.run(isDurable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL")
+            commitsDurably = isDurable
+        }
+        try connection.statement("BEGIN").run()
+    }
 
     func commit() throws(StorageError) {
         if documentBytes != storedBytes {
@@ -40,7 +50,7 @@ final class SQLiteRows: StoreRows {
 
     func clear() throws(StorageError) {
         do throws(StorageError) {
-            try begin()
+            try begin(isDurable: true)
             for table in SQLiteSchema.tables { try connection.run("DELETE FROM \(table)") }
             documentBytes = 0
             knownCollections.removeAll()

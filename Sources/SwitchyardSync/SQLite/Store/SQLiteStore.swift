@@ -91,7 +91,7 @@ package final class SQLiteStore: SyncStore {
     ) throws(StorageError) -> Result {
         guard let rows else { throw StorageError(.shutDown, "The data kept on this device is closed already.") }
         do throws(StorageError) {
-            try rows.begin()
+            try rows.begin(isDurable: operation.isDurable)
             let result = try body(rows)
             try rows.commit()
             return result

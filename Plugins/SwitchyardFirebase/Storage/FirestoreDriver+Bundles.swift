@@ -1,0 +1,14 @@
+import FirestoreFormat
+import Foundation
+import Switchyard
+
+extension FirestoreDriver {
+    /// In Firestore's bundle format, made for this project and database.
+    func bundle(from data: Data) async throws(StorageError) -> DocumentBundle {
+        do throws(FirestoreFormatError) {
+            return try FirestoreBundleReader.bundle(data, in: service.database)
+        } catch {
+            throw StorageError(.invalidArgument, "This is no bundle of documents of this database.", underlying: error)
+        }
+    }
+}
