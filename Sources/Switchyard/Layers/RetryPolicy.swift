@@ -88,28 +88,14 @@ extension RetryPolicy: Codable {
 struct RetryPauses {
     private var backoff: Backoff
     private let watch: Stopwatch
-    /// The machine counts instants of its own; only their distances matter.
-    private let origin = ContinuousClock.now
 
     init(initial: Duration, maximum: Duration, clock: any Clock<Duration>) {
-        backoff = Backoff(.init(initial: initial, maximum: maximum, isFirstImmediate: false), now: origin)
         watch = Stopwatch(clock)
+        backoff = Backoff(.init(initial: initial, maximum: maximum, isFirstImmediate: false), now: watch.now)
     }
 
     mutating func next(atLeast minimum: Duration? = nil) -> Duration {
         var generator = SystemRandomNumberGenerator()
-        return backoff.next(now: origin + watch.elapsed, atLeast: minimum, using: &generator)
+        return backoff.next(now: watch.now, atLeast: minimum, using: &generator)
     }
-}
-
-/// The time since it was made, on any clock.
-struct Stopwatch: Sendable {
-    private let read: @Sendable () -> Duration
-
-    init(_ clock: some Clock<Duration>) {
-        let start = clock.now
-        read = { start.duration(to: clock.now) }
-    }
-
-    var elapsed: Duration { read() }
 }

@@ -1,11 +1,13 @@
 /// The time of any clock, told in the instants of one.
 package struct Stopwatch: Sendable {
     private let start = ContinuousClock.now
-    private let elapsed: @Sendable () -> Duration
+    private let read: @Sendable () -> Duration
 
-    package init(_ clock: any Clock<Duration>) { elapsed = Self.watch(clock) }
+    package init(_ clock: any Clock<Duration>) { read = Self.watch(clock) }
 
-    package var now: ContinuousClock.Instant { start.advanced(by: elapsed()) }
+    /// The time since it was made.
+    package var elapsed: Duration { read() }
+    package var now: ContinuousClock.Instant { start.advanced(by: elapsed) }
 
     private static func watch<C: Clock>(_ clock: C) -> @Sendable () -> Duration where C.Duration == Duration {
         let start = clock.now
