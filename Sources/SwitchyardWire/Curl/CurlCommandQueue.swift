@@ -10,6 +10,8 @@
         case open(CurlRawConnection)
         case wake(CurlRawConnection)
         case cancelConnection(CurlRawConnection)
+        /// A piece of a task that wants to run on the loop's thread; must be run, whatever happens.
+        case run(UnownedJob)
     }
 
     /// Hands commands to the loop, waking it only when it sleeps: under load most submissions cost no system call.

@@ -7,8 +7,19 @@
         static func error(_ code: Int, for exchange: CurlExchange) -> TransportError? {
             if let reason = exchange.abortReason { return reason }
             guard code != CCURL_OK else { return nil }
+            if let refusal = proxyRefusal(exchange.easy) { return refusal }
             return error(
                 code, mayHaveBeenSent: exchange.mayHaveBeenSent, isIdempotent: exchange.request.isIdempotent)
+        }
+
+        /// What a proxy answered in place of making a tunnel; libcurl reports it as an error of receiving.
+        static func proxyRefusal(_ easy: ccurl_easy?) -> TransportError? {
+            var status = 0
+            guard let easy, ccurl_info_long(easy, CCURL_INFO_CONNECT_CODE, &status) == CCURL_OK,
+                status != 0, !(200...299).contains(status)
+            else { return nil }
+            return TransportError(
+                .cannotConnect, "the proxy answered \(status) in place of making a tunnel", isRetryable: status >= 500)
         }
 
         static func stalled(_ exchange: CurlExchange) -> TransportError {

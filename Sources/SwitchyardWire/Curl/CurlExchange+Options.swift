@@ -33,7 +33,13 @@
                 // clear text it would wait for a whole answer instead.
                 easy.set(CCURL_OPT_PIPEWAIT, 1)
             case .automatic, .http1: easy.set(CCURL_OPT_HTTP_VERSION, CCURL_HTTP_1_1)
-            case .http2: easy.set(CCURL_OPT_HTTP_VERSION, CCURL_HTTP_2_PRIOR_KNOWLEDGE)
+            case .http2:
+                easy.set(CCURL_OPT_HTTP_VERSION, CCURL_HTTP_2_PRIOR_KNOWLEDGE)
+                if origin.hasPrefix("http:") {
+                    // libcurl 7.88 breaks the second request on such a connection.
+                    easy.set(CCURL_OPT_FRESH_CONNECT, 1)
+                    easy.set(CCURL_OPT_FORBID_REUSE, 1)
+                }
             }
         }
 
@@ -100,7 +106,7 @@
 
         private func appendHeader(_ line: String) throws(TransportError) {
             guard let longer = ccurl_list_append(headerList, line) else {
-                throw TransportError(.unknown, "out of memory")
+                throw TransportError(.outOfResources, "out of memory", isRetryable: true)
             }
             headerList = longer
         }

@@ -74,6 +74,9 @@
         }
 
         var mayHaveBeenSent: Bool { sendAttempts > 0 }
+        /// Whether it ends by itself, other than a stream.
+        var isBrief: Bool { if case .whole = delivery { true } else { false } }
+        var wasAnsweredInHTTP1: Bool { head.httpVersion.hasPrefix("1.") }
 
         // MARK: From libcurl's callbacks
 

@@ -6,7 +6,7 @@
         func open(_ connection: CurlRawConnection) {
             guard connection.stage == .new else { return }
             guard let multi, let easy = ccurl_easy_new() else {
-                return connection.deliverClosed(TransportError(.unknown, "out of memory"))
+                return connection.deliverClosed(TransportError(.outOfResources, "out of memory", isRetryable: true))
             }
             CurlOptions.setCommon(
                 easy, configuration, url: connection.address, connectDeadline: connection.connectDeadline)
@@ -24,7 +24,10 @@
         func connected(_ connection: CurlRawConnection, _ result: Int) {
             guard connection.stage == .connecting, let easy = connection.easy else { return }
             guard result == CCURL_OK else {
-                return close(connection, CurlErrors.error(result, mayHaveBeenSent: false, isIdempotent: false))
+                return close(
+                    connection,
+                    CurlErrors.proxyRefusal(easy)
+                        ?? CurlErrors.error(result, mayHaveBeenSent: false, isIdempotent: false))
             }
             guard ccurl_info_socket(easy, &connection.descriptor) == CCURL_OK,
                 connection.descriptor >= 0

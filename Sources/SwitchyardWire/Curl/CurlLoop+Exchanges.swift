@@ -4,18 +4,47 @@
 
     /// The exchanges with one origin: a bounded number under way, the others in order of arrival.
     final class CurlOrigin {
-        var active = 0
+        /// How many streams servers let one HTTP/2 connection carry, as the protocol recommends and most do.
+        static let usualStreams = 100
+
+        private(set) var active = 0
+        /// Those of them that end by themselves: no streams, which may stay for ever.
+        private var brief = 0
+        /// Whether this may be HTTP/2. Beyond what one connection carries, each exchange would open one of its own; so it
+        /// waits for a place on the connection that there is. An answer in HTTP/1 shows that there is no such thing.
+        var mayShareConnection: Bool
+        private let limit: Int
         private var waiting: [CurlExchange] = []
         private var next = 0
+
+        init(limit: Int, mayShareConnection: Bool) {
+            self.limit = limit
+            self.mayShareConnection = mayShareConnection
+        }
+
+        func hasRoom(for exchange: CurlExchange) -> Bool {
+            active < limit && !(mayShareConnection && exchange.isBrief && brief >= Self.usualStreams)
+        }
+
+        func enter(_ exchange: CurlExchange) {
+            active += 1
+            if exchange.isBrief { brief += 1 }
+        }
+
+        func leave(_ exchange: CurlExchange) {
+            active -= 1
+            if exchange.isBrief { brief -= 1 }
+        }
 
         func enqueue(_ exchange: CurlExchange) {
             waiting.append(exchange)
         }
 
-        /// The first that still waits; cancelled ones have been finished already.
-        func dequeue() -> CurlExchange? {
+        /// The first that still waits, if there is room for it; cancelled ones have been finished already.
+        func dequeue(inAnyCase: Bool = false) -> CurlExchange? {
             while next < waiting.count {
                 let exchange = waiting[next]
+                if exchange.stage == .waiting, !inAnyCase, !hasRoom(for: exchange) { return nil }
                 next += 1
                 if next > 1024, next * 2 > waiting.count {
                     waiting.removeFirst(next)
@@ -30,7 +59,7 @@
 
         func takeAllWaiting() -> [CurlExchange] {
             var all: [CurlExchange] = []
-            while let exchange = dequeue() { all.append(exchange) }
+            while let exchange = dequeue(inAnyCase: true) { all.append(exchange) }
             return all
         }
     }
@@ -43,22 +72,26 @@
                 exchange.deliver(TransportError(.cancelled, "the exchange was cancelled"))
                 return
             }
-            let origin = origins[exchange.origin] ?? CurlOrigin()
+            let origin =
+                origins[exchange.origin]
+                ?? CurlOrigin(
+                    limit: configuration.maximumExchangesPerOrigin,
+                    mayShareConnection: exchange.origin.hasPrefix("https:"))
             origins[exchange.origin] = origin
-            guard origin.active < configuration.maximumExchangesPerOrigin else {
+            guard origin.hasRoom(for: exchange) else {
                 exchange.stage = .waiting
                 origin.enqueue(exchange)
                 return
             }
-            origin.active += 1
+            origin.enter(exchange)
             begin(exchange)
         }
 
         private func begin(_ exchange: CurlExchange) {
             guard let multi, let easy = idleHandles.popLast() ?? ccurl_easy_new() else {
                 exchange.stage = .finished
-                exchange.deliver(TransportError(.unknown, "out of memory"))
-                release(exchange.origin)
+                exchange.deliver(TransportError(.outOfResources, "out of memory", isRetryable: true))
+                release(exchange)
                 return
             }
             exchange.easy = easy
@@ -108,7 +141,7 @@
                 exchange.headerList = nil
             }
             exchange.deliver(error)
-            if startsNext { release(exchange.origin) }
+            if startsNext { release(exchange) }
         }
 
         func resume(_ exchange: CurlExchange, _ direction: ReferenceWritableKeyPath<CurlExchange, Bool>) {
@@ -148,15 +181,15 @@
             if result != CCURL_OK { finish(exchange, CurlErrors.error(result, for: exchange)) }
         }
 
-        private func release(_ name: String) {
-            guard let origin = origins[name] else { return }
-            origin.active -= 1
-            if let next = origin.dequeue() {
-                origin.active += 1
+        private func release(_ exchange: CurlExchange) {
+            guard let origin = origins[exchange.origin] else { return }
+            origin.leave(exchange)
+            if exchange.wasAnsweredInHTTP1 { origin.mayShareConnection = false }
+            while let next = origin.dequeue() {
+                origin.enter(next)
                 begin(next)
-            } else if origin.active == 0 {
-                origins[name] = nil
             }
+            if origin.active == 0 { origins[exchange.origin] = nil }
         }
     }
 #endif

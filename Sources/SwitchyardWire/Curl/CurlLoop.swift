@@ -35,8 +35,13 @@
         var pollSet: [ccurl_waitfd] = []
         let receiveBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 128 * 1024, alignment: 16)
 
-        init(_ configuration: CurlConfiguration) {
+        typealias ThreadStart = @Sendable (@escaping @Sendable () -> Void) throws(TransportError) -> Void
+
+        private let startThread: ThreadStart
+
+        init(_ configuration: CurlConfiguration, startThread: @escaping ThreadStart) {
             self.configuration = configuration
+            self.startThread = startThread
         }
 
         deinit {
@@ -91,7 +96,14 @@
             }
             guard starts else { return }
             hasStarted.store(true, ordering: .relaxed)
-            LoopThread.start { self.run() }
+            do throws(TransportError) {
+                try startThread { self.run() }
+            } catch {
+                // The next command tries again.
+                hasStarted.store(false, ordering: .relaxed)
+                lifecycle.withLock { $0.isStarted = false }
+                refuseQueued(error)
+            }
         }
 
         // MARK: The loop thread
@@ -108,7 +120,7 @@
                 lifecycle.withLock { $0.multi = nil }
                 tearDown(multi)
             } else {
-                refuseEverything(TransportError(.unknown, "out of memory"))
+                refuseEverything(TransportError(.outOfResources, "out of memory", isRetryable: true))
             }
             let waiters = lifecycle.withLock { state in
                 state.isEnded = true
@@ -149,6 +161,7 @@
             case .resumeSending(let exchange): resume(exchange, \.isSendingPaused)
             case .open(let connection): open(connection)
             case .wake(let connection): connection.handleWake()
+            case .run(let job): run(job)
             case .cancelConnection(let connection):
                 close(connection, TransportError(.cancelled, "the connection was cancelled", mayHaveBeenSent: true))
             }
@@ -168,16 +181,23 @@
 
         /// The library cannot be used: answers every command until somebody shuts the transport down.
         private func refuseEverything(_ error: TransportError) {
+            refusal.withLock { $0 = error }
             _ = queue.close()
+            lifecycle.withLock { $0.multi = nil }
+            refuseQueued(error)
+        }
+
+        private func refuseQueued(_ error: TransportError) {
             var batch: [CurlCommand] = []
             _ = queue.exchange(&batch)
-            lifecycle.withLock { $0.multi = nil }
-            refusal.withLock { $0 = error }
             for command in batch {
                 switch command {
-                case .start(let exchange): exchange.deliver(error)
+                case .start(let exchange):
+                    exchange.stage = .finished
+                    exchange.deliver(error)
                 case .open(let connection): connection.deliverClosed(error)
-                default: break
+                case .run(let job): globalConcurrentExecutor.enqueue(job)
+                case .cancel, .resumeReceiving, .resumeSending, .wake, .cancelConnection: break
                 }
             }
         }

@@ -9,12 +9,19 @@
         private let loop: CurlLoop
 
         package init(_ configuration: CurlConfiguration = CurlConfiguration()) {
-            loop = CurlLoop(configuration)
+            loop = CurlLoop(configuration, startThread: LoopThread.start)
+        }
+
+        /// For tests of a system without threads to give.
+        init(_ configuration: CurlConfiguration, startThread: @escaping CurlLoop.ThreadStart) {
+            loop = CurlLoop(configuration, startThread: startThread)
         }
 
         deinit {
             loop.stop()
         }
+
+        package var executor: (any TaskExecutor)? { loop }
 
         /// Exchanges that exist at this moment, including those whose answer is still being read: for leak checks.
         package var liveExchangeCount: Int { loop.live.value.load(ordering: .relaxed) }

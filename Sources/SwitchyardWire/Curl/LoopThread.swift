@@ -12,7 +12,8 @@
             }
         }
 
-        static func start(_ run: @escaping @Sendable () -> Void) {
+        /// - Throws: `.outOfResources` when the system has no thread to give.
+        static func start(_ run: @escaping @Sendable () -> Void) throws(TransportError) {
             // Set in the creator, the mask holds from the thread's first instruction, and for resolver threads too.
             var blocked = sigset_t()
             var previous = sigset_t()
@@ -29,8 +30,11 @@
                     Unmanaged<Body>.fromOpaque(user!).takeRetainedValue().run()
                     return nil
                 }, body.toOpaque())
-            // The system is out of threads or memory: nothing can be carried out any more.
-            guard result == 0 else { fatalError("no thread could be started (error \(result))") }
+            guard result == 0 else {
+                body.release()
+                throw TransportError(
+                    .outOfResources, "no thread could be started (error \(result))", isRetryable: true)
+            }
             pthread_detach(thread)
         }
     }

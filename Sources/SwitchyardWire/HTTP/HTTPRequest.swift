@@ -8,7 +8,7 @@ package struct HTTPRequest: Sendable {
         case automatic
         /// HTTP/1.1 only: for large downloads, where HTTP/2 would let a stalled consumer cost a 32 MB window.
         case http1
-        /// HTTP/2 without asking, also in clear text.
+        /// HTTP/2 without asking, also in clear text, where each request then has a connection of its own.
         case http2
     }
 

@@ -44,6 +44,8 @@ extension TransportError.Code {
     /// A system library is missing; the message names its package.
     package static let libraryUnavailable = Self(rawValue: "libraryUnavailable")
     package static let shutDown = Self(rawValue: "shutDown")
+    /// The system gave no thread or no memory.
+    package static let outOfResources = Self(rawValue: "outOfResources")
 
     package static let hostNotFound = Self(rawValue: "hostNotFound")
     /// Refused, unreachable, or the proxy would not.

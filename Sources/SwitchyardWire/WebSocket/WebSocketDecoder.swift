@@ -140,9 +140,8 @@ package struct WebSocketDecoder: Sendable {
         _ kind: Kind?, _ bytes: UnsafeRawBufferPointer
     ) throws(WebSocketViolation) -> WebSocketMessage {
         guard kind == .text else { return .binary([UInt8](bytes)) }
-        var validator = UTF8Validator()
-        guard validator.accept(bytes), validator.isComplete else { throw .invalidText }
-        return .text(String(decoding: bytes, as: UTF8.self))
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalidText }
+        return .text(text)
     }
 
     private mutating func readPayload(

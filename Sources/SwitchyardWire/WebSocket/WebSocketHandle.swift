@@ -14,9 +14,14 @@ package final class WebSocketHandle: WebSocketConnection {
 
     package var closed: WebSocketClose? { session.closed }
 
-    package func send(_ message: WebSocketMessage) async throws(TransportError) { try await session.send(message) }
+    package func send(_ message: WebSocketMessage) async throws(TransportError) {
+        if try !session.sendNow(message) { try await session.send(message) }
+    }
 
-    package func receive() async throws(TransportError) -> WebSocketMessage? { try await session.receive() }
+    package func receive() async throws(TransportError) -> WebSocketMessage? {
+        if let ready = session.receiveNow() { return try ready.get() }
+        return try await session.receive()
+    }
 
     package func ping() async throws(TransportError) { try await session.ping() }
 

@@ -34,17 +34,25 @@ final class WebSocketInbox: Sendable {
         }
     }
 
+    /// Takes all of `messages`, at least one, and leaves an empty array that has room for as many.
+    ///
     /// - Returns: whether there is room for more. If not, `drained` of a later `receive` says when there is again.
-    func add(_ messages: ArraySlice<WebSocketMessage>) -> Bool {
+    func add(_ messages: inout [WebSocketMessage]) -> Bool {
         let (reader, message, hasRoom) = state.withLock { state in
-            var messages = messages
-            let reader = state.reader
-            let handed = reader == nil ? nil : messages.popFirst()
-            if handed != nil { state.reader = nil }
             for message in messages { state.size += Self.weight(message) }
-            state.messages.append(contentsOf: messages)
-            if state.size > limit { state.isFull = true }
-            return (handed == nil ? nil : reader, handed, !state.isFull)
+            if state.messages.isEmpty {
+                swap(&state.messages, &messages)
+            } else {
+                state.messages.append(contentsOf: messages)
+                messages.removeAll(keepingCapacity: true)
+            }
+            guard let reader = state.reader, let message = Self.popFirst(&state) else {
+                state.isFull = state.isFull || state.size > limit
+                return (nil as Reader?, nil as WebSocketMessage?, !state.isFull)
+            }
+            state.reader = nil
+            state.isFull = state.isFull || state.size > limit
+            return (reader, message, !state.isFull)
         }
         reader?.continuation.resume(returning: .success(message))
         return hasRoom
@@ -70,17 +78,25 @@ final class WebSocketInbox: Sendable {
     }
 
     /// The next message; `drained` is called when reading from the connection may go on.
-    func receive(drained: () -> Void) async throws(TransportError) -> WebSocketMessage? {
+    ///
+    /// - Returns: `nil` when there is nothing to be had without waiting.
+    func receiveNow(drained: () -> Void) -> Delivery? {
         let (ready, isDrained) = state.withLock { state in Self.take(&state, limit: limit) }
         if isDrained { drained() }
-        if let ready { return try ready.get() }
-        return try await wait(drained: drained).get()
+        return ready
     }
 
     private static func take(_ state: inout State, limit: Int) -> (Delivery?, isDrained: Bool) {
-        guard state.first < state.messages.count else { return (state.end.map(delivery), false) }
-        let message = state.messages[state.first]
-        state.messages[state.first] = .binary([])  // lets go of the bytes now
+        guard let message = popFirst(&state) else { return (state.end.map(delivery), false) }
+        let isDrained = state.isFull && state.size <= limit / 2
+        if isDrained { state.isFull = false }
+        return (.success(message), isDrained)
+    }
+
+    private static func popFirst(_ state: inout State) -> WebSocketMessage? {
+        guard state.first < state.messages.count else { return nil }
+        var message = WebSocketMessage.binary([])
+        swap(&message, &state.messages[state.first])  // lets go of the bytes now
         state.first += 1
         if state.first == state.messages.count {
             state.messages.removeAll(keepingCapacity: true)
@@ -90,13 +106,11 @@ final class WebSocketInbox: Sendable {
             state.first = 0
         }
         state.size -= weight(message)
-        let isDrained = state.isFull && state.size <= limit / 2
-        if isDrained { state.isFull = false }
-        return (.success(message), isDrained)
+        return message
     }
 
     /// A cancelled wait is taken out under the lock, before a message can be handed to it.
-    private func wait(drained: () -> Void) async -> Delivery {
+    func receive(drained: () -> Void) async -> Delivery {
         let turn = state.withLock { state in
             state.turns += 1
             return state.turns

@@ -16,6 +16,8 @@ final class WebSocketOutbox: Sendable {
         var turns = 0
     }
 
+    private static let keptCapacity = 64 * 1024
+
     private static let closed = TransportError(.webSocketClosed, "the web socket is closed")
 
     private let limit: Int
@@ -32,21 +34,27 @@ final class WebSocketOutbox: Sendable {
         case full
     }
 
-    /// - Throws: `.webSocketClosed`, or why the socket ended; `.cancelled`, and then nothing has been queued.
+    /// - Returns: `false`, and nothing is queued, when too much is queued already; then wait for room.
+    /// - Throws: `.webSocketClosed`, or why the socket ended.
+    func sendNow(_ message: WebSocketMessage, wake: () -> Void) throws(TransportError) -> Bool {
+        let attempt = state.withLock { state -> Attempt in
+            guard state.isOpen else { return .failed(state.failure ?? Self.closed) }
+            guard state.bytes.count + state.inFlight <= limit else { return .full }
+            state.encoder.append(message, to: &state.bytes)
+            defer { state.isSignalled = true }
+            return .queued(mustWake: !state.isSignalled)
+        }
+        switch attempt {
+        case .queued(let mustWake): if mustWake { wake() }
+        case .failed(let error): throw error
+        case .full: return false
+        }
+        return true
+    }
+
+    /// - Throws: as `sendNow`; `.cancelled`, and then nothing has been queued.
     func send(_ message: WebSocketMessage, wake: () -> Void) async throws(TransportError) {
-        while true {
-            let attempt = state.withLock { state -> Attempt in
-                guard state.isOpen else { return .failed(state.failure ?? Self.closed) }
-                guard state.bytes.count + state.inFlight <= limit else { return .full }
-                state.encoder.append(message, to: &state.bytes)
-                defer { state.isSignalled = true }
-                return .queued(mustWake: !state.isSignalled)
-            }
-            switch attempt {
-            case .queued(let mustWake): return mustWake ? wake() : ()
-            case .failed(let error): throw error
-            case .full: break
-            }
+        while try !sendNow(message, wake: wake) {
             if Task.isCancelled { throw TransportError(.cancelled, "sending was cancelled") }
             await waitForRoom()
         }
@@ -90,13 +98,14 @@ final class WebSocketOutbox: Sendable {
 
     // MARK: The loop's side
 
-    /// Everything queued. Call `handedOver` as the connection takes it.
-    func take() -> [UInt8] {
+    /// Everything queued, in exchange for an empty buffer. Call `handedOver` as the connection takes it.
+    func exchange(_ buffer: inout [UInt8]) {
+        // The two buffers take turns, unless one is so large that an idle socket should not keep it.
+        buffer.removeAll(keepingCapacity: buffer.capacity <= Self.keptCapacity)
         state.withLock { state in
             state.isSignalled = false
             state.inFlight += state.bytes.count
-            defer { state.bytes = [] }
-            return state.bytes
+            swap(&state.bytes, &buffer)
         }
     }
 

@@ -48,12 +48,20 @@ package final class WebSocketSession: RawConnectionHandler, @unchecked Sendable 
 
     var closed: WebSocketClose? { shared.withLock { $0.closed } }
 
+    // The usual case of both suspends nowhere, and is spared the frames of asynchronous calls.
+
+    func sendNow(_ message: WebSocketMessage) throws(TransportError) -> Bool {
+        try outbox.sendNow(message, wake: wake)
+    }
+
     func send(_ message: WebSocketMessage) async throws(TransportError) {
         try await outbox.send(message, wake: wake)
     }
 
+    func receiveNow() -> WebSocketInbox.Delivery? { inbox.receiveNow(drained: wake) }
+
     func receive() async throws(TransportError) -> WebSocketMessage? {
-        try await inbox.receive(drained: wake)
+        try await inbox.receive(drained: wake).get()
     }
 
     func ping() async throws(TransportError) {
@@ -134,6 +142,7 @@ package final class WebSocketSession: RawConnectionHandler, @unchecked Sendable 
 
     package func received(_ bytes: UnsafeRawBufferPointer, on connection: any RawConnection) {
         machine.receive(bytes, at: .now, into: &events)
+        stageAnswers()
         deliver(on: connection)
         flush(on: connection)
         if !machine.isOpen { schedule() }
@@ -192,7 +201,7 @@ package final class WebSocketSession: RawConnectionHandler, @unchecked Sendable 
         // Once we close, reading goes on, for the peer's close frame is behind whatever it still sends; what the inbox
         // has no room for is dropped then, since whoever closes does not wait for messages.
         guard !isClosing || inbox.hasRoom else { return }
-        if !inbox.add(messages[...]), !isClosing { setReceiving(false, on: connection) }
+        if !inbox.add(&messages), !isClosing { setReceiving(false, on: connection) }
     }
 
     private func setReceiving(_ receiving: Bool, on connection: any RawConnection) {
@@ -201,17 +210,28 @@ package final class WebSocketSession: RawConnectionHandler, @unchecked Sendable 
         machine.setReceiving(receiving, at: .now)
     }
 
+    /// Pongs leave before whatever the readers of the same bytes send. Not a close frame, which ends what we send; and not
+    /// while the peer is behind, for the machine bounds what may wait.
+    private func stageAnswers() {
+        guard sent == unsent.count, machine.isOpen else { return }
+        let answers = machine.takeOutput()
+        guard !answers.isEmpty else { return }
+        outbox.charge(answers.count)
+        unsent = answers
+        sent = 0
+    }
+
     /// Everything queued goes out in one piece, then the answers of the machine.
     private func flush(on connection: any RawConnection) {
         while true {
             if sent == unsent.count {
                 sent = 0
-                unsent = outbox.take()
+                outbox.exchange(&unsent)
                 closeIfRequested(on: connection)
                 let answers = machine.takeOutput()
                 if !answers.isEmpty {
                     outbox.charge(answers.count)
-                    unsent = unsent.isEmpty ? answers : unsent + answers
+                    unsent += answers
                 }
                 if unsent.isEmpty { break }
             }

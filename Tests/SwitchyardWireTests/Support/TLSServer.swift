@@ -40,10 +40,13 @@ final class TLSServer {
     let port: Int
     private let process: ToolProcess
 
-    init(_ certificates: TestCertificates, _ name: String) throws {
+    /// - Parameter protocols: what it offers for TLS to choose from, most wanted first. Whatever is chosen, it speaks
+    ///   HTTP/1.1.
+    init(_ certificates: TestCertificates, _ name: String, protocols: [String] = []) throws {
         let script = """
             import ssl, socket, sys, threading, os, struct
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            if sys.argv[2:]: context.set_alpn_protocols(sys.argv[2:])
             context.load_cert_chain(sys.argv[1])
             listener = socket.create_server(("127.0.0.1", 0))
             print(listener.getsockname()[1], flush=True)
@@ -75,7 +78,7 @@ final class TLSServer {
                 plain, _ = listener.accept()
                 threading.Thread(target=serve, args=(plain,), daemon=True).start()
             """
-        process = try ToolProcess("python3", ["-c", script, "\(certificates.folder)/\(name).pem"])
+        process = try ToolProcess("python3", ["-c", script, "\(certificates.folder)/\(name).pem"] + protocols)
         guard let port = Int(process.firstLine()) else { throw ToolFailure(tool: "python3", status: -1) }
         self.port = port
     }

@@ -33,20 +33,28 @@
                         Thread.detachNewThread { done.resume(with: Result { try Self.blocking(port, count) }) }
                     }
                 },
-                .init("switchyard") {
-                    for _ in 0..<count {
-                        try await socket.send(Self.message)
-                        guard try await socket.receive() == Self.message else { throw BenchFailure("a wrong echo") }
+                .init("switchyard, on the transport's thread") {
+                    try await withTaskExecutorPreference(transport.executor) {
+                        try await Self.exchange(count, over: socket)
                     }
                 },
+                .init("switchyard, on any thread") { try await Self.exchange(count, over: socket) },
             ])
             for result in results {
                 await bench.report("round trips of 120 B, \(result.name)", Double(count) / result.seconds, "/s")
                 await bench.report("CPU of a round trip, \(result.name)", result.cpuSeconds / Double(count) * 1e6, "µs")
             }
-            await bench.report(
-                "round trips, share of blocking libcurl", results[0].seconds / results[1].seconds, "×", .atLeast(0.8))
+            let shares = results.map { results[0].seconds / $0.seconds }
+            await bench.report("round trips on the thread, share of blocking libcurl", shares[1], "×", .atLeast(0.8))
+            await bench.report("round trips on any thread, share of blocking libcurl", shares[2], "×")
             await socket.close(.normal)
+        }
+
+        private static func exchange(_ count: Int, over socket: any WebSocketConnection) async throws {
+            for _ in 0..<count {
+                try await socket.send(message)
+                guard try await socket.receive() == message else { throw BenchFailure("a wrong echo") }
+            }
         }
 
         private static func blocking(_ port: Int, _ count: Int) throws {
