@@ -144,18 +144,24 @@ final class MockDevice: @unchecked Sendable {
             let group = groupListeners.isEmpty ? [:] : groupListeners[UTF8Key(collection.id)] ?? [:]
             guard !direct.isEmpty || !group.isEmpty else { continue }
             let standard = paths.map { document($0, server) ?? .missing($0) }
-            lazy var cached = paths.map { document($0, server, fromCache: true) ?? .missing($0) }
             let listeners = [direct, group].flatMap(\.values)
+            actions.reserveCapacity(actions.count + listeners.count)
+            var isConcerned = [Bool](repeating: false, count: paths.count)
+            for listener in listeners where listener.options.source == .standard {
+                guard listener.take(standard, noting: &isConcerned) else { continue }
+                if let action = serve(listener, server) { actions.append(action) }
+            }
             if isConnected {
-                for document in standard
-                where listeners.contains(where: { $0.options.source == .standard && $0.concerns(document) }) {
+                for (document, isConcerned) in zip(standard, isConcerned) where isConcerned {
                     cache.store(server[document.path] ?? .missing(document.path))
                 }
             }
-            actions.reserveCapacity(actions.count + listeners.count)
-            for listener in listeners {
-                let action = serve(listener, listener.options.source == .cache ? cached : standard, server)
-                if let action { actions.append(action) }
+            // After the others, who have just added to the cache.
+            let cacheListeners = listeners.filter { $0.options.source == .cache }
+            guard !cacheListeners.isEmpty else { continue }
+            let cached = paths.map { document($0, server, fromCache: true) ?? .missing($0) }
+            for listener in cacheListeners where listener.take(cached, noting: &isConcerned) {
+                if let action = serve(listener, server) { actions.append(action) }
             }
         }
         return actions + roundActions(actions)
@@ -191,9 +197,8 @@ final class MockDevice: @unchecked Sendable {
         return [{ continuation.yield(snapshot) }]
     }
 
-    private func serve(_ listener: QueryListener, _ documents: [DocumentSnapshot], _ server: DocumentTable) -> Action? {
-        listener.take(documents)
-        return listener.needsRefill ? reset(listener, server) : tell(listener)
+    private func serve(_ listener: QueryListener, _ server: DocumentTable) -> Action? {
+        listener.needsRefill ? reset(listener, server) : tell(listener)
     }
 
     private func reset(_ listener: QueryListener, _ server: DocumentTable) -> Action? {

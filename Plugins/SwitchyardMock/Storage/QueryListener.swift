@@ -4,6 +4,8 @@ import Switchyard
 final class QueryListener {
     let continuation: SnapshotStream<QuerySnapshot, StorageError>.Continuation
     let options: ListenOptions
+    let query: Query
+    private let evaluator: QueryEvaluator
     /// Holds little more than its limit wants: the database can refill it at any time.
     private var view: QueryView
     private var list = DocumentList()
@@ -14,25 +16,29 @@ final class QueryListener {
         _ continuation: SnapshotStream<QuerySnapshot, StorageError>.Continuation
     ) {
         view = QueryView(query, reserve: 16)
+        evaluator = view.evaluator
+        self.query = query
         self.options = options
         self.continuation = continuation
-    }
-
-    var query: Query { view.query }
-
-    /// Whether the document is, or would be, in the view.
-    func concerns(_ document: DocumentSnapshot) -> Bool {
-        view.document(at: document.path) != nil || view.evaluator.matches(document)
     }
 
     /// The documents that the view holds now.
     var documents: DocumentList { list }
 
     /// Whether the view lost so many documents that only those beyond its limit could fill the gap.
-    var needsRefill: Bool { view.needsRefill }
+    var needsRefill: Bool { query.limit != nil && view.needsRefill }
 
-    func take(_ documents: [DocumentSnapshot]) {
-        for document in documents { view.update(document) }
+    /// - Parameter isConcerned: Is set to true for each document that is, was or would be in the view.
+    /// - Returns: Whether what the view holds changed.
+    func take(_ documents: [DocumentSnapshot], noting isConcerned: inout [Bool]) -> Bool {
+        var hasChanged = false
+        for index in documents.indices {
+            let isMatch = evaluator.matches(documents[index])
+            let isChange = view.update(documents[index], isMatch: isMatch)
+            if isMatch || isChange { isConcerned[index] = true }
+            if isChange { hasChanged = true }
+        }
+        return hasChanged
     }
 
     /// Everything may have changed: at the start, when the connection comes or goes, and for a refill.
@@ -42,13 +48,14 @@ final class QueryListener {
     ///
     /// - Parameter mayBePending: Whether the device has waiting writes at all; spares looking at every document.
     func snapshot(isFromCache: Bool, mayBePending: Bool) -> QuerySnapshot? {
-        let changes = view.takeChanges()
         let previous = list
-        list = view.documents
+        let changes: [DocumentChange]
+        (changes, list) = view.takeResult()
         let metadata = SnapshotMetadata(
             isFromCache: isFromCache,
             hasPendingWrites: mayBePending && list.contains { $0.metadata.hasPendingWrites })
-        let told = options.includesMetadataChanges ? changes : changes.filter { $0.kind != .metadata }
+        let isTold = options.includesMetadataChanges || !changes.contains { $0.kind == .metadata }
+        let told = isTold ? changes : changes.filter { $0.kind != .metadata }
         let isFirst = self.metadata == nil
         let isNewMetadata = options.includesMetadataChanges && self.metadata != metadata
         self.metadata = metadata

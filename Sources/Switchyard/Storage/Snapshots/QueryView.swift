@@ -87,8 +87,13 @@ package struct QueryView: Sendable {
     /// - Returns: Whether the documents held changed.
     @discardableResult
     package mutating func update(_ document: DocumentSnapshot) -> Bool {
+        update(document, isMatch: evaluator.matches(document))
+    }
+
+    /// - Parameter isMatch: What the evaluator says of the document, for those who have asked it already.
+    package mutating func update(_ document: DocumentSnapshot, isMatch: Bool) -> Bool {
         let old = filed[document.path]
-        let new = evaluator.matches(document) && !isBeyondCut(document) ? document : nil
+        let new = isMatch && !isBeyondCut(document) ? document : nil
         guard old != new else { return false }
         let oldPlace = old.map { position(of: $0) }
         var newPlace: Int?
@@ -136,6 +141,12 @@ package struct QueryView: Sendable {
             }
         }
         return ListDifference.changes(touched: Array(candidates.values), from: reported, by: evaluator)
+    }
+
+    /// The changes, and the window to which they lead.
+    package mutating func takeResult() -> (changes: [DocumentChange], documents: DocumentList) {
+        let changes = takeChanges()
+        return (changes, DocumentList(reported))
     }
 
     /// The changes of the window after those of one document, of which the places are known.
