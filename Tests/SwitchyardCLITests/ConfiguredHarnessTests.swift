@@ -28,6 +28,24 @@ import Testing
         #expect(skipped.contains { $0.service == .messaging && $0.detail == "without somebody who sends" })
     }
 
+    @Test func `A mock's folder is the one that is used, and said to be wrong`() async throws {
+        let wrong = try InfrastructureConfiguration(
+            json: Data(#"{"default": "mock", "providers": {"mock": {"folder": "/proc/self/x"}}}"#.utf8),
+            environment: [:])
+        let error = await #expect(throws: InfrastructureError.self) { _ = try await ConfiguredHarness(wrong) }
+        #expect(error?.code == .localStore)
+
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "cli-\(UInt64.random(in: 0 ... .max))")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let report = try await report(
+            #"{"default": "mock", "providers": {"mock": {"folder": "\#(folder.path)"}}}"#,
+            filter: ["documents", "passwords"])
+        #expect(report.failed == 0 && report.passed > 20, "\(report.table)")
+        #expect(FileManager.default.fileExists(atPath: folder.appendingPathComponent("documents.json").path))
+        #expect(report.table.hasSuffix(report.summary))
+    }
+
     @Test func `A client that is left out is not checked`() async throws {
         let configuration = try InfrastructureConfiguration(
             json: Data(#"{"default": "mock", "clients": {"files": "none", "messaging": "none"}}"#.utf8),

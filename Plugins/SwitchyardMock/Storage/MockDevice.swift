@@ -31,9 +31,12 @@ final class MockDevice: @unchecked Sendable {
 
     var isConnected: Bool { isNetworkEnabled && isReachable }
 
-    var listenerCount: Int {
+    var listenerCount: Int { streamCount + queue.listenerCount }
+
+    /// How many streams show what the device has.
+    var streamCount: Int {
         documentListeners.values.reduce(0) { $0 + $1.count } + queryListeners.values.reduce(0) { $0 + $1.count }
-            + groupListeners.values.reduce(0) { $0 + $1.count } + roundListeners.count + queue.listenerCount
+            + groupListeners.values.reduce(0) { $0 + $1.count } + roundListeners.count
     }
 
     // MARK: Reading

@@ -69,7 +69,7 @@ extension MockStorageClient {
     public func clearPersistence() async throws(StorageError) {
         try requireOffline("a local store")
         try database.change { [device] _ throws(StorageError) in
-            guard device.listenerCount == 0 else {
+            guard device.streamCount == 0 else {
                 throw StorageError(.failedPrecondition, "Leave all streams before the local data is deleted.")
             }
             device.cache = DocumentTable()

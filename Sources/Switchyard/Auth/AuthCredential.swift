@@ -70,11 +70,12 @@ public struct BrowserSignIn: Sendable, Hashable, Codable {
     /// Binds the answer to this request.
     public let state: String
     /// The secret half of the proof key (PKCE); never sent before the answer is exchanged.
-    package let verifier: String
+    public let verifier: String
     /// The provider's own handle for the flow, where it has one.
-    package let session: String?
+    public let session: String?
 
-    package init(
+    /// For providers: what ``AuthClient/beginBrowserSignIn(with:redirectURL:scopes:)`` has made up.
+    public init(
         identityProvider: IdentityProvider, url: URL, redirectURL: URL, state: String, verifier: String,
         session: String? = nil
     ) {
@@ -85,6 +86,12 @@ public struct BrowserSignIn: Sendable, Hashable, Codable {
         self.verifier = verifier
         self.session = session
     }
+}
+
+extension BrowserSignIn: CustomStringConvertible, CustomReflectable {
+    /// With whom; neither the page nor the proof key.
+    public var description: String { "BrowserSignIn(\(identityProvider))" }
+    public var customMirror: Mirror { Mirror(self, children: ["identityProvider": identityProvider]) }
 }
 
 /// A code that is on its way to a telephone.
@@ -99,14 +106,20 @@ public struct PhoneVerification: Sendable, Hashable, Codable {
     }
 }
 
+extension PhoneVerification: CustomStringConvertible {
+    /// Its name only: numbers of people stay out of logs.
+    public var description: String { "PhoneVerification(\(id))" }
+}
+
 /// The question for a second factor, in the middle of a sign-in.
 public struct SecondFactorChallenge: Sendable, Hashable {
     /// The factors that may answer it.
     public let factors: [SecondFactor]
     /// The provider's handle for the half-finished sign-in.
-    package let session: Secret
+    public let session: Secret
 
-    package init(factors: [SecondFactor], session: Secret) {
+    /// For providers.
+    public init(factors: [SecondFactor], session: Secret) {
         self.factors = factors
         self.session = session
     }
@@ -128,9 +141,11 @@ public struct SecondFactorEnrollment: Sendable, Hashable {
     /// For an authenticator app: the shared key in Base32, and the `otpauth:` address that holds it.
     public let sharedKey: Secret
     public let uri: Secret
-    package let session: Secret
+    /// The provider's handle for the half-finished enrolment.
+    public let session: Secret
 
-    package init(kind: SecondFactor.Kind, sharedKey: Secret, uri: Secret, session: Secret) {
+    /// For providers.
+    public init(kind: SecondFactor.Kind, sharedKey: Secret, uri: Secret, session: Secret) {
         self.kind = kind
         self.sharedKey = sharedKey
         self.uri = uri

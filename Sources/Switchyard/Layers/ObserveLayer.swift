@@ -1,7 +1,7 @@
 /// Tells an observer of every call, stream and transfer, and how long it took. Changes nothing about them.
 ///
-/// What happens below a client — a connection that is repaired, a queue that grows, a token that is fetched — its provider
-/// reports to the observer of its ``ModuleContext``.
+/// What happens below a client — a connection that is repaired, a token that is fetched — its provider reports to the
+/// observer of its ``ModuleContext``; an ``Infrastructure`` adds the length of its storages' queues.
 public struct ObserveLayer: ClientLayer {
     private let observer: any InfrastructureObserver
     private let clock: any Clock<Duration>

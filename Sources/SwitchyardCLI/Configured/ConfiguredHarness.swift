@@ -14,11 +14,14 @@ struct ConfiguredHarness {
     init(_ configuration: InfrastructureConfiguration) async throws(InfrastructureError) {
         let site = try ConfiguredSite(configuration)
         let device = try await site.makeDevice()
-        defer { Task { await device.shutDown() } }
-
         let storage = device.storage.capabilities
         var auth = AuthFeatures(device.auth.capabilities)
         auth.playsOutside = false
+        let files = FileFeatures(device.files.capabilities)
+        var messaging = MessagingFeatures(device.messaging.capabilities)
+        messaging.playsServer = false
+        await device.shutDown()
+
         let person = Person()
         var suites: [ConformanceSuite] = [
             .storage(ConfiguredStorage(features: StorageFeatures(storage), site: site, person: person)),
@@ -26,13 +29,10 @@ struct ConfiguredHarness {
         ]
         let hasFiles = site.selection.provider(for: .files) != nil
         if hasFiles {
-            let features = FileFeatures(device.files.capabilities)
-            suites.append(.files(ConfiguredFiles(features: features, site: site, person: person)))
+            suites.append(.files(ConfiguredFiles(features: files, site: site, person: person)))
         }
         if site.selection.provider(for: .messaging) != nil {
-            var features = MessagingFeatures(device.messaging.capabilities)
-            features.playsServer = false
-            suites.append(.messaging(ConfiguredMessaging(features: features, site: site, person: person)))
+            suites.append(.messaging(ConfiguredMessaging(features: messaging, site: site, person: person)))
         }
         suites.append(.domain(ConfiguredDomain(features: DomainFeatures(storage, files: hasFiles), site: site)))
         suites.append(.switching(try await ConfiguredSwitching(site, storage)))

@@ -16,12 +16,14 @@ struct ConfiguredSite: Sendable {
     /// - Throws: What is wrong with the configuration.
     init(_ configuration: InfrastructureConfiguration) throws(InfrastructureError) {
         let base = try InfrastructureFactory(configurable: Providers.all).configured(by: configuration)
-        // What is in memory is one server for all devices; every other server is one anyway.
-        let backend = MockBackend()
+        let settings = try configuration.settings(of: MockModule.self) ?? MockConfiguration()
+        // The mock is one server for all devices; every other server is one anyway.
+        let backend =
+            try settings.folder.map { (folder) throws(InfrastructureError) in try MockBackend(folder: folder) }
+            ?? (settings.hasSampleData ? .sample() : MockBackend())
         let spare = MockBackend()
         selection = configuration.selection
         configured = base.providers
-        let settings = try configuration.settings(of: MockModule.self) ?? MockConfiguration()
         makeFactory = {
             let network = MockNetwork(latency: .milliseconds(settings.latencyMilliseconds))
             let factory = base.replacing(MockModule(backend: backend, network: network))

@@ -44,7 +44,7 @@ public struct ConformanceReport: Sendable, Hashable, Codable {
 }
 
 extension ConformanceReport {
-    /// The report for people: one line for each area, then every failure, then ``summary``.
+    /// The report for people: one line for each area and each reason to skip, then every failure, then ``summary``.
     public var table: String {
         var lines: [String] = []
         for service in ConformanceService.allCases {
@@ -56,6 +56,10 @@ extension ConformanceReport {
             for area in areas {
                 let part = ConformanceReport(own.filter { $0.area == area })
                 lines.append("  " + area.padded(to: 24) + part.summary)
+            }
+            let reasons = Dictionary(grouping: own.filter { $0.outcome == .skipped }, by: { $0.detail ?? "" })
+            for (reason, skipped) in reasons.sorted(by: { $0.key < $1.key }) {
+                lines.append("  skipped \(reason): \(skipped.count)")
             }
         }
         for entry in entries where entry.outcome == .failed {

@@ -57,6 +57,7 @@ import Testing
         #expect(report.failed == 0)
         #expect(report.skipped > 15)
         #expect(report.entries.contains { $0.outcome == .skipped && $0.detail == "without transactions" })
+        #expect(report.table.contains("  skipped without transactions: \(report.skipped)"))
         #expect(report.entries.contains { $0.outcome == .passed && $0.area == "refusals" })
     }
 

@@ -136,6 +136,7 @@ struct AcmeConfiguration: Codable, Sendable, Equatable {
             #"{"default":"acme","providers":{"acme":{"project":"p","apiKey":"k","retries":1,"server":"acme"}}}"#,
             ["“providers.acme.server”", "an address"]
         ),
+        (#"{"default": "acme", "retry": {"max": 3}}"#, ["“retry.max”", "Did you mean “maximumAttempts”?"]),
         (#"{"default": "acme", "retry": 3}"#, ["“retry”", "a whole number", "an object"]),
         (#"{"default": "acme", "retry": {"attempts": 3}}"#, ["“retry.attempts”", "unknown key", "maximumAttempts"]),
         (#"{"default": "acme", "retry": {"maximumAttempts": 0}}"#, ["“retry.maximumAttempts”", "1 to 100"]),

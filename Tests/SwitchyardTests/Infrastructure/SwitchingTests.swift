@@ -199,6 +199,19 @@ private struct SideModule<Side: TestSide>: InfrastructureModule {
         #expect(refusal?.code == .shutDown)
     }
 
+    @Test func `Another state folder is another set-up: its clients are made anew`() async throws {
+        var configuration = InfrastructureConfiguration(InfrastructureSelection(default: "east"))
+        configuration.stateFolder = URL(fileURLWithPath: "/tmp/first")
+        let backend = try await factory.make(configuration)
+        #expect(east.storageClients.count == 1)
+        try await backend.use(configuration)
+        #expect(east.storageClients.count == 1)
+        configuration.stateFolder = URL(fileURLWithPath: "/tmp/second")
+        try await backend.use(configuration)
+        #expect(east.storageClients.count == 2)
+        await backend.shutDown()
+    }
+
     @Test func `Changes at the same time are made one after the other`() async throws {
         let backend = try await factory.make(InfrastructureSelection(default: "east"))
         try await withThrowingTaskGroup(of: Void.self) { group in

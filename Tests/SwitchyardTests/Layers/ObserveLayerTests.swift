@@ -104,6 +104,32 @@ import Testing
         await backend.shutDown()
     }
 
+    @Test func `The length of a storage's queue is told whenever it changes, over a deletion and a switch`()
+        async throws
+    {
+        let events = Events()
+        let network = MockNetwork()
+        let module = MockModule(backend: MockBackend(), network: network)
+        let backend = try await InfrastructureFactory(module).make(
+            InfrastructureSelection(default: .mock), in: InfrastructureSurroundings(observer: events))
+        func lengths() -> [Int] {
+            events.kinds.compactMap { if case .pendingWrites(let count) = $0 { count } else { nil } }
+        }
+        let storage = try #require(backend.storage.unwrapped(as: MockStorageClient.self))
+        try await eventually("somebody looks at the queue") { storage.listenerCount == 1 }
+        network.isOnline = false
+        try await backend.storage.setDocument("a/1", ["n": 1])
+        try await eventually("one") { lengths() == [1] }
+        try await backend.storage.setDocument("a/1", ["n": 2])
+        try await eventually("two") { lengths() == [1, 2] }
+        try await backend.storage.clearPersistence()
+        try await eventually("none") { lengths() == [1, 2, 0] }
+        try await backend.storage.setDocument("a/1", ["n": 3])
+        try await eventually("one again") { lengths() == [1, 2, 0, 1] }
+        await backend.shutDown()
+        try await eventually("nobody looks any more") { storage.listenerCount == 0 }
+    }
+
     @Test func `Layers of one's own stand where they are put, around clients made one by one too`() async throws {
         let log = Log()
         var surroundings = InfrastructureSurroundings()

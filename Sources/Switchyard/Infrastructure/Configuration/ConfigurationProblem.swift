@@ -57,7 +57,10 @@ struct ConfigurationProblem: Error {
         guard name.utf8.count <= 80 else { return nil }
         let scored = names.map { (name: $0, distance: distance(simplified(name), simplified($0))) }
         guard let best = scored.min(by: { ($0.distance, $0.name) < ($1.distance, $1.name) }) else { return nil }
-        return best.distance <= max(1, name.count / 3) ? best.name : nil
+        if best.distance <= max(1, name.count / 3) { return best.name }
+        // Or only the beginning was written.
+        let start = simplified(name)
+        return start.count >= 3 ? names.filter { simplified($0).starts(with: start) }.min() : nil
     }
 
     /// Case, dashes and underscores are what people get wrong first.

@@ -1,3 +1,4 @@
+import Foundation
 import SwitchyardBytes
 
 /// The clients there are: one for each provider and service, however many ask for it.
@@ -7,8 +8,15 @@ struct Instances: Sendable {
     private(set) var files: [InfrastructureProvider: any FileStorageClient] = [:]
     private(set) var messagings: [InfrastructureProvider: any MessagingClient] = [:]
     private(set) var domain: DomainClients?
+    /// Tells the observer of the queue of each storage.
+    private var queueWatches: [InfrastructureProvider: QueueWatch] = [:]
     /// What each provider was set up with; another set-up needs other clients.
-    private var settings: [InfrastructureProvider: JSONObject] = [:]
+    private var setups: [InfrastructureProvider: Setup] = [:]
+
+    struct Setup: Equatable {
+        let settings: JSONObject
+        let stateFolder: URL?
+    }
 
     struct DomainClients: Sendable {
         let users: any UserClient
@@ -73,7 +81,7 @@ struct Instances: Sendable {
         var identity: [InfrastructureService: Identity] = [:]
         for service in grounds + [service] {
             identity[service] = selection.provider(for: service).map {
-                Identity(provider: $0, settings: settings[$0], retry: configuration.retry)
+                Identity(provider: $0, setup: setups[$0], retry: configuration.retry)
             }
         }
         return identity
@@ -81,14 +89,14 @@ struct Instances: Sendable {
 
     struct Identity: Equatable {
         let provider: InfrastructureProvider
-        let settings: JSONObject?
+        let setup: Setup?
         let retry: RetryPolicy?
     }
 
     /// The clients that `next` has no use for.
     func unused(in next: Instances) -> Instances {
         var unused = Instances()
-        func isKept(_ provider: InfrastructureProvider) -> Bool { settings[provider] == next.settings[provider] }
+        func isKept(_ provider: InfrastructureProvider) -> Bool { setups[provider] == next.setups[provider] }
         unused.auths = auths.filter { !isKept($0.key) || next.auths[$0.key] == nil }
         unused.storages = storages.filter { !isKept($0.key) || next.storages[$0.key] == nil }
         unused.files = files.filter { !isKept($0.key) || next.files[$0.key] == nil }
@@ -127,11 +135,12 @@ struct Instances: Sendable {
         mutating func add(_ module: any InfrastructureModule) {
             let provider = type(of: module).provider
             modules[provider] = module
-            result.settings[provider] = ModuleSupplier.settingsWithSecrets(of: module)
+            result.setups[provider] = Setup(
+                settings: ModuleSupplier.settingsWithSecrets(of: module), stateFolder: surroundings.stateFolder)
         }
 
         func isReusable(_ provider: InfrastructureProvider) -> Bool {
-            old.settings[provider] == result.settings[provider]
+            old.setups[provider] == result.setups[provider]
         }
 
         mutating func make(_ selection: InfrastructureSelection) async throws(InfrastructureError) {
@@ -155,6 +164,10 @@ struct Instances: Sendable {
                 try await module.makeMessagingClient(context)
             }
             try await makeDomain(selection)
+            for (provider, storage) in result.storages {
+                let known = made.storages[provider] == nil ? old.queueWatches[provider] : nil
+                result.queueWatches[provider] = known ?? QueueWatch(storage, surroundings.observer)
+            }
         }
 
         /// Makes the client for `service`, unless there is one that serves.
