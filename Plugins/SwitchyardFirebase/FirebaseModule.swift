@@ -7,7 +7,8 @@ extension InfrastructureProvider {
     public static let firebase: InfrastructureProvider = "firebase"
 }
 
-/// Firebase as a provider: documents in Firestore with a cache, live queries and an offline queue, over plain HTTP.
+/// Firebase as a provider: accounts, documents in Firestore with a cache, live queries and an offline queue, and messaging,
+/// over plain HTTP.
 ///
 /// ```swift
 /// let firebase = FirebaseConfiguration(project: "demo", apiKey: Secret(key), writeLedger: "ledger")
@@ -60,6 +61,14 @@ public struct FirebaseModule: InfrastructureModule {
             throw InfrastructureError(.invalidConfiguration, "Firebase's cacheBytes must be above zero.")
         }
         _ = try FirebaseEndpoints(configuration, environment: environment)
+    }
+
+    public func makeAuthClient(_ context: ModuleContext) async throws(InfrastructureError) -> any AuthClient {
+        try FirebaseAuthAdapter(surroundings(context))
+    }
+
+    public func makeMessagingClient(_ context: ModuleContext) async throws(InfrastructureError) -> any MessagingClient {
+        try FirebaseMessagingAdapter(surroundings(context))
     }
 
     public func makeStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any StorageClient {

@@ -1,0 +1,252 @@
+public import Foundation
+public import Switchyard
+import SwitchyardBytes
+import SwitchyardWire
+
+/// Firebase Authentication over plain HTTP.
+///
+/// Sessions stay on the device in the module's state folder, where several processes may share one. Signing out forgets the
+/// session here; Firebase has no call that ends the sessions of other devices. Where a project protects addresses from being
+/// found out, a changed address takes effect once a link in a mail to it was opened.
+///
+/// Codes by telephone need proof of a genuine app, a captcha or an attestation, which a client over plain HTTP cannot give:
+/// ``sendPhoneCode(to:)`` is refused. An app that has such proof uses ``sendPhoneCode(to:proof:)`` and
+/// ``sendSecondFactorCode(for:factor:proof:)``, reached by `unwrapped(as: FirebaseAuthAdapter.self)`.
+public final class FirebaseAuthAdapter: AuthClient {
+    public let provider: InfrastructureProvider = .firebase
+    public let capabilities: AuthCapabilities = {
+        var capabilities = AuthCapabilities.all
+        capabilities.phoneCodes = false
+        capabilities.signOutElsewhere = false
+        return capabilities
+    }()
+
+    let service: FirebaseAuthService
+    let engine: SessionEngine
+    let now: @Sendable () -> Timestamp
+    let project: String
+    /// Codes that were sent for second factors, by challenge and factor.
+    let sentCodes = SentCodes()
+
+    convenience init(_ surroundings: FirebaseSurroundings) throws(InfrastructureError) {
+        let name = SHA256.digest(
+            of: Array("\(surroundings.configuration.project) \(surroundings.endpoints.secureToken.address)".utf8))
+        self.init(
+            surroundings,
+            store: SessionStores.make(
+                in: try surroundings.folder("auth"), name: "session-\(Hex.encode(name.prefix(8)))"))
+    }
+
+    init(_ surroundings: FirebaseSurroundings, store: any SessionStore) {
+        let service = FirebaseAuthService(surroundings)
+        let context = surroundings.context
+        self.service = service
+        now = context.now
+        project = surroundings.configuration.project
+        engine = SessionEngine(store: store, clock: context.clock, now: context.now) { event in
+            context.observer.observe(InfrastructureEvent(service: .auth, provider: .firebase, kind: event))
+        } refresh: { session in
+            await FirebaseAuthAdapter.refresh(session, service)
+        }
+    }
+
+    /// Only a clear word of the server ends a session: everything else may be the network.
+    private static func refresh(_ session: AuthSession, _ service: FirebaseAuthService) async -> RefreshAnswer {
+        guard let token = session.tokens?.refresh else { return .failed(.sessionOver) }
+        do throws(FirebaseAuthFailure) {
+            let grant = try await service.refresh(token)
+            guard grant.claims.userID == session.user.id else { throw FirebaseAuthFailure.unreadable }
+            return .renewed(grant.tokens, nil)
+        } catch {
+            let mapped = AuthError(error, in: .account)
+            return switch error.code {
+            case "TOKEN_EXPIRED", "INVALID_REFRESH_TOKEN": .refused(.expired, mapped)
+            case "USER_NOT_FOUND", "USER_DISABLED": .refused(.signedOut, mapped)
+            default: .failed(mapped)
+            }
+        }
+    }
+
+    // MARK: State
+
+    public var state: AuthState { get async { await engine.state } }
+    public func authStateStream() -> SnapshotStream<AuthState, Never> { engine.stateStream }
+
+    public func accessToken(refreshing: Bool) async throws(AuthError) -> AccessToken {
+        try await engine.accessToken(refreshing: refreshing)
+    }
+
+    public func signOut(_ scope: SignOutScope, wipesLocalData: Bool) async throws(AuthError) {
+        guard scope == .local else {
+            throw .unsupported(
+                "signing out elsewhere", by: provider,
+                instead: "Change the password, which ends all other sessions, or do it on a server.")
+        }
+        try await engine.end(SignOut(.byUser, wipesLocalData: wipesLocalData), engine.session)
+    }
+
+    public func shutDown() async {
+        await engine.shutDown()
+        await service.transport.shutDown()
+    }
+
+    // MARK: Signing in
+
+    @discardableResult
+    public func signUp(email: String, password: Secret) async throws(AuthError) -> AuthUser {
+        let attempt = try await engine.signingIn()
+        let body: JSONObject = [
+            "email": .string(email), "password": .string(password.reveal()), "returnSecureToken": true,
+        ]
+        return try await enter(attempt) { service throws(FirebaseAuthFailure) in
+            try await service.post("/v1/accounts:signUp", body)
+        }
+    }
+
+    @discardableResult
+    public func signIn(with credential: AuthCredential) async throws(AuthError) -> AuthUser {
+        let attempt = try await engine.signingIn()
+        if case .anonymous = credential.kind, case .signedIn(let user) = await engine.state, user.isAnonymous {
+            // Another account would make what belongs to this one nobody's.
+            return user
+        }
+        return try await enter(attempt, by: credential) { service throws(FirebaseAuthFailure) in
+            let request = try FirebaseSignInRequest(credential, for: .signIn)
+            return try await service.post(request.path, request.body)
+        }
+    }
+
+    @discardableResult
+    public func answer(
+        _ challenge: SecondFactorChallenge, with answer: SecondFactorAnswer
+    ) async throws(AuthError) -> AuthUser {
+        let attempt = try await engine.signingIn()
+        let body = try secondFactorBody(challenge, answer)
+        return try await enter(attempt) { service throws(FirebaseAuthFailure) in
+            try await service.post("/v2/accounts/mfaSignIn:finalize", body)
+        }
+    }
+
+    /// One way in: the server's answer, the account, and then all at once the session of this device.
+    private func enter(
+        _ attempt: Int, by credential: AuthCredential? = nil,
+        _ call: (FirebaseAuthService) async throws(FirebaseAuthFailure) -> JSON
+    ) async throws(AuthError) -> AuthUser {
+        let grant: FirebaseGrant
+        let user: AuthUser
+        do throws(FirebaseAuthFailure) {
+            grant = try FirebaseGrant(signIn: try await call(service), at: now())
+            user = try await account(of: grant)
+        } catch {
+            throw FirebaseAuthAdapter.error(error, credential)
+        }
+        if Task.isCancelled { throw AuthError(.cancelled, "The call was cancelled.") }
+        try await engine.begin(user, tokens: grant.tokens, attempt: attempt)
+        return user
+    }
+
+    /// The account behind new tokens. The answers to sign-ins tell little of it; so do the tokens, but enough to go on
+    /// where the network fails now of all times.
+    ///
+    /// - Parameter known: What is better than the token's word.
+    func account(
+        of grant: FirebaseGrant, known: AuthUser? = nil
+    ) async throws(FirebaseAuthFailure) -> AuthUser {
+        do throws(FirebaseAuthFailure) {
+            let answer = try await service.post(
+                "/v1/accounts:lookup", ["idToken": .string(grant.tokens.access.reveal())])
+            return AuthUser(firebase: answer, grant.claims) ?? grant.claims.user
+        } catch {
+            guard error.code == nil else { throw error }
+            return known ?? grant.claims.user
+        }
+    }
+
+    static func error(_ failure: FirebaseAuthFailure, _ credential: AuthCredential?) -> AuthError {
+        // The address is right as such, but not the one that the link was sent to.
+        if case .emailLink? = credential?.kind, failure.code == "INVALID_EMAIL" {
+            return AuthError(.invalidCredential, "The link was sent to another address.", underlying: failure)
+        }
+        return AuthError(failure, in: .signIn)
+    }
+
+    public func beginBrowserSignIn(
+        with provider: IdentityProvider, redirectURL: URL, scopes: [String]
+    ) async throws(AuthError) -> BrowserSignIn {
+        guard redirectURL.scheme == "https" || redirectURL.scheme == "http" else {
+            throw AuthError(.invalidArgument, "Firebase's browser sign-in comes back to an http or https address only.")
+        }
+        // The server binds the answer to this name, which nobody but this device knows: the proof key of the flow.
+        let verifier = RandomID.make(length: 64)
+        var body: JSONObject = [
+            "providerId": .string(provider.rawValue), "continueUri": .string(redirectURL.absoluteString),
+            "sessionId": .string(verifier), "authFlowType": "CODE_FLOW",
+        ]
+        if !scopes.isEmpty { body["oauthScope"] = .string(scopes.joined(separator: " ")) }
+        let answer = try await call(in: .signIn) { service throws(FirebaseAuthFailure) in
+            try await service.post("/v1/accounts:createAuthUri", body)
+        }
+        guard let text = answer["authUri"]?.string, let url = URL(string: text) else {
+            throw AuthError(
+                .methodDisabled, "The project has no browser sign-in with “\(provider)”; see its sign-in methods.")
+        }
+        let query = text.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
+        let state = FormCoding.decode(query)?.first { $0.name == "state" }?.value
+        return BrowserSignIn(
+            identityProvider: provider, url: url, redirectURL: redirectURL, state: state ?? RandomID.make(length: 32),
+            verifier: verifier, session: answer["sessionId"]?.string)
+    }
+
+    /// A call for nobody in particular.
+    @discardableResult
+    func call<Answer>(
+        in kind: FirebaseAuthCall, _ body: (FirebaseAuthService) async throws(FirebaseAuthFailure) -> Answer
+    ) async throws(AuthError) -> Answer {
+        do throws(FirebaseAuthFailure) {
+            return try await body(service)
+        } catch {
+            throw AuthError(error, in: kind)
+        }
+    }
+
+    // MARK: Mail
+
+    public func sendEmailLink(to email: String, redirectURL: URL) async throws(AuthError) {
+        try await call(in: .signIn) { service throws(FirebaseAuthFailure) in
+            try await service.post(
+                "/v1/accounts:sendOobCode",
+                [
+                    "requestType": "EMAIL_SIGNIN", "email": .string(email),
+                    "continueUrl": .string(redirectURL.absoluteString), "canHandleCodeInApp": true,
+                ])
+        }
+    }
+
+    public func sendPasswordReset(to email: String) async throws(AuthError) {
+        try await call(in: .signIn) { service throws(FirebaseAuthFailure) in
+            do throws(FirebaseAuthFailure) {
+                _ = try await service.post(
+                    "/v1/accounts:sendOobCode", ["requestType": "PASSWORD_RESET", "email": .string(email)])
+            } catch {
+                // A project that does not protect addresses tells; nobody learns it from here.
+                guard error.code == "EMAIL_NOT_FOUND" else { throw error }
+            }
+        }
+    }
+
+    public func resetPassword(code: Secret, newPassword: Secret) async throws(AuthError) {
+        try await call(in: .signIn) { service throws(FirebaseAuthFailure) in
+            try await service.post(
+                "/v1/accounts:resetPassword",
+                ["oobCode": .string(code.reveal()), "newPassword": .string(newPassword.reveal())])
+        }
+    }
+
+    public func sendPhoneCode(to phoneNumber: String) async throws(AuthError) -> PhoneVerification {
+        throw .unsupported(
+            "sign-in by phone", by: provider,
+            instead:
+                "Firebase wants proof of a genuine app for it, a captcha or an attestation: use sendPhoneCode(to:proof:) with one, or another way to sign in."
+        )
+    }
+}

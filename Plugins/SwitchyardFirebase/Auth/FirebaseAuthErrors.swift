@@ -1,0 +1,105 @@
+import Switchyard
+import SwitchyardWire
+
+/// In which kind of call a code came: the same one means different things.
+enum FirebaseAuthCall: Sendable {
+    case signIn
+    /// A call for somebody who is signed in, the refresh of their tokens among them.
+    case account
+}
+
+/// The one table from Firebase's auth codes, and from what can happen on the way, to our codes.
+extension AuthError {
+    init(_ failure: FirebaseAuthFailure, in call: FirebaseAuthCall) {
+        switch failure.kind {
+        case .refused(let code, _): self.init(code, failure, in: call)
+        case .unanswered(let error, let status): self.init(error, status, failure)
+        case .own(let error): self = error
+        case .unsafeAddress:
+            self.init(.invalidArgument, "The address is plain HTTP to another machine; no secret is sent there.")
+        case .appCheck(let error):
+            self.init(.unavailable, "There is no App Check token to send.", isRetryable: true, underlying: error)
+        }
+    }
+
+    private init(_ serverCode: String, _ failure: FirebaseAuthFailure, in call: FirebaseAuthCall) {
+        let (code, message): (Code, String) =
+            switch serverCode {
+            case "INVALID_LOGIN_CREDENTIALS", "INVALID_PASSWORD", "MISSING_PASSWORD", "REJECTED_CREDENTIAL":
+                (.invalidCredential, "The address or the password is wrong.")
+            case "INVALID_IDP_RESPONSE", "INVALID_CREDENTIAL_OR_PROVIDER_ID", "INVALID_PENDING_TOKEN",
+                "MISSING_OR_INVALID_NONCE", "INVALID_CUSTOM_TOKEN", "CREDENTIAL_MISMATCH":
+                (.invalidCredential, "The token is not one that the server takes, or belongs to another app.")
+            case "INVALID_OOB_CODE", "INVALID_CODE", "INVALID_SESSION_INFO", "INVALID_TEMPORARY_PROOF":
+                (.invalidCredential, "The code or link is wrong, or was used before.")
+            case "EXPIRED_OOB_CODE", "SESSION_EXPIRED":
+                (.codeExpired, "The code or link has run out; ask for a new one.")
+            case "INVALID_MFA_PENDING_CREDENTIAL", "MISSING_MFA_PENDING_CREDENTIAL":
+                (.codeExpired, "The sign-in took too long; begin again.")
+            case "EMAIL_NOT_FOUND": (.userNotFound, "There is no account with this address.")
+            case "USER_NOT_FOUND" where call == .signIn: (.userNotFound, "There is no such account.")
+            case "USER_NOT_FOUND": (.sessionExpired, "The account no longer exists.")
+            case "EMAIL_EXISTS":
+                (.emailInUse, "An account with this address exists, perhaps with another way to sign in.")
+            case "FEDERATED_USER_ID_ALREADY_LINKED":
+                (.identityInUse, "The identity belongs to another account already.")
+            case "WEAK_PASSWORD", "PASSWORD_DOES_NOT_MEET_REQUIREMENTS":
+                (.weakPassword, "The password is too weak; use at least six characters, or what the project asks for.")
+            case "USER_DISABLED": (.userDisabled, "The account is disabled.")
+            case "INVALID_EMAIL", "MISSING_EMAIL", "INVALID_IDENTIFIER", "MISSING_IDENTIFIER",
+                "INVALID_RECIPIENT_EMAIL", "MISSING_NEW_EMAIL", "INVALID_NEW_EMAIL":
+                (.invalidArgument, "This is no e-mail address.")
+            case "INVALID_PHONE_NUMBER", "MISSING_PHONE_NUMBER":
+                (.invalidArgument, "This is no telephone number with a country code.")
+            case "TOO_MANY_ATTEMPTS_TRY_LATER", "RESET_PASSWORD_EXCEED_LIMIT", "QUOTA_EXCEEDED", "RESOURCE_EXHAUSTED":
+                (.rateLimited, "There were too many attempts; try again later.")
+            case "CREDENTIAL_TOO_OLD_LOGIN_AGAIN":
+                (.recentSignInRequired, "The change needs a fresh sign-in: reauthenticate and try again.")
+            case "TOKEN_EXPIRED", "INVALID_REFRESH_TOKEN", "INVALID_ID_TOKEN", "MISSING_ID_TOKEN",
+                "MISSING_REFRESH_TOKEN":
+                (.sessionExpired, "The server no longer takes the session; sign in again.")
+            case "UNVERIFIED_EMAIL": (.emailNotConfirmed, "Confirm the address of the account first.")
+            case "OPERATION_NOT_ALLOWED", "PASSWORD_LOGIN_DISABLED", "ADMIN_ONLY_OPERATION", "PROJECT_DISABLED",
+                "EMAIL_CHANGE_NEEDS_VERIFICATION", "UNSUPPORTED_TENANT_OPERATION", "UNAUTHORIZED_DOMAIN",
+                "UNSUPPORTED_FIRST_FACTOR":
+                (.methodDisabled, "The project does not allow this; see its sign-in methods in the Firebase console.")
+            case "MISSING_RECAPTCHA_TOKEN", "INVALID_RECAPTCHA_TOKEN", "CAPTCHA_CHECK_FAILED",
+                "MISSING_CLIENT_IDENTIFIER":
+                (
+                    Code(rawValue: serverCode),
+                    "The project enforces a captcha or an app attestation, which no client over plain HTTP can give."
+                )
+            case "API_KEY_INVALID", "keyInvalid", "API_KEY_SERVICE_BLOCKED", "PERMISSION_DENIED",
+                "CONFIGURATION_NOT_FOUND":
+                (Code(rawValue: serverCode), "The project does not take this API key; check Firebase's apiKey.")
+            case "API_KEY_IOS_APP_BLOCKED":
+                (Code(rawValue: serverCode), "The API key is restricted to an Apple app; set Firebase's bundleID.")
+            case "INVALID_CONTINUE_URI", "MISSING_CONTINUE_URI":
+                (.invalidArgument, "The address to come back to is none that the project knows.")
+            case "SECOND_FACTOR_EXISTS", "SECOND_FACTOR_LIMIT_EXCEEDED", "MFA_ENROLLMENT_NOT_FOUND",
+                "MISSING_MFA_ENROLLMENT_ID":
+                (Code(rawValue: serverCode), "The account's second factors do not allow this (\(serverCode)).")
+            // A code that is not known here keeps its name; the text that came with it may hold anything.
+            default: (Code(rawValue: serverCode), "The server refused the call (\(serverCode)).")
+            }
+        self.init(code, message, retryAfter: failure.retryAfter, underlying: failure)
+    }
+
+    private init(_ error: TransportError?, _ status: Int?, _ failure: FirebaseAuthFailure) {
+        guard let error else {
+            let reason = status.map { " (HTTP \($0))" } ?? ""
+            self.init(
+                .unavailable, "The server's answer is none\(reason).", retryAfter: failure.retryAfter,
+                underlying: failure)
+            return
+        }
+        switch error.code {
+        case .cancelled: self.init(.cancelled, "The call was cancelled.", underlying: error)
+        case .deadlineExceeded, .connectDeadlineExceeded, .stalled:
+            self.init(.deadlineExceeded, "The server did not answer in time.", underlying: error)
+        case .shutDown: self.init(.shutDown, "The client was shut down.", underlying: error)
+        case .invalidRequest: self.init(.invalidArgument, error.message, underlying: error)
+        default: self.init(.unavailable, "The server cannot be reached: \(error.message).", underlying: error)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardWire
+
+/// Why a call to Firebase's auth service did not succeed, as the service spells it.
+struct FirebaseAuthFailure: Error, Sendable {
+    enum Kind: Sendable {
+        /// `code` as in the service's tables, such as `EMAIL_EXISTS`; never the text that may follow it.
+        case refused(code: String, status: Int)
+        /// No answer, or one that is none.
+        case unanswered(TransportError?, status: Int?)
+        /// The address is plain HTTP to another machine.
+        case unsafeAddress
+        case appCheck(any Error)
+        /// Nothing that the service said, but found out about its answer, or before it was asked.
+        case own(AuthError)
+    }
+
+    let kind: Kind
+    var retryAfter: Duration?
+
+    init(_ kind: Kind, retryAfter: Duration? = nil) {
+        self.kind = kind
+        self.retryAfter = retryAfter
+    }
+
+    static func refused(_ code: String) -> FirebaseAuthFailure {
+        FirebaseAuthFailure(.refused(code: code, status: 200))
+    }
+    static func own(_ error: AuthError) -> FirebaseAuthFailure { FirebaseAuthFailure(.own(error)) }
+
+    /// A success without what a success has to have.
+    static let unreadable = FirebaseAuthFailure(.unanswered(nil, status: nil))
+
+    var code: String? { if case .refused(let code, _) = kind { code } else { nil } }
+
+    /// From an answer that is no success.
+    init(_ response: HTTPResponse, now: Int64) {
+        retryAfter = response.headers["Retry-After"].flatMap { RetryAfter.delay($0, now: now) }
+        // What stands before the service answers in pages; what the service itself says is JSON.
+        guard response.status < 500, let error = (try? JSON(parsing: response.body))?["error"],
+            let code = Self.code(error)
+        else {
+            kind =
+                response.status == 429
+                ? .refused(code: "QUOTA_EXCEEDED", status: 429) : .unanswered(nil, status: response.status)
+            return
+        }
+        kind = .refused(code: response.status == 429 ? "QUOTA_EXCEEDED" : code, status: response.status)
+    }
+
+    /// `CODE` or `CODE : human text`, whatever spaces there are; about keys there is text only, and the reason stands aside.
+    private static func code(_ error: JSON) -> String? {
+        if let message = error["message"]?.string {
+            let head = message.prefix { $0 != ":" }.split(separator: " ")
+            if head.count == 1, let word = head.first, word.utf8.allSatisfy(isOfCode) { return String(word) }
+        }
+        let reasons = (error["details"]?.array ?? []).compactMap { $0["reason"]?.string }
+        return reasons.first ?? error["errors"]?[0]?["reason"]?.string ?? error["status"]?.string
+    }
+
+    private static func isOfCode(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            || byte == UInt8(ascii: "_")
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+import SwitchyardWire
+import Synchronization
+
+/// The calls of Firebase's auth service: everything that goes out and comes back passes here.
+struct FirebaseAuthService: Sendable {
+    /// The vendor's own clients wait as long.
+    static let deadline = Duration.seconds(30)
+
+    let endpoints: FirebaseEndpoints
+    let headers: [(String, String)]
+    let transport: any Transport
+    let appCheck: FirebaseAppCheck?
+    let clock: any Clock<Duration>
+    let now: @Sendable () -> Timestamp
+    /// Of mails and messages: a BCP 47 name.
+    let language = LanguageBox()
+
+    final class LanguageBox: Sendable {
+        private let name = Mutex<String?>(nil)
+        var value: String? {
+            get { name.withLock { $0 } }
+            set { name.withLock { $0 = newValue } }
+        }
+    }
+
+    init(_ surroundings: FirebaseSurroundings) {
+        endpoints = surroundings.endpoints
+        headers = surroundings.appHeaders
+        transport = surroundings.transport
+        appCheck = surroundings.tokens.appCheck
+        clock = surroundings.context.clock
+        now = surroundings.context.now
+    }
+
+    /// - Parameter path: After the host, such as `/v1/accounts:lookup`.
+    func post(_ path: String, _ body: JSONObject) async throws(FirebaseAuthFailure) -> JSON {
+        var request = HTTPRequest(.post, endpoints.identityToolkit.address + path, body: JSON.object(body).bytes())
+        request.headers["Content-Type"] = "application/json"
+        if let language = language.value { request.headers["X-Firebase-Locale"] = language }
+        return try await send(request, to: endpoints.identityToolkit)
+    }
+
+    /// `POST /v1/token`: a form goes out, and the answer is spelled unlike every other.
+    func refresh(_ token: Secret) async throws(FirebaseAuthFailure) -> FirebaseGrant {
+        let form = [(name: "grant_type", value: "refresh_token"), (name: "refresh_token", value: token.reveal())]
+        var request = HTTPRequest(
+            .post, endpoints.secureToken.address + "/v1/token", body: Array(FormCoding.encode(form).utf8))
+        request.headers["Content-Type"] = "application/x-www-form-urlencoded"
+        return try FirebaseGrant(refreshed: try await send(request, to: endpoints.secureToken), at: now())
+    }
+
+    private func send(
+        _ request: HTTPRequest, to endpoint: FirebaseEndpoint
+    ) async throws(FirebaseAuthFailure) -> JSON {
+        // Every call carries a password, a code or a token.
+        guard endpoint.mayCarryTokens else { throw FirebaseAuthFailure(.unsafeAddress) }
+        var complete = request
+        complete.redirects = .surface
+        complete.maximumBodySize = 1 << 20
+        for (name, value) in headers { complete.headers[name] = value }
+        if let appCheck {
+            do {
+                complete.headers["X-Firebase-AppCheck"] = try await appCheck.token(false).reveal()
+            } catch {
+                throw FirebaseAuthFailure(.appCheck(error))
+            }
+        }
+        let response: HTTPResponse
+        do throws(TransportError) {
+            response = try await clock.send(complete, by: transport, within: Self.deadline)
+        } catch {
+            throw FirebaseAuthFailure(.unanswered(error, status: nil))
+        }
+        guard response.isSuccess else { throw FirebaseAuthFailure(response, now: now().seconds) }
+        guard let answer = try? JSON(parsing: response.body, options: JSONParsingOptions(loneSurrogates: .replace)),
+            answer.object != nil
+        else { throw FirebaseAuthFailure(.unanswered(nil, status: response.status)) }
+        return answer
+    }
+}
+
+extension Clock<Duration> {
+    /// A call as a member of the clock, so that it can be made on any clock there may be.
+    fileprivate func send(
+        _ request: HTTPRequest, by transport: any Transport, within deadline: Duration
+    ) async throws(TransportError) -> HTTPResponse {
+        try await withDeadline(deadline, clock: self) { () throws(TransportError) in
+            try await transport.send(request)
+        }
+    }
+}

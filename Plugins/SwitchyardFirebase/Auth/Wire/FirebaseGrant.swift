@@ -1,0 +1,110 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+
+/// The tokens out of an answer, with what they say.
+struct FirebaseGrant: Sendable {
+    let tokens: SessionTokens
+    let claims: FirebaseIDToken
+
+    /// From the answer to a sign-in: HTTP says 200 also where nobody has been signed in.
+    init(signIn answer: JSON, at now: Timestamp) throws(FirebaseAuthFailure) {
+        if let challenge = SecondFactorChallenge(firebase: answer) { throw .own(.secondFactor(challenge)) }
+        // The same code stands elsewhere here, for those who asked to have credentials returned.
+        if let message = answer["errorMessage"]?.string {
+            throw .refused(String(message.prefix { $0 != ":" && $0 != " " }))
+        }
+        if answer["needConfirmation"]?.bool == true { throw .refused("EMAIL_EXISTS") }
+        if answer["temporaryProof"]?.string != nil { throw .refused("FEDERATED_USER_ID_ALREADY_LINKED") }
+        guard let grant = FirebaseGrant(optional: answer, at: now) else { throw .unreadable }
+        self = grant
+    }
+
+    /// From the answer of a call that gives new tokens only when the old ones are over.
+    init?(optional answer: JSON, at now: Timestamp) {
+        self.init(
+            access: answer["idToken"]?.string, refresh: answer["refreshToken"]?.string, answer["expiresIn"], at: now)
+    }
+
+    init(refreshed answer: JSON, at now: Timestamp) throws(FirebaseAuthFailure) {
+        guard
+            let grant = FirebaseGrant(
+                access: answer["id_token"]?.string ?? answer["access_token"]?.string,
+                refresh: answer["refresh_token"]?.string, answer["expires_in"], at: now)
+        else { throw .unreadable }
+        self = grant
+    }
+
+    /// Numbers come as text here. Answers of second factors leave the lifetime to the token.
+    private init?(access: String?, refresh: String?, _ seconds: JSON?, at now: Timestamp) {
+        guard let access, let refresh, !refresh.isEmpty, let claims = FirebaseIDToken(access) else { return nil }
+        let stated = (seconds?.int64 ?? seconds?.string.flatMap { Int64($0) }).map { Duration.seconds($0) }
+        guard let lifetime = stated ?? claims.lifetime else { return nil }
+        self.claims = claims
+        tokens = SessionTokens(refresh: Secret(refresh), access: Secret(access), issuedAt: now, lifetime: lifetime)
+    }
+}
+
+extension SecondFactorChallenge {
+    /// `nil` unless the answer asks for a second factor instead of signing in.
+    init?(firebase answer: JSON) {
+        guard let pending = answer["mfaPendingCredential"]?.string, answer["idToken"] == nil else { return nil }
+        self.init(factors: SecondFactor.list(firebase: answer["mfaInfo"]), session: Secret(pending))
+    }
+}
+
+extension SecondFactor {
+    static func list(firebase json: JSON?) -> [SecondFactor] {
+        (json?.array ?? []).compactMap { info in
+            guard let id = info["mfaEnrollmentId"]?.string else { return nil }
+            return SecondFactor(
+                id: id, kind: info["phoneInfo"] == nil ? .totp : .phone, displayName: info["displayName"]?.string)
+        }
+    }
+}
+
+extension AuthUser {
+    /// The account out of `accounts:lookup`; `nil` for an answer without one.
+    ///
+    /// - Parameter claims: Of the token that asked: the account itself does not say that it is anonymous.
+    init?(firebase answer: JSON, _ claims: FirebaseIDToken?) {
+        guard let user = answer["users"]?[0], let id = user["localId"]?.string else { return nil }
+        let hasPassword = user["passwordHash"]?.string?.isEmpty == false
+        let providers = (user["providerUserInfo"]?.array ?? []).compactMap { $0["providerId"]?.string }
+        var identities = providers.map(IdentityProvider.init(rawValue:))
+        if user["emailLinkSignin"]?.bool == true {
+            // Both ways by address go by the name of the password.
+            if !hasPassword { identities.removeAll { $0 == .password } }
+            identities.append(.emailLink)
+        }
+        let isAnonymous = claims?.signInProvider == "anonymous" && identities.isEmpty && !hasPassword
+        self.init(
+            id: id, email: user["email"]?.string, isEmailVerified: user["emailVerified"]?.bool ?? false,
+            phoneNumber: user["phoneNumber"]?.string, displayName: user["displayName"]?.string,
+            photoURL: user["photoUrl"]?.string.flatMap { URL(string: $0) }, isAnonymous: isAnonymous,
+            identities: identities, secondFactors: SecondFactor.list(firebase: user["mfaInfo"]),
+            createdAt: AuthUser.date(user["createdAt"]), lastSignInAt: AuthUser.date(user["lastLoginAt"]))
+    }
+
+    /// This account with what the answer of a change tells about it.
+    func updated(firebase answer: JSON) -> AuthUser {
+        var user = self
+        if let email = answer["email"]?.string { user.email = email }
+        if let isVerified = answer["emailVerified"]?.bool { user.isEmailVerified = isVerified }
+        if let name = answer["displayName"]?.string { user.displayName = name }
+        if let photo = answer["photoUrl"]?.string { user.photoURL = URL(string: photo) }
+        return user
+    }
+
+    /// Milliseconds since 1970, as text.
+    private static func date(_ json: JSON?) -> Date? {
+        (json?.int64 ?? json?.string.flatMap { Int64($0) }).map { Date(timeIntervalSince1970: Double($0) / 1000) }
+    }
+}
+
+extension AuthError {
+    static func secondFactor(_ challenge: SecondFactorChallenge) -> AuthError {
+        AuthError(
+            .secondFactorRequired, "The account has a second factor; answer the challenge.", challenge: challenge)
+    }
+}

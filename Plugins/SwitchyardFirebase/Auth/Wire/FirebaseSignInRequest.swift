@@ -1,0 +1,93 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+
+/// One of the calls that prove who somebody is.
+struct FirebaseSignInRequest: Sendable {
+    enum Purpose: Sendable {
+        case signIn
+        /// Adds the credential to the account of this ID token.
+        case link(Secret)
+        /// As a sign-in, but never for somebody new.
+        case reauthenticate
+    }
+
+    let path: String
+    let body: JSONObject
+
+    init(_ credential: AuthCredential, for purpose: Purpose) throws(FirebaseAuthFailure) {
+        var body: JSONObject = ["returnSecureToken": true]
+        if case .link(let token) = purpose { body["idToken"] = .string(token.reveal()) }
+        switch credential.kind {
+        case .anonymous:
+            guard case .signIn = purpose else {
+                throw .own(AuthError(.invalidArgument, "Being anonymous proves nothing; use another credential."))
+            }
+            path = "/v1/accounts:signUp"
+        case .password(let email, let password):
+            body["email"] = .string(email)
+            body["password"] = .string(password.reveal())
+            // A password is linked by signing up with a token: changing the account is refused where addresses are protected.
+            if case .link = purpose { path = "/v1/accounts:signUp" } else { path = "/v1/accounts:signInWithPassword" }
+        case .customToken(let token):
+            if case .link = purpose { throw .own(AuthError(.invalidArgument, "A custom token cannot be linked.")) }
+            body["token"] = .string(token.reveal())
+            path = "/v1/accounts:signInWithCustomToken"
+        case .identityToken(let provider, let token, let accessToken, let nonce):
+            path = "/v1/accounts:signInWithIdp"
+            // The fixed value for those who hold the credential already.
+            body["requestUri"] = "http://localhost"
+            body["postBody"] = .string(Self.form(provider, token, accessToken, nonce))
+            if case .reauthenticate = purpose { body["autoCreate"] = false }
+        case .browser(let signIn, let callback):
+            path = "/v1/accounts:signInWithIdp"
+            body["requestUri"] = .string(try Self.checked(callback, signIn))
+            body["sessionId"] = .string(signIn.session ?? signIn.verifier)
+            body["returnIdpCredential"] = true
+            if case .reauthenticate = purpose { body["autoCreate"] = false }
+        case .phoneCode(let verification, let code):
+            path = "/v1/accounts:signInWithPhoneNumber"
+            body["sessionInfo"] = .string(verification.id)
+            body["code"] = .string(code.reveal())
+        case .emailLink(let email, let link):
+            guard let action = FirebaseActionLink(link), action.mode == "signIn" else {
+                throw .own(AuthError(.invalidCredential, "This is no link for signing in."))
+            }
+            path = "/v1/accounts:signInWithEmailLink"
+            body["email"] = .string(email)
+            body["oobCode"] = .string(action.code)
+        }
+        self.body = body
+    }
+
+    /// What the identity provider gave, as a form within the JSON.
+    private static func form(
+        _ provider: IdentityProvider, _ token: Secret, _ accessToken: Secret?, _ nonce: String?
+    ) -> String {
+        // These hand out no identity tokens, unless one was asked for with a nonce.
+        let isAccessToken = ["facebook.com", "github.com"].contains(provider.rawValue) && nonce == nil
+        var items = [(name: isAccessToken ? "access_token" : "id_token", value: token.reveal())]
+        if let accessToken, !isAccessToken { items.append((name: "access_token", value: accessToken.reveal())) }
+        items.append((name: "providerId", value: provider.rawValue))
+        if let nonce { items.append((name: "nonce", value: nonce)) }
+        return FormCoding.encode(items, space: .percent)
+    }
+
+    /// The address to which the browser came back, if it is the answer to this sign-in.
+    private static func checked(_ callback: URL, _ signIn: BrowserSignIn) throws(FirebaseAuthFailure) -> String {
+        let text = callback.absoluteString
+        func place(_ text: String) -> Substring { text.prefix { $0 != "?" && $0 != "#" } }
+        guard place(text) == place(signIn.redirectURL.absoluteString) else {
+            throw .own(AuthError(.invalidArgument, "This is not the address to which the sign-in was to come back."))
+        }
+        let parts = text.split(whereSeparator: { $0 == "?" || $0 == "#" }).dropFirst()
+        let items = parts.flatMap { FormCoding.decode($0) ?? [] }
+        if items.contains(where: { $0.name == "error" }) {
+            throw .own(AuthError(.invalidCredential, "The sign-in in the browser was called off or refused."))
+        }
+        if let state = items.first(where: { $0.name == "state" })?.value, !state.utf8.elementsEqual(signIn.state.utf8) {
+            throw .own(AuthError(.invalidCredential, "This is the answer to another sign-in."))
+        }
+        return text
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+public import Switchyard
+import SwitchyardBytes
+import SwitchyardWire
+import Synchronization
+
+/// Firebase Cloud Messaging over plain HTTP: registers an installation under a push token that the app hands in, and reads
+/// what the platform delivers.
+///
+/// Messages travel by the platform's push service, of which there is none on a server: there, push and topics are not
+/// declared, and asking for a token says so. Nothing is registered before ``token()`` is called. Deleting the token also
+/// deletes the Firebase installation, so that the next one is another.
+///
+/// To send messages, use ``FirebaseMessageSender``.
+public final class FirebaseMessagingAdapter: MessagingClient {
+    public let provider: InfrastructureProvider = .firebase
+    public let capabilities: MessagingCapabilities
+
+    private let registrar: FirebaseRegistrar?
+    private let hub: MessagingHub
+    private let transport: any Transport
+    private let reason: String
+
+    /// Whether this platform has a service that delivers push messages to apps.
+    static var platformHasPushService: Bool {
+        #if os(iOS) || os(macOS) || os(tvOS) || os(watchOS) || os(visionOS) || os(WASI)
+            true
+        #else
+            false
+        #endif
+    }
+
+    /// - Parameters:
+    ///   - hasPushService: By default, whether the platform has one.
+    ///   - appVersion: Another one registers anew.
+    init(
+        _ surroundings: FirebaseSurroundings, hasPushService: Bool = platformHasPushService, appVersion: String = "1"
+    ) throws(InfrastructureError) {
+        transport = surroundings.transport
+        hub = MessagingHub()
+        var capabilities = MessagingCapabilities()
+        let appID = surroundings.configuration.appID
+        if let appID, hasPushService {
+            capabilities.push = true
+            capabilities.topics = true
+            let folder = try surroundings.folder("messaging")
+            registrar = FirebaseRegistrar(
+                FirebaseMessagingService(surroundings, appID: appID, appVersion: appVersion),
+                file: folder?.appendingPathComponent("installation.json", isDirectory: false), hub: hub)
+        } else {
+            registrar = nil
+        }
+        reason =
+            hasPushService
+            ? "Set Firebase's appID, which registration needs."
+            : "This platform has no push service; register on the devices, and send from here with FirebaseMessageSender."
+        self.capabilities = capabilities
+    }
+
+    private func registrar(for operation: String) throws(MessagingError) -> FirebaseRegistrar {
+        try hub.checkOpen()
+        guard let registrar else { throw .unsupported(operation, by: provider, instead: reason) }
+        return registrar
+    }
+
+    // MARK: Permission and token
+
+    public var permission: MessagingPermission { get async { await registrar?.permission ?? .undetermined } }
+
+    /// Firebase has no say in it: the platform's own dialogue asks, and the app calls this once it was answered.
+    public func requestPermission() async throws(MessagingError) -> MessagingPermission {
+        try await registrar(for: "push").requestPermission()
+    }
+
+    public func setPlatformToken(_ token: PlatformPushToken?) async throws(MessagingError) {
+        try await registrar(for: "push").setPlatformToken(token)
+    }
+
+    public func token() async throws(MessagingError) -> MessagingToken {
+        try await registrar(for: "push").token()
+    }
+
+    public func deleteToken() async throws(MessagingError) { try await registrar(for: "push").deleteToken() }
+
+    public func subscribe(to topic: MessagingTopic) async throws(MessagingError) {
+        try await registrar(for: "topics").setSubscribed(true, topic)
+    }
+
+    public func unsubscribe(from topic: MessagingTopic) async throws(MessagingError) {
+        try await registrar(for: "topics").setSubscribed(false, topic)
+    }
+
+    // MARK: Messages
+
+    public func tokenStream() -> SnapshotStream<MessagingToken?, MessagingError> {
+        SnapshotStream { [hub, registrar] continuation in
+            let stop = hub.listen(tokens: continuation)
+            // What was kept from before is told as soon as it has been read.
+            if let registrar { Task { await registrar.read() } }
+            return stop
+        }
+    }
+
+    public func messageStream() -> EventStream<RemoteMessage, MessagingError> {
+        EventStream { [hub] continuation in hub.listen(messages: continuation) }
+    }
+
+    @discardableResult
+    public func receive(_ payload: RemotePayload) async throws(MessagingError) -> RemoteMessage? {
+        try hub.checkOpen()
+        guard let json = try? JSON(parsing: Array(payload.json), options: JSONParsingOptions(loneSurrogates: .replace))
+        else { throw MessagingError(.invalidArgument, "The payload is no JSON.") }
+        guard let message = RemoteMessage(firebase: json, wasOpened: payload.wasOpened) else { return nil }
+        hub.take(message)
+        return message
+    }
+
+    public func shutDown() async {
+        hub.shutDown()
+        await transport.shutDown()
+    }
+}

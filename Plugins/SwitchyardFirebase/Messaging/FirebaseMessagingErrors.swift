@@ -1,0 +1,77 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardWire
+
+/// Why a call to one of the messaging services failed.
+struct FirebaseMessagingFailure: Error, Sendable {
+    enum Kind: Sendable {
+        /// `code` is messaging's own where there is one, otherwise Google's general status.
+        case refused(code: String, status: Int)
+        case unanswered(TransportError?, status: Int?)
+        case unsafeAddress
+    }
+
+    let kind: Kind
+    var retryAfter: Duration?
+
+    init(_ kind: Kind) { self.kind = kind }
+
+    static let unreadable = FirebaseMessagingFailure(.unanswered(nil, status: nil))
+
+    var status: Int? { if case .refused(_, let status) = kind { status } else { nil } }
+
+    init(_ response: HTTPResponse, now: Int64) {
+        retryAfter = response.headers["Retry-After"].flatMap { RetryAfter.delay($0, now: now) }
+        guard response.status < 500 else {
+            kind = .unanswered(nil, status: response.status)
+            return
+        }
+        let error = (try? JSON(parsing: response.body))?["error"]
+        let own = (error?["details"]?.array ?? []).compactMap { $0["errorCode"]?.string }.first
+        kind = .refused(code: own ?? error?["status"]?.string ?? "HTTP_\(response.status)", status: response.status)
+    }
+}
+
+/// The one table from the codes of Firebase's messaging services to ours.
+extension MessagingError {
+    init(_ failure: FirebaseMessagingFailure) {
+        switch failure.kind {
+        case .unsafeAddress:
+            self.init(.invalidArgument, "The address is plain HTTP to another machine; no secret is sent there.")
+        case .unanswered(let error?, _):
+            let (code, message): (Code, String) =
+                switch error.code {
+                case .cancelled: (.cancelled, "The call was cancelled.")
+                case .deadlineExceeded, .connectDeadlineExceeded, .stalled:
+                    (.deadlineExceeded, "The server did not answer in time.")
+                case .shutDown: (.shutDown, "The client was shut down.")
+                case .invalidRequest: (.invalidArgument, error.message)
+                default: (.unavailable, "The server cannot be reached: \(error.message).")
+                }
+            self.init(code, message, underlying: error)
+        case .unanswered(nil, let status):
+            let reason = status.map { " (HTTP \($0))" } ?? ""
+            self.init(
+                .unavailable, "The server's answer is none\(reason).", retryAfter: failure.retryAfter,
+                underlying: failure)
+        case .refused(let serverCode, let status):
+            let (code, message): (Code, String) =
+                switch (serverCode, status) {
+                case ("UNREGISTERED", _): (.unregistered, "The registration is gone; the device has to register anew.")
+                case ("SENDER_ID_MISMATCH", _): (.unauthorized, "The token belongs to another project.")
+                case ("THIRD_PARTY_AUTH_ERROR", _):
+                    (Code(rawValue: serverCode), "Apple's or the browser's push service refuses the project's key.")
+                case ("QUOTA_EXCEEDED", _), ("RESOURCE_EXHAUSTED", _), (_, 429):
+                    (.rateLimited, "There were too many requests; try again later.")
+                case ("UNAUTHENTICATED", _), (_, 401): (.unauthenticated, "The server does not take the token.")
+                case ("PERMISSION_DENIED", _), (_, 403): (.unauthorized, "The project does not allow this.")
+                case ("INVALID_ARGUMENT", _), ("FAILED_PRECONDITION", _):
+                    (.invalidArgument, "The server refuses the request; check Firebase's appID and what was sent.")
+                case ("NOT_FOUND", _), (_, 404):
+                    (.invalidArgument, "The server knows no such project, app or registration.")
+                default: (Code(rawValue: serverCode), "The server refused the call (\(serverCode)).")
+                }
+            self.init(code, message, retryAfter: failure.retryAfter, underlying: failure)
+        }
+    }
+}

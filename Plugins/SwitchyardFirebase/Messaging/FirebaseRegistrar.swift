@@ -1,0 +1,250 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+
+/// Keeps this installation registered: one step after the other, whoever asks.
+actor FirebaseRegistrar {
+    private let service: FirebaseMessagingService
+    private let file: URL?
+    private let hub: MessagingHub
+    private let flight = SingleFlight<MessagingToken, MessagingError>(cancellation: {
+        MessagingError(.cancelled, "The call was cancelled.")
+    })
+    private var state = FirebaseMessagingState()
+    private var isRead = false
+    /// Changes of the registration wait for each other here.
+    private var turn: Task<Void, Never>?
+
+    init(_ service: FirebaseMessagingService, file: URL?, hub: MessagingHub) {
+        self.service = service
+        self.file = file
+        self.hub = hub
+    }
+
+    // MARK: What is asked
+
+    var permission: MessagingPermission {
+        read()
+        return state.permission
+    }
+
+    func requestPermission() -> MessagingPermission {
+        read()
+        if state.permission == .undetermined { change { $0.permission = .granted } }
+        return state.permission
+    }
+
+    func setPlatformToken(_ token: PlatformPushToken?) async throws(MessagingError) {
+        read()
+        if let token { _ = try body(token) }
+        let wasRegistered = state.registration != nil
+        change { $0.platformToken = token }
+        guard wasRegistered else { return }
+        if token == nil { try await deleteRegistration() } else { _ = try await self.token() }
+    }
+
+    nonisolated func token() async throws(MessagingError) -> MessagingToken {
+        try await flight.run { [self] () async throws(MessagingError) in
+            try await inTurn { [self] () async throws(MessagingError) in try await register() }
+        }
+    }
+
+    func deleteToken() async throws(MessagingError) {
+        try await inTurn { [self] () async throws(MessagingError) in
+            try await removeRegistration()
+            guard let installation = await state.installation else { return }
+            try await call { service throws(FirebaseMessagingFailure) in try await service.uninstall(installation) }
+            await change { $0.installation = nil }
+        }
+    }
+
+    private func deleteRegistration() async throws(MessagingError) {
+        try await inTurn { [self] () async throws(MessagingError) in try await removeRegistration() }
+    }
+
+    func setSubscribed(_ isSubscribed: Bool, _ topic: MessagingTopic) async throws(MessagingError) {
+        let token = try await token()
+        try await withInstallation { service, installation throws(FirebaseMessagingFailure) in
+            try await service.setSubscribed(isSubscribed, token.value.reveal(), topic, installation)
+        }
+    }
+
+    // MARK: Registering
+
+    private func register() async throws(MessagingError) -> MessagingToken {
+        read()
+        guard let platform = state.platformToken else {
+            throw MessagingError(.noPlatformToken, "Hand in the platform's push token first.")
+        }
+        // Android's own library has registered already; its token is the name.
+        if platform.service == .fcm { return tell(platform.token.reveal()) }
+        if let known = state.registration,
+            known.isGood(for: platform, appID: service.appID, appVersion: service.appVersion, at: service.now())
+        {
+            return tell(known.token)
+        }
+        let body = try body(platform)
+        let isWeb = platform.service == .webPush
+        let token = try await withInstallation { service, installation throws(FirebaseMessagingFailure) in
+            try await service.register(body, installation, isWeb: isWeb)
+        }
+        change { state in
+            state.registration = FirebaseRegistration(
+                token: token, service: platform.service, platformToken: platform.token, appID: service.appID,
+                appVersion: service.appVersion, registeredAt: service.now())
+        }
+        return tell(token)
+    }
+
+    private func removeRegistration() async throws(MessagingError) {
+        read()
+        if let known = state.registration {
+            try await withInstallation { service, installation throws(FirebaseMessagingFailure) in
+                try await service.unregister(known.token, installation, isWeb: known.service == .webPush)
+            }
+            change { $0.registration = nil }
+        }
+        hub.tell(nil)
+    }
+
+    private func tell(_ token: String) -> MessagingToken {
+        let token = MessagingToken(Secret(token))
+        hub.tell(token)
+        return token
+    }
+
+    /// The platform's part of a registration.
+    private func body(_ platform: PlatformPushToken) throws(MessagingError) -> JSONObject {
+        switch platform.service {
+        case .apns, .apnsSandbox:
+            guard let bundle = service.bundleID else {
+                throw MessagingError(.invalidArgument, "Set Firebase's bundleID, which Apple's push service goes by.")
+            }
+            return [
+                "ios": [
+                    "apns_token": .string(platform.token.reveal().lowercased()),
+                    "app_version": .string(service.appVersion),
+                    "apns_environment": platform.service == .apns ? "PROD" : "SANDBOX", "bundle_id": .string(bundle),
+                ]
+            ]
+        case .webPush:
+            // The subscription as browsers write it.
+            guard let json = try? JSON(parsing: platform.token.reveal()), let endpoint = json["endpoint"]?.string,
+                let key = json["keys"]?["p256dh"]?.string, let auth = json["keys"]?["auth"]?.string
+            else {
+                throw MessagingError(
+                    .invalidArgument, "A token for web push is the JSON of the browser's subscription, with its keys.")
+            }
+            var web: JSONObject = [
+                "endpoint": .string(endpoint), "p256dh": .string(key), "auth": .string(auth),
+                "origin": .string(json["origin"]?.string ?? service.bundleID ?? service.project),
+            ]
+            web["applicationPubKey"] = json["applicationServerKey"]
+            return ["web": .object(web)]
+        case .fcm: return [:]
+        }
+    }
+
+    // MARK: The installation
+
+    /// A call in the name of the installation. One that the server has forgotten is made anew, once.
+    private func withInstallation<Answer: Sendable>(
+        _ body:
+            @Sendable (FirebaseMessagingService, FirebaseInstallation) async throws(FirebaseMessagingFailure) ->
+            Answer
+    ) async throws(MessagingError) -> Answer {
+        do throws(FirebaseMessagingFailure) {
+            let installation = try await installation()
+            do throws(FirebaseMessagingFailure) {
+                return try await body(service, installation)
+            } catch {
+                guard error.status == 401 else { throw error }
+            }
+            return try await body(service, try await self.installation(refusing: installation.token))
+        } catch {
+            throw MessagingError(error)
+        }
+    }
+
+    private func installation(
+        refusing refused: Secret? = nil
+    ) async throws(FirebaseMessagingFailure) -> FirebaseInstallation {
+        read()
+        if let known = state.installation {
+            if known.isGood(at: service.now()), known.token != refused { return known }
+            do throws(FirebaseMessagingFailure) {
+                let fresh = try await service.refresh(known)
+                change { $0.installation = fresh }
+                return fresh
+            } catch {
+                // Forgotten, or its token is no longer taken: only a new one helps.
+                guard error.status == 401 || error.status == 404 else { throw error }
+                change { state in
+                    state.installation = nil
+                    state.registration = nil
+                }
+            }
+        }
+        var made: FirebaseInstallation
+        do throws(FirebaseMessagingFailure) {
+            made = try await service.install(as: makeID())
+        } catch {
+            // The name is taken or barred; another one is not.
+            guard error.status == 409 else { throw error }
+            made = try await service.install(as: makeID())
+        }
+        change { $0.installation = made }
+        return made
+    }
+
+    private func makeID() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return FirebaseInstallation.makeID(using: &generator)
+    }
+
+    private func call(
+        _ body: @Sendable (FirebaseMessagingService) async throws(FirebaseMessagingFailure) -> Void
+    ) async throws(MessagingError) {
+        do throws(FirebaseMessagingFailure) { try await body(service) } catch { throw MessagingError(error) }
+    }
+
+    /// Runs after everything that was asked before: an actor lets others in while it waits.
+    private func inTurn<Answer: Sendable>(
+        _ body: @escaping @Sendable () async throws(MessagingError) -> Answer
+    ) async throws(MessagingError) -> Answer {
+        let before = turn
+        let task = Task { () async -> Result<Answer, MessagingError> in
+            await before?.value
+            do throws(MessagingError) { return .success(try await body()) } catch { return .failure(error) }
+        }
+        turn = Task { _ = await task.value }
+        return try await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }.get()
+    }
+
+    // MARK: What is kept
+
+    func read() {
+        guard !isRead else { return }
+        isRead = true
+        if let file, let data = try? Data(contentsOf: file), let json = try? JSON(parsing: Array(data)),
+            let kept = FirebaseMessagingState(json: json)
+        {
+            state = kept
+        }
+        if let token = state.registration?.token { hub.tell(MessagingToken(Secret(token))) }
+    }
+
+    /// What cannot be kept is found out anew after a restart.
+    private func change(_ body: (inout FirebaseMessagingState) -> Void) {
+        body(&state)
+        guard let file else { return }
+        do {
+            try Data(state.json.bytes()).write(to: file, options: .atomic)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        } catch {}
+    }
+}

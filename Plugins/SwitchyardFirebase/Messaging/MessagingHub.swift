@@ -1,0 +1,115 @@
+import Switchyard
+import Synchronization
+
+/// The streams of a messaging client: each message once, the token as it changes, all in order.
+final class MessagingHub: Sendable {
+    typealias Messages = EventStream<RemoteMessage, MessagingError>.Continuation
+    typealias Tokens = SnapshotStream<MessagingToken?, MessagingError>.Continuation
+
+    private struct State {
+        var messages: [Int: Messages] = [:]
+        var tokens: [Int: Tokens] = [:]
+        var token: MessagingToken?
+        var lastListener = 0
+        /// What arrived while nobody listened.
+        var unheard: [RemoteMessage] = []
+        /// The newest names, to know again what a platform delivers twice.
+        var seen: Set<String> = []
+        var order: [String] = []
+        var isShutDown = false
+        var deliveries: [@Sendable () -> Void] = []
+        var isDelivering = false
+    }
+    private let box = Mutex(State())
+    private static let memory = 1000
+
+    func checkOpen() throws(MessagingError) {
+        if box.withLock({ $0.isShutDown }) { throw MessagingError(.shutDown, "The client was shut down.") }
+    }
+
+    func take(_ message: RemoteMessage) {
+        box.withLock { box in
+            guard box.seen.insert(message.id).inserted else { return }
+            box.order.append(message.id)
+            if box.order.count > 2 * Self.memory {
+                for id in box.order.prefix(Self.memory) { box.seen.remove(id) }
+                box.order.removeFirst(Self.memory)
+            }
+            if box.messages.isEmpty {
+                box.unheard.append(message)
+            } else {
+                for listener in box.messages.values { box.deliveries.append { listener.yield(message) } }
+            }
+        }
+        deliver()
+    }
+
+    func tell(_ token: MessagingToken?) {
+        box.withLock { box in
+            guard token != box.token else { return }
+            box.token = token
+            for listener in box.tokens.values { box.deliveries.append { listener.yield(token) } }
+        }
+        deliver()
+    }
+
+    func listen(messages listener: Messages) -> @Sendable () -> Void {
+        let id = box.withLock { box -> Int? in
+            guard !box.isShutDown else {
+                box.deliveries.append { listener.finish(throwing: Self.over) }
+                return nil
+            }
+            box.lastListener += 1
+            box.messages[box.lastListener] = listener
+            for message in box.unheard { box.deliveries.append { listener.yield(message) } }
+            box.unheard = []
+            return box.lastListener
+        }
+        deliver()
+        return { [weak self] in if let id { self?.box.withLock { _ = $0.messages.removeValue(forKey: id) } } }
+    }
+
+    func listen(tokens listener: Tokens) -> @Sendable () -> Void {
+        let id = box.withLock { box -> Int? in
+            guard !box.isShutDown else {
+                box.deliveries.append { listener.finish(throwing: Self.over) }
+                return nil
+            }
+            box.lastListener += 1
+            box.tokens[box.lastListener] = listener
+            let token = box.token
+            box.deliveries.append { listener.yield(token) }
+            return box.lastListener
+        }
+        deliver()
+        return { [weak self] in if let id { self?.box.withLock { _ = $0.tokens.removeValue(forKey: id) } } }
+    }
+
+    func shutDown() {
+        box.withLock { box in
+            box.isShutDown = true
+            for listener in box.messages.values { box.deliveries.append { listener.finish(throwing: Self.over) } }
+            for listener in box.tokens.values { box.deliveries.append { listener.finish(throwing: Self.over) } }
+            box.messages = [:]
+            box.tokens = [:]
+        }
+        deliver()
+    }
+
+    private static let over = MessagingError(.shutDown, "The client was shut down.")
+
+    /// Outside of the lock, and by one thread at a time.
+    private func deliver() {
+        while true {
+            let deliveries = box.withLock { box -> [@Sendable () -> Void] in
+                guard !box.isDelivering, !box.deliveries.isEmpty else { return [] }
+                box.isDelivering = true
+                defer { box.deliveries = [] }
+                return box.deliveries
+            }
+            guard !deliveries.isEmpty else { return }
+            for delivery in deliveries { delivery() }
+            box.withLock { $0.isDelivering = false }
+        }
+    }
+}

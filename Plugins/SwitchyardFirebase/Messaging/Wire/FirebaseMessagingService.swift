@@ -1,0 +1,182 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+import SwitchyardWire
+
+/// The calls of Firebase's installations and registrations.
+struct FirebaseMessagingService: Sendable {
+    static let deadline = Duration.seconds(30)
+    /// Of this client: the services ask for one.
+    static let version = "1.0.0"
+
+    let project: String
+    let appID: String
+    let bundleID: String?
+    let appVersion: String
+    let endpoints: FirebaseEndpoints
+    let headers: [(String, String)]
+    let transport: any Transport
+    let now: @Sendable () -> Timestamp
+
+    init(_ surroundings: FirebaseSurroundings, appID: String, appVersion: String) {
+        project = surroundings.configuration.project
+        self.appID = appID
+        bundleID = surroundings.configuration.bundleID
+        self.appVersion = appVersion
+        endpoints = surroundings.endpoints
+        headers = surroundings.appHeaders
+        transport = surroundings.transport
+        now = surroundings.context.now
+    }
+
+    // MARK: Installations
+
+    private var installations: String { "\(endpoints.installations.address)/v1/projects/\(project)/installations" }
+
+    /// The kind of app is written in its ID.
+    private var sdkVersion: String {
+        let kinds = ["ios": "i", "android": "a"]
+        let parts = appID.split(separator: ":")
+        return "\(parts.count > 2 ? kinds[String(parts[2])] ?? "w" : "w"):\(Self.version)"
+    }
+
+    func install(as id: String) async throws(FirebaseMessagingFailure) -> FirebaseInstallation {
+        let body: JSONObject = [
+            "fid": .string(id), "authVersion": "FIS_v2", "appId": .string(appID), "sdkVersion": .string(sdkVersion),
+        ]
+        let answer = try await sendTwice(.post, installations, body, to: endpoints.installations)
+        guard let refresh = answer["refreshToken"]?.string else { throw FirebaseMessagingFailure.unreadable }
+        // The server may have given it another name; what it says counts.
+        return try installation(answer["fid"]?.string ?? id, Secret(refresh), answer["authToken"])
+    }
+
+    func refresh(_ known: FirebaseInstallation) async throws(FirebaseMessagingFailure) -> FirebaseInstallation {
+        let body: JSONObject = ["installation": ["sdkVersion": .string(sdkVersion), "appId": .string(appID)]]
+        let answer = try await sendTwice(
+            .post, "\(installations)/\(known.id)/authTokens:generate", body, to: endpoints.installations,
+            [("Authorization", "FIS_v2 \(known.refreshToken.reveal())")])
+        return try installation(known.id, known.refreshToken, answer)
+    }
+
+    func uninstall(_ known: FirebaseInstallation) async throws(FirebaseMessagingFailure) {
+        do throws(FirebaseMessagingFailure) {
+            _ = try await send(
+                .delete, "\(installations)/\(known.id)", [:], to: endpoints.installations,
+                [("Authorization", "FIS_v2 \(known.refreshToken.reveal())")])
+        } catch {
+            guard error.status == 404 else { throw error }
+        }
+    }
+
+    private func installation(
+        _ id: String, _ refreshToken: Secret, _ token: JSON?
+    ) throws(FirebaseMessagingFailure) -> FirebaseInstallation {
+        // A lifetime is text with the unit behind it.
+        guard let text = token?["token"]?.string, let lifetime = token?["expiresIn"]?.string, lifetime.hasSuffix("s"),
+            let seconds = Int64(lifetime.dropLast()), seconds > 0, seconds < 1 << 40
+        else { throw FirebaseMessagingFailure.unreadable }
+        let issued = now()
+        return FirebaseInstallation(
+            id: id, refreshToken: refreshToken, token: Secret(text), issuedAt: issued,
+            expiresAt: Timestamp(microseconds: issued.microseconds + seconds * 1_000_000))
+    }
+
+    // MARK: Registrations
+
+    private var registrations: String { "\(endpoints.registrations.address)/v1/projects/\(project)/registrations" }
+
+    /// - Returns: Under which name a server reaches the device from now on.
+    func register(
+        _ platform: JSONObject, _ installation: FirebaseInstallation, isWeb: Bool
+    ) async throws(FirebaseMessagingFailure) -> String {
+        var body = platform
+        // With this field the answer is a name; without it, an old kind of token.
+        body["fcm_sdk_version"] = .string(isWeb ? Self.version : "fcm-\(Self.version)")
+        let answer = try await send(
+            .post, registrations, body, to: endpoints.registrations, proof(installation, isWeb: isWeb))
+        guard let name = answer["name"]?.string, let id = name.split(separator: "/").last,
+            name.contains("/registrations/")
+        else { throw FirebaseMessagingFailure.unreadable }
+        return String(id)
+    }
+
+    func unregister(
+        _ token: String, _ installation: FirebaseInstallation, isWeb: Bool
+    ) async throws(FirebaseMessagingFailure) {
+        do throws(FirebaseMessagingFailure) {
+            _ = try await send(
+                .delete, "\(registrations)/\(PercentCoding.encode(token))", [:], to: endpoints.registrations,
+                proof(installation, isWeb: isWeb))
+        } catch {
+            guard error.status == 404 else { throw error }
+        }
+    }
+
+    func setSubscribed(
+        _ isSubscribed: Bool, _ token: String, _ topic: MessagingTopic, _ installation: FirebaseInstallation
+    ) async throws(FirebaseMessagingFailure) {
+        let place = "\(registrations)/\(PercentCoding.encode(token))/topicSubscriptions"
+        let topic = PercentCoding.encode(topic.rawValue)
+        _ = try await send(
+            .post, "\(place)/\(topic):\(isSubscribed ? "subscribe" : "unsubscribe")", [:], to: endpoints.registrations,
+            proof(installation, isWeb: false), isIdempotent: true)
+    }
+
+    private func proof(_ installation: FirebaseInstallation, isWeb: Bool) -> [(String, String)] {
+        [("X-Goog-Firebase-Installations-Auth", (isWeb ? "FIS " : "") + installation.token.reveal())]
+    }
+
+    // MARK: Sending
+
+    /// One more attempt at once where the server has had a mishap: it takes these calls twice without harm.
+    private func sendTwice(
+        _ method: HTTPMethod, _ url: String, _ body: JSONObject, to endpoint: FirebaseEndpoint,
+        _ proof: [(String, String)] = []
+    ) async throws(FirebaseMessagingFailure) -> JSON {
+        do throws(FirebaseMessagingFailure) {
+            return try await send(method, url, body, to: endpoint, proof, isIdempotent: true)
+        } catch {
+            guard case .unanswered(nil, let status?) = error.kind, status >= 500 else { throw error }
+        }
+        return try await send(method, url, body, to: endpoint, proof, isIdempotent: true)
+    }
+
+    private func send(
+        _ method: HTTPMethod, _ url: String, _ body: JSONObject, to endpoint: FirebaseEndpoint,
+        _ proof: [(String, String)], isIdempotent: Bool = false
+    ) async throws(FirebaseMessagingFailure) -> JSON {
+        var request = HTTPRequest(
+            method, url, body: method == .delete ? [] : JSON.object(body).bytes(),
+            isIdempotent: isIdempotent || method == .delete)
+        for (name, value) in headers + proof { request.headers[name] = value }
+        return try await FirebaseMessagingService.exchange(request, endpoint, transport, now: now().seconds)
+    }
+
+    /// - Returns: An object; an empty one for an empty answer.
+    static func exchange(
+        _ request: HTTPRequest, _ endpoint: FirebaseEndpoint, _ transport: any Transport, now: Int64
+    ) async throws(FirebaseMessagingFailure) -> JSON {
+        guard endpoint.mayCarryTokens else { throw FirebaseMessagingFailure(.unsafeAddress) }
+        var complete = request
+        complete.redirects = .surface
+        complete.maximumBodySize = 1 << 20
+        if !complete.body.isEmpty { complete.headers["Content-Type"] = "application/json" }
+        complete.headers["Accept"] = "application/json"
+        let response: HTTPResponse
+        let ready = complete
+        do throws(TransportError) {
+            response = try await withDeadline(deadline, isIdempotent: ready.isIdempotent) {
+                () throws(TransportError) in
+                try await transport.send(ready)
+            }
+        } catch {
+            throw FirebaseMessagingFailure(.unanswered(error, status: nil))
+        }
+        guard response.isSuccess else { throw FirebaseMessagingFailure(response, now: now) }
+        if response.body.isEmpty { return [:] }
+        guard let answer = try? JSON(parsing: response.body), answer.object != nil else {
+            throw FirebaseMessagingFailure(.unanswered(nil, status: response.status))
+        }
+        return answer
+    }
+}

@@ -1,0 +1,16 @@
+package import Foundation
+
+/// The place for a session that fits the platform.
+package enum SessionStores {
+    /// - Parameters:
+    ///   - folder: For files, where sessions stand in files; `nil` keeps the session as long as the process.
+    ///   - name: Different for every project, server and provider, so that no session is sent where it does not belong.
+    package static func make(in folder: URL?, name: String) -> any SessionStore {
+        guard let folder else { return MemorySessionStore() }
+        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+            return KeychainSessionStore(service: "switchyard.\(name)")
+        #else
+            return FileSessionStore(folder: folder, name: name)
+        #endif
+    }
+}

@@ -1,0 +1,92 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardWire
+import Testing
+
+@testable import SwitchyardFirebase
+
+@Suite struct FirebaseAuthErrorTests {
+    private func failure(_ body: String, status: Int = 400, headers: HTTPHeaders = [:]) -> FirebaseAuthFailure {
+        FirebaseAuthFailure(HTTPResponse(status: status, headers: headers, body: Array(body.utf8)), now: 1000)
+    }
+    private func message(_ text: String) -> String { #"{"error":{"code":400,"message":"\#(text)"}}"# }
+    private func code(_ serverCode: String, _ call: FirebaseAuthCall = .signIn) -> AuthError.Code {
+        AuthError(failure(message(serverCode)), in: call).code
+    }
+
+    @Test(arguments: [
+        ("INVALID_LOGIN_CREDENTIALS", AuthError.Code.invalidCredential), ("INVALID_PASSWORD", .invalidCredential),
+        ("INVALID_IDP_RESPONSE", .invalidCredential), ("MISSING_OR_INVALID_NONCE", .invalidCredential),
+        ("INVALID_CUSTOM_TOKEN", .invalidCredential), ("INVALID_OOB_CODE", .invalidCredential),
+        ("INVALID_CODE", .invalidCredential), ("EXPIRED_OOB_CODE", .codeExpired), ("SESSION_EXPIRED", .codeExpired),
+        ("INVALID_MFA_PENDING_CREDENTIAL", .codeExpired), ("EMAIL_NOT_FOUND", .userNotFound),
+        ("EMAIL_EXISTS", .emailInUse), ("FEDERATED_USER_ID_ALREADY_LINKED", .identityInUse),
+        ("WEAK_PASSWORD", .weakPassword), ("PASSWORD_DOES_NOT_MEET_REQUIREMENTS", .weakPassword),
+        ("USER_DISABLED", .userDisabled), ("INVALID_EMAIL", .invalidArgument), ("MISSING_EMAIL", .invalidArgument),
+        ("TOO_MANY_ATTEMPTS_TRY_LATER", .rateLimited), ("QUOTA_EXCEEDED", .rateLimited),
+        ("CREDENTIAL_TOO_OLD_LOGIN_AGAIN", .recentSignInRequired), ("TOKEN_EXPIRED", .sessionExpired),
+        ("INVALID_REFRESH_TOKEN", .sessionExpired), ("INVALID_ID_TOKEN", .sessionExpired),
+        ("OPERATION_NOT_ALLOWED", .methodDisabled), ("ADMIN_ONLY_OPERATION", .methodDisabled),
+        ("PASSWORD_LOGIN_DISABLED", .methodDisabled), ("UNVERIFIED_EMAIL", .emailNotConfirmed),
+    ])
+    func `Codes of the server`(serverCode: String, code: AuthError.Code) {
+        #expect(self.code(serverCode) == code)
+    }
+
+    @Test func `An account that is not found is somebody unknown, or the end of a session`() {
+        #expect(code("USER_NOT_FOUND", .signIn) == .userNotFound)
+        #expect(code("USER_NOT_FOUND", .account) == .sessionExpired)
+    }
+
+    @Test(arguments: [
+        "WEAK_PASSWORD : Password should be at least 6 characters", "WEAK_PASSWORD: no space", "WEAK_PASSWORD",
+        " WEAK_PASSWORD :x : y",
+    ])
+    func `A code is told from the text behind it`(text: String) { #expect(code(text) == .weakPassword) }
+
+    @Test func `What is not known keeps its name, and no text of the server shows`() {
+        let error = AuthError(
+            failure(message("BLOCKING_FUNCTION_ERROR_RESPONSE : alice@example.com is barred")), in: .signIn)
+        #expect(error.code.rawValue == "BLOCKING_FUNCTION_ERROR_RESPONSE" && !error.isRetryable)
+        #expect(!error.description.contains("alice"))
+    }
+
+    @Test func `About keys the truth stands aside`() {
+        let invalid = failure(
+            #"{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}"#
+        )
+        #expect(AuthError(invalid, in: .signIn).code.rawValue == "API_KEY_INVALID")
+        let old = failure(#"{"error":{"code":400,"message":"Bad Request","errors":[{"reason":"keyInvalid"}]}}"#)
+        #expect(AuthError(old, in: .signIn).message.contains("apiKey"))
+        let blocked = failure(
+            #"{"error":{"code":403,"message":"Requests from this ios client application <empty> are blocked.","status":"PERMISSION_DENIED","details":[{"reason":"API_KEY_IOS_APP_BLOCKED"}]}}"#,
+            status: 403)
+        #expect(AuthError(blocked, in: .signIn).message.contains("bundleID"))
+    }
+
+    @Test func `Pages, broken answers and the server's own troubles are the network's`() {
+        for (body, status) in [
+            ("<html>Bad Gateway</html>", 502), (message("EMAIL_EXISTS"), 500), ("", 400), ("{}", 404),
+            ("{\"error\":", 400),
+        ] {
+            let error = AuthError(failure(body, status: status), in: .signIn)
+            #expect(error.code == .unavailable && error.isRetryable, "\(status) \(body)")
+        }
+    }
+
+    @Test func `Too many requests say how long to wait`() {
+        let error = AuthError(
+            failure("<html>", status: 429, headers: ["Retry-After": "17"]), in: .signIn)
+        #expect(error.code == .rateLimited && error.isRetryable && error.retryAfter == .seconds(17))
+    }
+
+    @Test(arguments: [
+        (TransportError.Code.cancelled, AuthError.Code.cancelled), (.stalled, .deadlineExceeded),
+        (.deadlineExceeded, .deadlineExceeded), (.shutDown, .shutDown), (.hostNotFound, .unavailable),
+        (.untrustedPeer, .unavailable), (.bodyTooLarge, .unavailable),
+    ])
+    func `What can happen on the way`(code: TransportError.Code, mapped: AuthError.Code) {
+        let failure = FirebaseAuthFailure(.unanswered(TransportError(code, "x"), status: nil))
+        #expect(AuthError(failure, in: .signIn).code == mapped)
+    }
+}

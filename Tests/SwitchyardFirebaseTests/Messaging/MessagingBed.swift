@@ -1,0 +1,70 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+import SwitchyardWire
+
+@testable import SwitchyardFirebase
+
+/// A messaging client against a script of exchanges, at a time that the test sets.
+final class MessagingBed: Sendable {
+    let transport: ScriptedTransport
+    let client: FirebaseMessagingAdapter
+    private let time: BedTime
+    static let installations = "https://firebaseinstallations.googleapis.com/v1/projects/demo/installations"
+    static let registrations = "https://fcmregistrations.googleapis.com/v1/projects/demo/registrations"
+
+    init(
+        _ script: ScriptedExchange..., hasPushService: Bool = true, appID: String? = "1:1:ios:abc",
+        bundleID: String? = "com.example.app", appVersion: String = "1.4", folder: URL? = nil, time: BedTime = BedTime()
+    ) throws {
+        let transport = ScriptedTransport(script)
+        self.transport = transport
+        self.time = time
+        let configuration = FirebaseConfiguration(
+            project: "demo", apiKey: "the-key", appID: appID, bundleID: bundleID, usesEmulatorVariables: false)
+        let module = FirebaseModule(configuration, environment: [:]) { transport }
+        client = try FirebaseMessagingAdapter(
+            module.surroundings(
+                ModuleContext(now: { Timestamp(microseconds: time.value * 1_000_000) }, stateFolder: folder)),
+            hasPushService: hasPushService, appVersion: appVersion)
+    }
+
+    var now: Int64 {
+        get { time.value }
+        set { time.value = newValue }
+    }
+
+    func body(_ index: Int) -> JSON { (try? JSON(parsing: transport.requests[index].body)) ?? .null }
+    func header(_ name: String, _ index: Int) -> String? { transport.requests[index].request.headers[name] }
+
+    func code<Answer>(_ body: () async throws(MessagingError) -> Answer) async -> MessagingError.Code? {
+        do throws(MessagingError) {
+            _ = try await body()
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    // MARK: What servers say
+
+    static let id = "cIrBbg6RTkSzQJbQG3ZsVe"
+
+    static func installed(_ id: String = id, token: String = "auth-1") -> ScriptedExchange {
+        .on(
+            .post, installations,
+            .json(
+                #"{"name":"projects/1/installations/\#(id)","fid":"\#(id)","refreshToken":"refresh","authToken":{"token":"\#(token)","expiresIn":"604800s"}}"#
+            ))
+    }
+
+    static func generated(_ token: String, status: Int = 200) -> ScriptedExchange {
+        .on(
+            .post, "\(installations)/\(id)/authTokens:generate",
+            .json(#"{"token":"\#(token)","expiresIn":"604800s"}"#, status: status))
+    }
+
+    static func registered(_ id: String = id, status: Int = 200) -> ScriptedExchange {
+        .on(.post, registrations, .json(#"{"name":"projects/demo/registrations/\#(id)"}"#, status: status))
+    }
+}
