@@ -1,0 +1,199 @@
+import Foundation
+public import Switchyard
+import SwitchyardBytes
+import SwitchyardWire
+
+/// What a signed-in person does with their account.
+extension SupabaseAuthAdapter {
+    /// Links an identity token, or gives an anonymous account an address and a password.
+    @discardableResult
+    public func link(_ credential: AuthCredential) async throws(AuthError) -> AuthUser {
+        switch credential.kind {
+        case .identityToken:
+            return try await change { service, token throws(SupabaseAuthFailure) in
+                var body = service.identity(credential)
+                body["link_identity"] = true
+                return .grant(try await service.token("id_token", body, as: token))
+            }
+        case .password(let email, let password):
+            return try await change { service, token throws(SupabaseAuthFailure) in
+                // The address comes first; a password without one is refused.
+                let answer = try await service.call(.put, "/user", ["email": .string(email)], as: token)
+                guard answer["email"]?.string?.lowercased() == email.lowercased() else {
+                    throw .own(
+                        .emailNotConfirmed, "Confirm the address with the mail that was sent, then set a password.")
+                }
+                return .user(
+                    try await service.call(.put, "/user", ["password": .string(password.reveal())], as: token))
+            }
+        case .anonymous, .customToken, .browser, .phoneCode, .emailLink:
+            throw .unsupported(
+                "linking by \(credential.name)", by: provider,
+                instead: "Link an identity token, or an address with a password.")
+        }
+    }
+
+    @discardableResult
+    public func unlink(_ provider: IdentityProvider) async throws(AuthError) -> AuthUser {
+        try await change { service, token throws(SupabaseAuthFailure) in
+            let user = try await service.call(.get, "/user", as: token)
+            let identity = (user["identities"]?.array ?? []).first { $0["provider"]?.string == provider.supabaseName }
+            guard let id = identity?["identity_id"]?.string else {
+                throw .own(.invalidArgument, "The account has no identity of “\(provider)”.")
+            }
+            _ = try await service.call(.delete, "/user/identities/\(PercentCoding.encode(id))", as: token)
+            return .user(try await service.call(.get, "/user", as: token))
+        }
+    }
+
+    public func reauthenticate(with credential: AuthCredential) async throws(AuthError) {
+        let session = try await engine.present()
+        if case .anonymous = credential.kind {
+            throw AuthError(.invalidArgument, "Being anonymous proves nothing; use another credential.")
+        }
+        try await uninterrupted { [engine, service] () async throws(AuthError) in
+            let grant: SupabaseGrant
+            do throws(SupabaseAuthFailure) {
+                grant = try await SupabaseAuthAdapter.grant(credential, service)
+            } catch {
+                throw AuthError(error)
+            }
+            let isOther = grant.user.id != session.user.id
+            if isOther || !grant.openFactors.isEmpty {
+                // The session that the proof has made is nobody's; the one in use stays.
+                _ = try? await service.call(.post, "/logout?scope=local", as: grant.tokens.access)
+                throw isOther
+                    ? AuthError(.invalidCredential, "This is another person's proof.")
+                    : AuthError(.secondFactorRequired, "The account has a second factor; sign in with it again.")
+            }
+            let old = try? await engine.accessToken(of: session).value
+            try await engine.update(grant.user, tokens: grant.tokens, in: session)
+            if let old { _ = try? await service.call(.post, "/logout?scope=local", as: old) }
+        }
+    }
+
+    @discardableResult
+    public func updateAccount(_ changes: AccountChanges) async throws(AuthError) -> AuthUser {
+        guard changes != AccountChanges() else { return try await reloadUser() }
+        var body: JSONObject = [:]
+        var own: JSONObject = [:]
+        body["email"] = changes.email.map(JSON.string)
+        body["password"] = changes.password.map { .string($0.reveal()) }
+        // Laid over what is there; null takes away.
+        own["full_name"] = changes.displayName.map { $0.isEmpty ? .null : .string($0) }
+        own["avatar_url"] = (changes.photoURL?.absoluteString).map(JSON.string)
+        if !own.isEmpty { body["data"] = .object(own) }
+        let request = body
+        return try await change { service, token throws(SupabaseAuthFailure) in
+            .user(try await service.call(.put, "/user", request, as: token))
+        }
+    }
+
+    @discardableResult
+    public func reloadUser() async throws(AuthError) -> AuthUser {
+        try await change { service, token throws(SupabaseAuthFailure) in
+            .user(try await service.call(.get, "/user", as: token))
+        }
+    }
+
+    // MARK: Second factors
+
+    public func beginSecondFactor(_ kind: SecondFactor.Kind) async throws(AuthError) -> SecondFactorEnrollment {
+        guard kind == .totp else {
+            throw .unsupported("second factors by phone", by: provider, instead: "Use an authenticator app.")
+        }
+        let (_, answer) = try await onSession { service, token throws(SupabaseAuthFailure) in
+            // Names must differ within an account; the person's own is told to nobody but the app.
+            try await service.call(
+                .post, "/factors", ["factor_type": "totp", "friendly_name": .string(RandomID.make(length: 8))],
+                as: token)
+        }
+        guard let id = answer["id"]?.string, let key = answer["totp"]?["secret"]?.string,
+            let uri = answer["totp"]?["uri"]?.string
+        else { throw AuthError(SupabaseAuthFailure.unreadable) }
+        return SecondFactorEnrollment(kind: .totp, sharedKey: Secret(key), uri: Secret(uri), session: Secret(id))
+    }
+
+    @discardableResult
+    public func confirmSecondFactor(
+        _ enrollment: SecondFactorEnrollment, code: Secret, displayName: String?
+    ) async throws(AuthError) -> AuthUser {
+        try await change { service, token throws(SupabaseAuthFailure) in
+            .grant(try await service.verify(enrollment.session.reveal(), code, as: token))
+        }
+    }
+
+    @discardableResult
+    public func removeSecondFactor(_ id: SecondFactor.ID) async throws(AuthError) -> AuthUser {
+        try await change { service, token throws(SupabaseAuthFailure) in
+            _ = try await service.call(.delete, "/factors/\(PercentCoding.encode(id))", as: token)
+            return .user(try await service.call(.get, "/user", as: token))
+        }
+    }
+
+    // MARK: One way for all
+
+    /// What a call found out about the account.
+    enum Change: Sendable {
+        case user(JSON)
+        /// New tokens with it, which replace the old.
+        case grant(SupabaseGrant)
+    }
+
+    /// A call that changes the account, and perhaps its tokens. Goes on when its caller is cancelled: the tokens from before
+    /// may be worth nothing by then.
+    private func change(
+        _ body: @escaping @Sendable (SupabaseAuthService, Secret) async throws(SupabaseAuthFailure) -> Change
+    ) async throws(AuthError) -> AuthUser {
+        try await uninterrupted { [self] () async throws(AuthError) in
+            let (session, change) = try await onSession(body)
+            switch change {
+            case .user(let json):
+                guard let user = AuthUser(supabase: json), user.id == session.user.id else {
+                    throw AuthError(SupabaseAuthFailure.unreadable)
+                }
+                try await engine.update(user, in: session)
+                return user
+            case .grant(let grant):
+                guard grant.user.id == session.user.id else { throw AuthError(SupabaseAuthFailure.unreadable) }
+                try await engine.update(grant.user, tokens: grant.tokens, in: session)
+                return grant.user
+            }
+        }
+    }
+
+    /// A call with the present session's token. One that the server does not take is replaced and the call repeated, once.
+    private func onSession<Answer: Sendable>(
+        _ body: @Sendable (SupabaseAuthService, Secret) async throws(SupabaseAuthFailure) -> Answer
+    ) async throws(AuthError) -> (AuthSession, Answer) {
+        let session = try await engine.present()
+        let token = try await engine.accessToken(of: session)
+        do throws(SupabaseAuthFailure) {
+            return (session, try await body(service, token.value))
+        } catch {
+            guard error.code == "bad_jwt" || error.code == "no_authorization" else {
+                throw await ending(session, error)
+            }
+        }
+        let fresh = try await engine.accessToken(of: session, refreshing: true)
+        do throws(SupabaseAuthFailure) {
+            return (session, try await body(service, fresh.value))
+        } catch {
+            throw await ending(session, error)
+        }
+    }
+
+    /// What the refusal of a call means for the session it was made in.
+    private func ending(_ session: AuthSession, _ failure: SupabaseAuthFailure) async -> AuthError {
+        switch (failure.code, failure.status) {
+        case ("user_not_found", 403), ("user_banned", _):
+            try? await engine.end(SignOut(.byServer), session)
+            return failure.code == "user_banned"
+                ? AuthError(failure) : AuthError(.sessionExpired, "The account no longer exists.", underlying: failure)
+        case ("session_not_found", _), ("session_expired", _):
+            if let present = try? await engine.present(session.id) { await engine.refused(present) }
+        default: break
+        }
+        return AuthError(failure)
+    }
+}

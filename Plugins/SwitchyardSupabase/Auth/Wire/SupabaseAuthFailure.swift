@@ -1,0 +1,61 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardWire
+
+/// Why a call to Supabase's auth service did not succeed, as the service spells it.
+struct SupabaseAuthFailure: Error, Sendable {
+    enum Kind: Sendable {
+        /// - `code`: The service's name for it; `nil` where it gave none.
+        /// - `hint`: What the text adds where a code stands for several things. Never shown.
+        case refused(code: String?, status: Int, hint: String)
+        /// No answer, or one that is none.
+        case unanswered(TransportError?, status: Int?)
+        /// The address is plain HTTP to another machine.
+        case unsafeAddress
+        /// Nothing that the service said, but found out about its answer, or before it was asked.
+        case own(AuthError)
+    }
+
+    let kind: Kind
+    var retryAfter: Duration?
+
+    init(_ kind: Kind) { self.kind = kind }
+
+    static func own(_ code: AuthError.Code, _ message: String) -> SupabaseAuthFailure {
+        SupabaseAuthFailure(.own(AuthError(code, message)))
+    }
+    /// A success without what a success has to have.
+    static let unreadable = SupabaseAuthFailure(.unanswered(nil, status: nil))
+
+    var code: String? { if case .refused(let code, _, _) = kind { code } else { nil } }
+    var status: Int? { if case .refused(_, let status, _) = kind { status } else { nil } }
+
+    /// Three shapes of bodies: the present one, the one before it, and that of OAuth; before the service stands a gateway.
+    init(_ response: HTTPResponse, now: Int64) {
+        retryAfter = response.headers["Retry-After"].flatMap { RetryAfter.delay($0, now: now) }
+        let body = try? JSON(parsing: response.body)
+        guard let body, body.object != nil else {
+            kind =
+                response.status >= 500 || response.status == 400
+                ? .unanswered(nil, status: response.status)
+                : .refused(code: response.headers["x-sb-error-code"], status: response.status, hint: "")
+            return
+        }
+        let hint = (body["msg"] ?? body["message"] ?? body["error_description"] ?? body["error"])?.string ?? ""
+        var code = body["code"]?.string
+        // Five letters and digits are a state of the database, which a trigger of the project's own has raised.
+        if let text = code, text.utf8.count == 5, !text.utf8.contains(UInt8(ascii: "_")) { code = "database_\(text)" }
+        code = code ?? body["error_code"]?.string ?? response.headers["x-sb-error-code"]
+        if code == nil, let error = body["error"]?.string { code = "oauth:\(error)" }
+        kind = .refused(code: code, status: response.status, hint: hint)
+        // How long to wait is in the text only.
+        if retryAfter == nil, response.status == 429 { retryAfter = Self.seconds(in: hint) }
+    }
+
+    /// The number in “… after N seconds.”
+    private static func seconds(in text: String) -> Duration? {
+        let words = text.split(separator: " ")
+        guard let place = words.firstIndex(where: { $0.hasPrefix("second") }), place > 0 else { return nil }
+        return Int64(words[place - 1]).flatMap { (0...86_400).contains($0) ? .seconds($0) : nil }
+    }
+}

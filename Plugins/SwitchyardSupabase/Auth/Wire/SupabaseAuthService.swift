@@ -1,0 +1,70 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+import SwitchyardWire
+
+/// The calls of Supabase's auth service: everything that goes out and comes back passes here.
+struct SupabaseAuthService: Sendable {
+    static let deadline = Duration.seconds(30)
+
+    /// Without a slash at the end, such as `https://demo.supabase.co/auth/v1`.
+    let address: String
+    let apiKey: Secret
+    let transport: any Transport
+    let clock: any Clock<Duration>
+    let now: @Sendable () -> Timestamp
+
+    /// - Parameters:
+    ///   - path: After the address, with its query, if it has one.
+    ///   - bearer: The user's token. Without one there is no such header at all: keys of the present form are no tokens.
+    func call(
+        _ method: HTTPMethod, _ path: String, _ body: JSONObject? = nil, as bearer: Secret? = nil
+    ) async throws(SupabaseAuthFailure) -> JSON {
+        guard isSafe else { throw SupabaseAuthFailure(.unsafeAddress) }
+        var request = HTTPRequest(method, address + path, body: body.map { JSON.object($0).bytes() } ?? [])
+        request.headers["apikey"] = apiKey.reveal()
+        request.headers["X-Supabase-Api-Version"] = "2024-01-01"
+        request.headers["X-Client-Info"] = "switchyard/1.0"
+        if body != nil { request.headers["Content-Type"] = "application/json" }
+        if let bearer { request.headers["Authorization"] = "Bearer \(bearer.reveal())" }
+        request.redirects = .surface
+        request.maximumBodySize = 1 << 20
+        let response: HTTPResponse
+        do throws(TransportError) {
+            response = try await clock.send(request, by: transport, within: Self.deadline)
+        } catch {
+            throw SupabaseAuthFailure(.unanswered(error, status: nil))
+        }
+        guard response.isSuccess else { throw SupabaseAuthFailure(response, now: now().seconds) }
+        if response.body.isEmpty { return [:] }
+        guard let answer = try? JSON(parsing: response.body, options: JSONParsingOptions(loneSurrogates: .replace)),
+            answer.object != nil
+        else { throw SupabaseAuthFailure(.unanswered(nil, status: response.status)) }
+        return answer
+    }
+
+    func token(
+        _ grant: String, _ body: JSONObject, as bearer: Secret? = nil
+    ) async throws(SupabaseAuthFailure) -> SupabaseGrant {
+        try SupabaseGrant(session: try await call(.post, "/token?grant_type=\(grant)", body, as: bearer), at: now())
+    }
+
+    /// Whether secrets may travel to the address.
+    private var isSafe: Bool {
+        guard let parts = try? URLParts(validating: address) else { return false }
+        if parts.scheme == "https" || parts.host == "localhost" || parts.host == "[::1]" { return true }
+        let numbers = parts.host.split(separator: ".", omittingEmptySubsequences: false)
+        return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
+    }
+}
+
+extension Clock<Duration> {
+    /// A call as a member of the clock, so that it can be made on any clock there may be.
+    fileprivate func send(
+        _ request: HTTPRequest, by transport: any Transport, within deadline: Duration
+    ) async throws(TransportError) -> HTTPResponse {
+        try await withDeadline(deadline, clock: self, isIdempotent: request.isIdempotent) {
+            () throws(TransportError) in try await transport.send(request)
+        }
+    }
+}

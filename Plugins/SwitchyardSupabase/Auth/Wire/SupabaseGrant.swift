@@ -1,0 +1,87 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+
+/// A session as the server gives it out.
+struct SupabaseGrant: Sendable {
+    let tokens: SessionTokens
+    let user: AuthUser
+    /// Factors that are set up, but that this session has not been asked for yet.
+    let openFactors: [SecondFactor]
+
+    /// - Throws: For a success that is no session, such as the first of two confirmations.
+    init(session answer: JSON, at now: Timestamp) throws(SupabaseAuthFailure) {
+        guard let access = answer["access_token"]?.string, let refresh = answer["refresh_token"]?.string,
+            !refresh.isEmpty, let json = answer["user"], let user = AuthUser(supabase: json)
+        else { throw SupabaseAuthFailure.unreadable }
+        let claims = SupabaseGrant.claims(of: access)
+        let stated = answer["expires_in"]?.int64 ?? claims?["exp"]?.int64.map { $0 - now.seconds }
+        guard let lifetime = stated, lifetime > 0, lifetime < 1 << 40 else { throw SupabaseAuthFailure.unreadable }
+        tokens = SessionTokens(
+            refresh: Secret(refresh), access: Secret(access), issuedAt: now, lifetime: .seconds(lifetime))
+        self.user = user
+        openFactors = claims?["aal"]?.string == "aal1" ? user.secondFactors : []
+    }
+
+    /// What a token says; to check it is the servers' job.
+    static func claims(of token: String) -> JSON? {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let bytes = Base64.decode(parts[1], alphabet: .url) else { return nil }
+        return try? JSON(parsing: bytes)
+    }
+}
+
+extension AuthUser {
+    /// `nil` for what is no account. What is not set comes as empty text here.
+    init?(supabase json: JSON) {
+        guard let id = json["id"]?.string, !id.isEmpty else { return nil }
+        func text(_ value: JSON?) -> String? { value?.string.flatMap { $0.isEmpty ? nil : $0 } }
+        let own = json["user_metadata"]
+        let identities = (json["identities"]?.array ?? []).compactMap { $0["provider"]?.string }
+        let kinds = json["app_metadata"]?["providers"]?.array?.compactMap(\.string) ?? []
+        var names: [IdentityProvider] = []
+        for name in (identities.isEmpty ? kinds : identities).map(IdentityProvider.init(supabase:))
+        where !names.contains(name) { names.append(name) }
+        let factors = (json["factors"]?.array ?? []).filter { $0["status"]?.string == "verified" }
+        self.init(
+            id: id, email: text(json["email"]),
+            isEmailVerified: text(json["email_confirmed_at"]) != nil,
+            phoneNumber: text(json["phone"]).map { $0.hasPrefix("+") ? $0 : "+\($0)" },
+            displayName: text(own?["full_name"]) ?? text(own?["name"]) ?? text(own?["display_name"]),
+            photoURL: (text(own?["avatar_url"]) ?? text(own?["picture"])).flatMap { URL(string: $0) },
+            isAnonymous: json["is_anonymous"]?.bool ?? false, identities: names,
+            secondFactors: factors.compactMap(SecondFactor.init(supabase:)),
+            createdAt: AuthUser.date(json["created_at"]), lastSignInAt: AuthUser.date(json["last_sign_in_at"]))
+    }
+
+    private static func date(_ json: JSON?) -> Date? {
+        json?.string.flatMap { RFC3339.parse($0) }.map {
+            Date(timeIntervalSince1970: Double($0.seconds) + Double($0.nanoseconds) / 1e9)
+        }
+    }
+}
+
+extension SecondFactor {
+    init?(supabase json: JSON) {
+        guard let id = json["id"]?.string, let kind = json["factor_type"]?.string.flatMap(Kind.init(rawValue:)) else {
+            return nil
+        }
+        self.init(id: id, kind: kind, displayName: json["friendly_name"]?.string)
+    }
+}
+
+extension IdentityProvider {
+    /// The service's short names, and ours.
+    private static let names: [(supabase: String, ours: IdentityProvider)] = [
+        ("email", .password), ("phone", .phone), ("google", .google), ("apple", .apple),
+        ("facebook", "facebook.com"), ("github", "github.com"), ("twitter", "twitter.com"),
+    ]
+
+    init(supabase name: String) {
+        self = IdentityProvider.names.first { $0.supabase == name }?.ours ?? IdentityProvider(rawValue: name)
+    }
+
+    var supabaseName: String {
+        self == .emailLink ? "email" : IdentityProvider.names.first { $0.ours == self }?.supabase ?? rawValue
+    }
+}

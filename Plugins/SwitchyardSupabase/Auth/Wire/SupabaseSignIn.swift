@@ -1,0 +1,121 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+import SwitchyardWire
+
+/// The ways to prove who somebody is.
+extension SupabaseAuthAdapter {
+    static func grant(
+        _ credential: AuthCredential, _ service: SupabaseAuthService
+    ) async throws(SupabaseAuthFailure) -> SupabaseGrant {
+        switch credential.kind {
+        case .anonymous:
+            // An empty object works, an empty body does not.
+            return try SupabaseGrant(
+                session: try await service.call(.post, "/signup", ["data": [:]]), at: service.now())
+        case .password(let email, let password):
+            return try await service.token(
+                "password", ["email": .string(email), "password": .string(password.reveal())])
+        case .customToken:
+            throw SupabaseAuthFailure(
+                .own(
+                    .unsupported(
+                        "custom tokens", by: "supabase", instead: "Use an identity token, or third-party sessions.")))
+        case .identityToken:
+            return try await service.token("id_token", service.identity(credential))
+        case .browser(let signIn, let callback):
+            return try await service.exchange(signIn, callback)
+        case .phoneCode(let verification, let code):
+            return try await service.session(
+                verifying: [
+                    "type": "sms", "phone": .string(verification.phoneNumber), "token": .string(code.reveal()),
+                ])
+        case .emailLink(let email, let link):
+            return try await service.session(ofLink: link, email)
+        }
+    }
+}
+
+extension SupabaseAuthService {
+    func identity(_ credential: AuthCredential) -> JSONObject {
+        guard case .identityToken(let provider, let token, let access, let nonce) = credential.kind else { return [:] }
+        var body: JSONObject = ["provider": .string(provider.supabaseName), "id_token": .string(token.reveal())]
+        body["access_token"] = access.map { .string($0.reveal()) }
+        // The raw one: the token holds its hash.
+        body["nonce"] = nonce.map(JSON.string)
+        return body
+    }
+
+    func exchange(_ signIn: BrowserSignIn, _ callback: URL) async throws(SupabaseAuthFailure) -> SupabaseGrant {
+        let items = try Self.items(of: callback, for: signIn.redirectURL)
+        guard let code = items["code"] else {
+            throw .own(.invalidCredential, "The address to which the browser came back holds no code.")
+        }
+        return try await token("pkce", ["auth_code": .string(code), "code_verifier": .string(signIn.verifier)])
+    }
+
+    /// The link as it stands in the mail, or the address to which it leads.
+    func session(ofLink link: URL, _ email: String) async throws(SupabaseAuthFailure) -> SupabaseGrant {
+        let items = try Self.items(of: link)
+        if let access = items["access_token"], let refresh = items["refresh_token"] {
+            let user = try await call(.get, "/user", as: Secret(access))
+            var session: JSONObject = [
+                "access_token": .string(access), "refresh_token": .string(refresh), "user": user,
+            ]
+            session["expires_in"] = items["expires_in"].flatMap { Int64($0) }.map(JSON.integer)
+            let grant = try SupabaseGrant(session: .object(session), at: now())
+            guard grant.user.email?.lowercased() == email.lowercased() else {
+                throw .own(.invalidCredential, "The link was sent to another address.")
+            }
+            return grant
+        }
+        if let hash = items["token_hash"] ?? items["token"] {
+            return try await session(verifying: ["type": "email", "token_hash": .string(hash)])
+        }
+        throw .own(.invalidCredential, "This is no link for signing in.")
+    }
+
+    func session(verifying body: JSONObject) async throws(SupabaseAuthFailure) -> SupabaseGrant {
+        let answer = try await call(.post, "/verify", body)
+        guard answer["access_token"] != nil else {
+            // Confirmed, but not by everybody who has to.
+            throw .own(.emailNotConfirmed, "The change waits for its other confirmation.")
+        }
+        return try SupabaseGrant(session: answer, at: now())
+    }
+
+    /// A new challenge and its answer; there is nothing to keep between the two.
+    func verify(
+        _ factor: SecondFactor.ID, _ code: Secret, as bearer: Secret
+    ) async throws(SupabaseAuthFailure) -> SupabaseGrant {
+        let place = "/factors/\(PercentCoding.encode(factor))"
+        guard let id = try await call(.post, "\(place)/challenge", [:], as: bearer)["id"]?.string else {
+            throw SupabaseAuthFailure.unreadable
+        }
+        let answer = try await call(
+            .post, "\(place)/verify", ["challenge_id": .string(id), "code": .string(code.reveal())], as: bearer)
+        return try SupabaseGrant(session: answer, at: now())
+    }
+
+    /// What an address says in its query and, with failures always, in its fragment.
+    private static func items(
+        of address: URL, for expected: URL? = nil
+    ) throws(SupabaseAuthFailure) -> [String: String] {
+        let text = address.absoluteString
+        func place(_ text: String) -> Substring { text.prefix { $0 != "?" && $0 != "#" } }
+        if let expected, place(text) != place(expected.absoluteString) {
+            throw .own(.invalidArgument, "This is not the address to which the sign-in was to come back.")
+        }
+        var items: [String: String] = [:]
+        for part in text.split(whereSeparator: { $0 == "?" || $0 == "#" }).dropFirst() {
+            for item in FormCoding.decode(part) ?? [] where items[item.name] == nil { items[item.name] = item.value }
+        }
+        guard items["error"] == nil, items["error_code"] == nil else {
+            let isExpired = items["error_code"]?.hasSuffix("_expired") == true
+            throw .own(
+                isExpired ? .codeExpired : .invalidCredential,
+                isExpired ? "The link has run out; ask for a new one." : "The sign-in was called off or refused.")
+        }
+        return items
+    }
+}
