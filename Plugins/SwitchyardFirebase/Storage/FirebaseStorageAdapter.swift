@@ -10,7 +10,7 @@ public final class FirebaseStorageAdapter: StorageLayer {
     let synced: SyncedStorageClient
     public var base: any StorageClient { synced }
     private let follower: UserFollower?
-    private let clock: any Clock<Duration>
+    public let clock: any Clock<Duration>
     /// How long the end waits for writes that would be lost with the client.
     private static let drainDeadline = Duration.seconds(3)
     private let losesWrites: Bool

@@ -251,7 +251,7 @@ import Testing
         #expect(user.displayName == "A" && user.photoURL == photo)
         #expect(bed.body(1) == ["data": ["full_name": "A", "avatar_url": "https://x/a"]])
         #expect(try await bed.client.updateAccount(AccountChanges(displayName: "")).displayName == nil)
-        #expect(bed.body(2) == ["data": ["full_name": nil]])
+        #expect(bed.body(2) == ["data": ["full_name": .null]])
         #expect(bed.bearer(1) == "Bearer \(Bed.accessToken())")
     }
 
