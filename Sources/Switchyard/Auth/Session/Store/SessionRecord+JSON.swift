@@ -66,8 +66,9 @@ extension SessionRecord {
         object["phoneNumber"] = user.phoneNumber.map(JSON.string)
         object["displayName"] = user.displayName.map(JSON.string)
         object["photoURL"] = (user.photoURL?.absoluteString).map(JSON.string)
-        object["createdAt"] = user.createdAt.map { .integer(Timestamp($0).microseconds) }
-        object["lastSignInAt"] = user.lastSignInAt.map { .integer(Timestamp($0).microseconds) }
+        // As dates count themselves: read again they are the same to the last bit, and no new state.
+        object["createdAt"] = user.createdAt.map { .number($0.timeIntervalSinceReferenceDate) }
+        object["lastSignInAt"] = user.lastSignInAt.map { .number($0.timeIntervalSinceReferenceDate) }
         return object
     }
 
@@ -82,8 +83,8 @@ extension SessionRecord {
                 $0.string.map(IdentityProvider.init(rawValue:))
             },
             secondFactors: (json["secondFactors"]?.array ?? []).compactMap(Self.factor),
-            createdAt: json["createdAt"]?.int64.map { Timestamp(microseconds: $0).date },
-            lastSignInAt: json["lastSignInAt"]?.int64.map { Timestamp(microseconds: $0).date })
+            createdAt: json["createdAt"]?.double.map { Date(timeIntervalSinceReferenceDate: $0) },
+            lastSignInAt: json["lastSignInAt"]?.double.map { Date(timeIntervalSinceReferenceDate: $0) })
     }
 
     private static func factor(_ json: JSON) -> SecondFactor? {
