@@ -30,7 +30,7 @@
         ) async throws {
             let count = bench.settings.count(20_000, quick: 500)
             let few = bench.settings.count(2_000, quick: 100)
-            let results = try await Contest(rounds: bench.settings.count(7, quick: 1)).run([
+            let results = try await Contest(rounds: bench.settings.count(5, quick: 1)).run([
                 .init("blocking libcurl") { try await BlockingCurl.requests(request.url, count: count) },
                 .init("switchyard") { try await Self.send(request, over: ours, count: count, concurrency: 1) },
                 .init("URLSession") { try await Self.send(request, over: session, count: few, concurrency: 1) },
@@ -50,9 +50,9 @@
             _ bench: Bench, _ request: HTTPRequest, _ ours: CurlTransport, _ session: URLSessionTransport,
             _ concurrency: Int
         ) async throws {
-            let count = bench.settings.count(64_000, quick: 1_280)
-            let few = bench.settings.count(6_400, quick: 640)
-            let results = try await Contest(rounds: bench.settings.count(7, quick: 1)).run([
+            let count = bench.settings.count(32_000, quick: 1_280)
+            let few = bench.settings.count(3_200, quick: 640)
+            let results = try await Contest(rounds: bench.settings.count(5, quick: 1)).run([
                 .init("switchyard") {
                     try await Self.send(request, over: ours, count: count, concurrency: concurrency)
                 },
@@ -73,9 +73,9 @@
         }
 
         private func lateness(_ bench: Bench, _ request: HTTPRequest, _ ours: CurlTransport) async throws {
-            let count = bench.settings.count(1000, quick: 20)
+            let count = bench.settings.count(500, quick: 20)
             var rounds: [Double] = []
-            for _ in 0..<bench.settings.count(7, quick: 1) {
+            for _ in 0..<bench.settings.count(5, quick: 1) {
                 let times = try await withThrowingTaskGroup(of: [Double].self) { group in
                     for _ in 0..<64 { group.addTask { try await Self.times(request, ours, count) } }
                     return try await group.reduce(into: []) { $0 += $1 }
