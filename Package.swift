@@ -136,7 +136,7 @@ let package = Package(
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "FirestoreFormat",
                 "SwitchyardFirebase", "SwitchyardMock", "SwitchyardConformance", "SwitchyardEmulator",
                 "SwitchyardTestSupport",
-            ]),
+            ], exclude: ["Fixtures"]),
         .testTarget(
             name: "SwitchyardSupabaseTests",
             dependencies: [

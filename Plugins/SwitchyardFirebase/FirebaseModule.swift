@@ -29,7 +29,7 @@ public struct FirebaseModule: InfrastructureModule {
 
     public init(_ configuration: FirebaseConfiguration) { self.init(configuration, appCheck: nil) }
 
-    /// - Parameter appCheck: Where tokens of App Check come from, for projects that enforce it.
+    /// With a source of App Check tokens, for projects that enforce them.
     public init(_ configuration: FirebaseConfiguration, appCheck: FirebaseAppCheck?) {
         self.init(configuration, appCheck: appCheck, environment: ProcessInfo.processInfo.environment) {
             FirebaseTransport.make()

@@ -19,6 +19,8 @@ public final class FirebaseAppClient: Sendable {
     private let isEnabled: Mutex<Bool>
 
     /// - Parameters:
+    ///   - configuration: The settings, checked as a whole before anything is made.
+    ///   - appCheck: Where tokens of App Check come from, for projects that enforce it.
     ///   - stateFolder: Where the switch for analytics is kept; `nil` forgets it with this value.
     ///   - analyticsDefault: What holds until somebody uses the switch.
     /// - Throws: `.invalidConfiguration` for settings that cannot be; `.localStore` if the kept switch cannot be read.
@@ -55,7 +57,9 @@ public final class FirebaseAppClient: Sendable {
 
     /// Asks for the permission if nobody has yet, hands over the platform's push token and registers.
     ///
-    /// - Parameter platformToken: What the platform's push service gave the app; it is never fetched from here.
+    /// - Parameters:
+    ///   - messaging: The client to register with.
+    ///   - platformToken: What the platform's push service gave the app; it is never fetched from here.
     /// - Throws: `.permissionDenied`; `.unsupported` where there is no push service, on a server for instance.
     @discardableResult
     public func setupMessaging(

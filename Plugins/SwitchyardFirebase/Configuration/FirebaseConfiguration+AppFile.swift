@@ -6,7 +6,9 @@ extension FirebaseConfiguration {
     /// From a file that the Firebase console hands out: `google-services.json`, `GoogleService-Info.plist` (also turned
     /// into JSON), the JSON of a web app's settings, or a file with the names of this type.
     ///
-    /// - Parameter app: The package name, or the app's ID, where the file knows several apps.
+    /// - Parameters:
+    ///   - data: The file's contents, at most a megabyte.
+    ///   - app: The package name, or the app's ID, where the file knows several apps.
     /// - Throws: `.invalidConfiguration` for anything else, for a file without a project or key, and for several apps
     ///   without a choice.
     public init(appFile data: Data, app: String? = nil) throws(InfrastructureError) {

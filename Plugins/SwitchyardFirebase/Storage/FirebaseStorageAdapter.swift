@@ -10,7 +10,6 @@ public final class FirebaseStorageAdapter: StorageLayer {
     let synced: SyncedStorageClient
     public var base: any StorageClient { synced }
     private let follower: UserFollower?
-    public let clock: any Clock<Duration>
     /// How long the end waits for writes that would be lost with the client.
     private static let drainDeadline = Duration.seconds(3)
     private let losesWrites: Bool
@@ -23,13 +22,13 @@ public final class FirebaseStorageAdapter: StorageLayer {
             locksInTransactions: configuration.locksInTransactions, clock: surroundings.context.clock)
         let folder = configuration.keepsDocuments ? try surroundings.folder("documents") : nil
         losesWrites = folder == nil
-        clock = surroundings.context.clock
         let auth = surroundings.context.auth
         let state = await auth?.state
         synced = SyncedStorageClient(
             driver: driver,
             storage: folder.map { .folder($0, maximumBytes: configuration.cacheBytes) } ?? .memory,
-            userID: state?.user?.id, clock: surroundings.context.clock)
+            userID: state?.user?.id, clock: surroundings.context.clock,
+            now: surroundings.context.now)
         if let auth, let state {
             follower = UserFollower(auth, synced, surroundings.context, known: state)
         } else {
@@ -63,7 +62,7 @@ public final class FirebaseStorageAdapter: StorageLayer {
     /// Without a folder, writes that wait are lost with the client; they get a moment to reach the server then.
     public func shutDown() async {
         await follower?.stop()
-        if losesWrites { await synced.drain(within: Self.drainDeadline, clock) }
+        if losesWrites { await synced.drain(within: Self.drainDeadline) }
         await synced.shutDown()
     }
 }

@@ -42,7 +42,7 @@ struct FirestoreDriver: SyncDriver {
         return capabilities
     }
 
-    var traits: SyncDriverTraits { SyncDriverTraits(hasLedger: ledger != nil) }
+    var traits: SyncDriverTraits { SyncDriverTraits(hasLedger: ledger != nil, mergesBatches: true) }
 
     func documents(_ paths: [StoragePath]) async throws(StorageError) -> FetchedDocuments {
         let (documents, readTime) = try await service.documents(paths)
@@ -91,13 +91,21 @@ struct FirestoreDriver: SyncDriver {
             }
             return known
         }
-        let results = answer.results.prefix(batch.writes.count)
-        return CommitResult(
-            commitTime: try answer.time(), updateTimes: results.map(\.updateTime),
-            transformResults: zip(batch.writes, results).map { write, result in
-                // Transforms of arrays are answered with null; the engine works them out.
-                write.transforms.contains { $0.operation.isOfArray } ? nil : result.transformResults
-            })
+        return try answer.result(of: batch, from: 0)
+    }
+
+    func commit(_ batches: [OutgoingBatch]) async throws(StorageError) -> [CommitResult] {
+        var writes: [DocumentWrite] = []
+        var starts: [Int] = []
+        for batch in batches {
+            starts.append(writes.count)
+            writes += batch.writes
+            writes += try Ledger.entries(batch.id, in: WriteBatch(batch.writes).isIdempotent ? nil : ledger)
+        }
+        let answer = try await service.commit(writes, of: batches[0])
+        var results: [CommitResult] = []
+        for (batch, start) in zip(batches, starts) { results.append(try answer.result(of: batch, from: start)) }
+        return results
     }
 
     func result(ofBatch id: String) async throws(StorageError) -> CommitResult? {
@@ -122,6 +130,20 @@ final class StreamRefusal: Sendable {
 }
 
 extension FirestoreWriteResults {
+    /// - Parameter start: Where the writes of `batch` begin among those that were committed.
+    fileprivate func result(of batch: OutgoingBatch, from start: Int) throws(StorageError) -> CommitResult {
+        guard results.count >= start + batch.writes.count else {
+            throw StorageError(.internal, "The server left out the result of a write.")
+        }
+        let results = results[start..<start + batch.writes.count]
+        return CommitResult(
+            commitTime: try time(), updateTimes: results.map(\.updateTime),
+            transformResults: zip(batch.writes, results).map { write, result in
+                // Transforms of arrays are answered with null; the engine works them out.
+                write.transforms.contains { $0.operation.isOfArray } ? nil : result.transformResults
+            })
+    }
+
     func time() throws(StorageError) -> Timestamp {
         guard let commitTime else {
             throw StorageError(.internal, "The server took the writes without saying when.")

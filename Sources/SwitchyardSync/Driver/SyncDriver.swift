@@ -36,6 +36,13 @@ public protocol SyncDriver: Sendable {
     ///   Retryable, anything else, including an answer that was lost: the batch will be tried again.
     func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult
 
+    /// Carries out all writes of several batches, in their order, or none. Asked only with
+    /// ``SyncDriverTraits/mergesBatches``, and never with a batch that was sent before.
+    ///
+    /// - Throws: As for one batch. After a refusal the engine sends the batches one by one, to find out which it was.
+    /// - Returns: A result for each batch.
+    func commit(_ batches: [OutgoingBatch]) async throws(StorageError) -> [CommitResult]
+
     /// What became of a batch that was sent before and whose answer was lost; `nil` when it never took effect.
     ///
     /// Asked only with ``SyncDriverTraits/hasLedger``, before such a batch is sent again.
@@ -66,6 +73,10 @@ public protocol SyncDriver: Sendable {
 }
 
 extension SyncDriver {
+    public func commit(_ batches: [OutgoingBatch]) async throws(StorageError) -> [CommitResult] {
+        throw .unsupported("several batches at once", by: provider, instead: "Send them one by one.")
+    }
+
     public func result(ofBatch id: String) async throws(StorageError) -> CommitResult? { nil }
 
     public func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend {
@@ -101,8 +112,13 @@ public struct SyncDriverTraits: Sendable, Hashable {
     ///
     /// Without it a batch whose answer was lost is sent again, and an increment in it may count twice.
     public var hasLedger: Bool
+    /// Whether batches that wait may travel in one request, so that a queue empties faster.
+    public var mergesBatches: Bool
 
-    public init(hasLedger: Bool) { self.hasLedger = hasLedger }
+    public init(hasLedger: Bool, mergesBatches: Bool = false) {
+        self.hasLedger = hasLedger
+        self.mergesBatches = mergesBatches
+    }
 }
 
 /// What a read brought, and as of when.

@@ -152,6 +152,7 @@ package final class SyncMachine {
             .sorted { evaluator.ordering($0, $1) == .before }
     }
     package func namedQuery(_ name: String) throws(StorageError) -> Query? { try local.namedQuery(name)?.query }
+    func hasQueue() throws(StorageError) -> Bool { try local.highestBatchNumber() != nil }
     package func queue() throws(StorageError) -> [QueuedBatch] { try local.batches() }
     package func refused() throws(StorageError) -> [RefusedBatch] { try local.refusedBatches() }
     package func clear() throws(StorageError) { try local.store.clear() }

@@ -69,6 +69,7 @@ extension SyncEngine {
     func openWriter() {
         writerGeneration += 1
         outbox = []
+        loneBatches = 0
         let generation = writerGeneration
         Task { [weak self] in await self?.writerIsOpen(generation) }
     }
@@ -80,6 +81,7 @@ extension SyncEngine {
     func closeWriter() {
         writerGeneration += 1
         outbox = []
+        loneBatches = 0
     }
 
     func send(_ batch: OutgoingBatch) {
@@ -87,43 +89,73 @@ extension SyncEngine {
         if !isCommitting { commitNext() }
     }
 
-    /// One batch at a time, also across the end of a stream: a commit that was given up may still be under way.
+    /// One request at a time, also across the end of a stream: a commit that was given up may still be under way.
     private func commitNext() {
         guard !outbox.isEmpty else { return }
-        let batch = outbox.removeFirst()
+        let batches = takeFromOutbox()
         let generation = writerGeneration
         isCommitting = true
         committing = Task { [weak self, driver] in
-            let result: Result<CommitResult, StorageError>
+            let results: Result<[CommitResult], StorageError>
             do throws(StorageError) {
-                if batch.mayHaveBeenSent, driver.traits.hasLedger,
-                    let known = try await driver.result(ofBatch: batch.id)
+                if batches.count > 1 {
+                    results = .success(try await driver.commit(batches))
+                } else if batches[0].mayHaveBeenSent, driver.traits.hasLedger,
+                    let known = try await driver.result(ofBatch: batches[0].id)
                 {
-                    result = .success(known)
+                    results = .success([known])
                 } else {
-                    result = .success(try await driver.commit(batch))
+                    results = .success([try await driver.commit(batches[0])])
                 }
             } catch {
-                result = .failure(error)
+                results = .failure(error)
             }
-            await self?.commitEnded(result, generation)
+            await self?.commitEnded(batches, results, generation)
         }
     }
 
-    private func commitEnded(_ result: Result<CommitResult, StorageError>, _ generation: Int) {
-        isCommitting = false
-        if generation == writerGeneration {
-            switch result {
-            case .success(let result):
-                acknowledgedCount += 1
-                lastCommitTime = max(lastCommitTime, result.commitTime)
-                feed(.committed(result))
-            case .failure(let error):
-                outbox = []
-                feed(.writerClosed(error, at: timestamp))
+    /// The next batch, or several that may go together.
+    private func takeFromOutbox() -> [OutgoingBatch] {
+        var count = 1
+        if loneBatches > 0 {
+            loneBatches -= 1
+        } else if driver.traits.mergesBatches, !outbox[0].mayHaveBeenSent {
+            var writes = outbox[0].writes.count
+            while count < outbox.count, !outbox[count].mayHaveBeenSent {
+                writes += outbox[count].writes.count
+                guard writes <= SyncEngine.maximumMergedWrites else { break }
+                count += 1
             }
         }
-        if !isCommitting { commitNext() }
+        defer { outbox.removeFirst(count) }
+        return Array(outbox[..<count])
+    }
+
+    private func commitEnded(
+        _ batches: [OutgoingBatch], _ results: Result<[CommitResult], StorageError>, _ generation: Int
+    ) {
+        if generation == writerGeneration {
+            switch results {
+            case .success(let results):
+                for result in results where generation == writerGeneration {
+                    acknowledgedCount += 1
+                    lastCommitTime = max(lastCommitTime, result.commitTime)
+                    feed(.committed(result))
+                }
+            case .failure(let error):
+                if batches.count > 1, SyncMachine.isPermanent(error) {
+                    // Nothing was carried out. One of them is to blame, and only that one is to be refused.
+                    outbox = batches + outbox
+                    loneBatches = batches.count
+                } else {
+                    outbox = []
+                    loneBatches = 0
+                    feed(.writerClosed(error, at: timestamp))
+                }
+            }
+        }
+        isCommitting = false
+        commitNext()
     }
 }
 

@@ -39,6 +39,9 @@ package actor SyncEngine {
     var outbox: [OutgoingBatch] = []
     var committing: Task<Void, Never>?
     var isCommitting = false
+    /// How many of the next batches must not share a request, since one of them was refused in company.
+    var loneBatches = 0
+    static let maximumMergedWrites = 200
     /// How many batches the server has taken, and when it took the last.
     var acknowledgedCount = 0
     var lastCommitTime = Timestamp.never

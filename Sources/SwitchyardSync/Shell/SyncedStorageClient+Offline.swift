@@ -20,11 +20,11 @@ extension SyncedStorageClient {
     }
 
     /// Waits for the writes that are queued, but no longer than that, and not while the network is switched off.
-    package func drain(within deadline: Duration, _ clock: any Clock<Duration>) async {
+    package func drain(within deadline: Duration) async {
         guard isNetworkEnabled.withLock({ $0 }), await engine.hasQueue else { return }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { try? await self.waitForPendingWrites() }
-            group.addTask { try? await clock.sleep(for: deadline) }
+            group.addTask { try? await self.clock.sleep(for: deadline) }
             await group.next()
             group.cancelAll()
         }
@@ -72,7 +72,7 @@ extension SyncedStorageClient {
 
 extension SyncEngine {
     /// Whether a write waits. Opens nothing.
-    fileprivate var hasQueue: Bool { isOpen && ((try? machine().queue().isEmpty) == false) }
+    fileprivate var hasQueue: Bool { isOpen && (try? machine().hasQueue()) == true }
 
     func handle(_ event: SyncEvent) throws(StorageError) {
         _ = try machine()

@@ -14,9 +14,9 @@ extension SyncedStorageClient {
         for path in paths where seen.insert(path).inserted { unique.append(path) }
         switch try await read(.documents(unique), source) {
         case .fetched(let documents):
-            var result: [DocumentSnapshot] = []
-            for path in paths { result.append(documents[path] ?? .missing(path)) }
-            return result
+            if documents.count == paths.count { return documents }
+            let byPath = Dictionary(documents.map { ($0.path, $0) }) { first, _ in first }
+            return paths.map { byPath[$0] ?? .missing($0) }
         case .cached(let reason):
             var result: [DocumentSnapshot] = []
             for path in paths {
@@ -35,7 +35,7 @@ extension SyncedStorageClient {
         let isFromCache: Bool
         switch try await read(.results(live), source) {
         case .fetched(let fetched):
-            documents = Array(fetched.values)
+            documents = fetched
             isFromCache = false
         case .cached:
             documents = try await engine.cached(live)
@@ -61,7 +61,8 @@ extension SyncedStorageClient {
     }
 
     private enum Read {
-        case fetched([StoragePath: DocumentSnapshot])
+        /// As the server ordered them, with pending writes over and behind them.
+        case fetched([DocumentSnapshot])
         /// Why the server was not asked or did not answer.
         case cached(StorageError?)
     }
@@ -113,18 +114,15 @@ extension SyncEngine {
     /// - Returns: `nil` if the server has taken a write since then that the answer does not show.
     func take(
         _ fetched: FetchedDocuments, of request: SyncedStorageClient.Request, since mark: Int?
-    ) throws(StorageError) -> [StoragePath: DocumentSnapshot]? {
+    ) throws(StorageError) -> [DocumentSnapshot]? {
         let machine = try machine()
-        var documents = machine.take(fetched)
+        let local = machine.take(fetched)
         perform(machine.takeActions())
         if let mark, mark != acknowledgedCount, lastCommitTime > fetched.readTime { return nil }
-        guard case .results(let query) = request else { return documents }
-        let evaluator = QueryEvaluator(query)
-        documents = documents.filter { evaluator.matches($0.value) }
-        for document in try machine.run(query) where document.metadata.localState == .pending {
-            documents[document.path] = document
-        }
-        return documents
+        let documents = fetched.documents.map { local[$0.path] ?? $0 }
+        guard case .results(let query) = request, try machine.hasQueue() else { return documents }
+        let pending = try machine.run(query).filter { $0.metadata.localState == .pending && local[$0.path] == nil }
+        return documents + pending
     }
 
     func cached(_ path: StoragePath) throws(StorageError) -> DocumentSnapshot? {

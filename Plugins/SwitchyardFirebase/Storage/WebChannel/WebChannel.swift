@@ -17,6 +17,10 @@ actor WebChannel {
     private var backChannelNumber = 0
     private var timers: [WebChannelMachine.Timer: Task<Void, Never>] = [:]
     private let incoming = StreamBuffer<JSON, WebChannelEnd>(.all)
+    private let trace: Trace?
+
+    /// Told of everything that happens and of what the machine makes of it, for transcripts.
+    typealias Trace = @Sendable (WebChannelMachine.Event, [WebChannelMachine.Action]) -> Void
 
     /// The end of a channel, as its reader sees it.
     struct WebChannelEnd: Error {
@@ -28,8 +32,9 @@ actor WebChannel {
     ///   - credentials: Header lines for the whole life of the session; another user needs another session.
     init(
         _ address: String, database: String, credentials: [(String, String)], transport: any Transport,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = ContinuousClock(), trace: Trace? = nil
     ) {
+        self.trace = trace
         self.address = address
         self.transport = transport
         self.clock = clock
@@ -55,7 +60,9 @@ actor WebChannel {
     func close() { handle(.terminate) }
 
     private func handle(_ event: WebChannelMachine.Event) {
-        for action in machine.handle(event) { perform(action) }
+        let actions = machine.handle(event)
+        trace?(event, actions)
+        for action in actions { perform(action) }
     }
 
     private func perform(_ action: WebChannelMachine.Action) {

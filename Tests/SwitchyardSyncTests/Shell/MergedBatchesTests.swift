@@ -1,0 +1,82 @@
+import Switchyard
+import SwitchyardSync
+import SwitchyardTestSupport
+import Synchronization
+import Testing
+
+/// A driver that carries out several batches in one request, all or nothing.
+@Suite struct MergedBatchesTests {
+    private final class MergingDriver: SyncDriver {
+        let base = ModelDriver(ModelServer())
+        let isOpen = Mutex(false)
+        /// How many batches each request held.
+        let requests = Mutex<[Int]>([])
+
+        var provider: InfrastructureProvider { base.provider }
+        var capabilities: StorageCapabilities { base.capabilities }
+        let traits = SyncDriverTraits(hasLedger: true, mergesBatches: true)
+
+        func documents(_ paths: [StoragePath]) async throws(StorageError) -> FetchedDocuments {
+            try await base.documents(paths)
+        }
+        func results(of query: Query) async throws(StorageError) -> FetchedDocuments {
+            try await base.results(of: query)
+        }
+        func openWatch() async throws(StorageError) -> any WatchConnection { try await base.openWatch() }
+        func result(ofBatch id: String) async throws(StorageError) -> CommitResult? {
+            try await base.result(ofBatch: id)
+        }
+
+        /// The first commit waits, so that others gather behind it.
+        func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult {
+            requests.withLock { $0.append(1) }
+            do {
+                try await eventually("the gate opens") { isOpen.withLock { $0 } }
+            } catch {
+                throw StorageError(.deadlineExceeded, "The gate stayed closed.")
+            }
+            return try await base.commit(batch)
+        }
+
+        func commit(_ batches: [OutgoingBatch]) async throws(StorageError) -> [CommitResult] {
+            requests.withLock { $0.append(batches.count) }
+            let whole = OutgoingBatch(
+                id: "all of \(batches[0].id)", writes: batches.flatMap(\.writes), mayHaveBeenSent: false)
+            let result = try await base.commit(whole)
+            return batches.map { _ in CommitResult(commitTime: result.commitTime) }
+        }
+    }
+
+    @Test func `Batches that wait travel together, in order, and each has its receipt`() async throws {
+        let driver = MergingDriver()
+        let client = SyncedStorageClient(driver: driver)
+        var receipts: [WriteReceipt] = []
+        for number in 0..<6 {
+            receipts.append(try await client.mergeDocument("a/one", ["n": .increment(1), "last": .of(number)]))
+        }
+        driver.isOpen.withLock { $0 = true }
+        for receipt in receipts { try await receipt.acknowledged() }
+        #expect(driver.requests.withLock { $0 } == [1, 5])
+        let document = try await client.snapshot("a/one", from: .server)
+        #expect(document["n"] == 6)
+        #expect(document["last"] == 5)
+        await client.shutDown()
+    }
+
+    @Test func `Of batches that were refused together only the one to blame is refused in the end`() async throws {
+        let driver = MergingDriver()
+        let client = SyncedStorageClient(driver: driver)
+        let first = try await client.setDocument("a/one", ["n": 0])
+        let good = try await client.mergeDocument("a/one", ["n": .increment(1)])
+        let bad = try await client.updateDocument("a/none", ["n": 1])
+        let last = try await client.mergeDocument("a/one", ["n": .increment(1)])
+        driver.isOpen.withLock { $0 = true }
+        try await first.acknowledged()
+        try await good.acknowledged()
+        let error = await #expect(throws: StorageError.self) { try await bad.acknowledged() }
+        #expect(error?.code == .notFound)
+        try await last.acknowledged()
+        #expect(try await client.snapshot("a/one", from: .server)["n"] == 2)
+        await client.shutDown()
+    }
+}
