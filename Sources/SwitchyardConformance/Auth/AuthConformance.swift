@@ -1,4 +1,4 @@
-/// The meaning of ``Switchyard/AuthClient``, as checks that every provider passes as far as its capabilities go.
+/// The meaning of `AuthClient`, as checks that every provider passes as far as its capabilities go.
 public enum AuthConformance {
     public static let all: [AuthCheck] = [
         passwordChecks, stateChecks, tokenChecks, accountChecks, deviceChecks, anonymousChecks, identityChecks,

@@ -1,4 +1,4 @@
-/// The meaning of ``Switchyard/FileStorageClient``, as checks that every provider passes as far as its capabilities go.
+/// The meaning of `FileStorageClient`, as checks that every provider passes as far as its capabilities go.
 public enum FileConformance {
     public static let all: [FileCheck] = [
         contentChecks, metadataChecks, transferChecks, readingChecks, listChecks, placeChecks, refusalChecks,

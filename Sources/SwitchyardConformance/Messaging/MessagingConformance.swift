@@ -1,7 +1,7 @@
 import Foundation
 import Switchyard
 
-/// The meaning of ``Switchyard/MessagingClient``, as checks that every provider passes as far as its capabilities go.
+/// The meaning of `MessagingClient`, as checks that every provider passes as far as its capabilities go.
 public enum MessagingConformance {
     public static let all: [MessagingCheck] = [tokenChecks, messageChecks, topicChecks, careChecks].flatMap { $0 }
 

@@ -15,9 +15,9 @@ public protocol MessagingHarness: Sendable {
     /// What the platform would hand the app for a message with these contents.
     func payload(_ message: RemoteMessage) throws -> RemotePayload
 
-    /// Sends to one installation. For ``MessagingCapabilities/liveMessages``.
+    /// Sends to one installation. For `MessagingCapabilities.liveMessages`.
     func send(_ message: RemoteMessage, to token: MessagingToken) async throws
-    /// Sends to everybody who has subscribed. For ``MessagingCapabilities/topics``.
+    /// Sends to everybody who has subscribed. For `MessagingCapabilities.topics`.
     func send(_ message: RemoteMessage, to topic: MessagingTopic) async throws
 
     func cleanUp(_ namespace: ConformanceNamespace) async throws

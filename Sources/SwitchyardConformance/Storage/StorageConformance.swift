@@ -1,4 +1,4 @@
-/// The meaning of ``Switchyard/StorageClient``, as checks that every provider passes as far as its capabilities go.
+/// The meaning of `StorageClient`, as checks that every provider passes as far as its capabilities go.
 public enum StorageConformance {
     /// Every check there is.
     public static let all: [StorageCheck] = [
