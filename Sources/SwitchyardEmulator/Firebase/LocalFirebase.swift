@@ -19,6 +19,7 @@ public final class LocalFirebase: Sendable {
     package let faults: FaultSwitches
     package let server: LoopbackServer
     package let auth: LocalAuth
+    package let files: LocalStorage
     private let services: [any LocalFirebaseService]
     private let folder: LocalFolder?
     private let isOpen: Bool
@@ -29,7 +30,10 @@ public final class LocalFirebase: Sendable {
     public init(_ options: LocalFirebaseOptions = LocalFirebaseOptions()) throws(LocalFirebaseError) {
         let folder = try options.folder.map { url throws(LocalFirebaseError) in try LocalFolder(url) }
         let auth = try LocalAuth(options, folder: folder)
-        let services: [any LocalFirebaseService] = [auth]
+        let files = try LocalStorage(
+            rules: LocalRules(isOpen: options.allowsEverything), identities: auth,
+            folder: folder?.url.appendingPathComponent("files", isDirectory: true), now: options.now)
+        let services: [any LocalFirebaseService] = [auth, files]
         var router = Router()
         for service in services { service.addRoutes(to: &router) }
         router.on(.get, "/") { [project = options.project] _ in
@@ -54,6 +58,7 @@ public final class LocalFirebase: Sendable {
         isOpen = options.allowsEverything
         self.folder = folder
         self.auth = auth
+        self.files = files
         self.services = services
     }
 
