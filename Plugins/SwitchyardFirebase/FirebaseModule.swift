@@ -75,6 +75,12 @@ public struct FirebaseModule: InfrastructureModule {
         try await FirebaseStorageAdapter(surroundings(context))
     }
 
+    public func makeFileStorageClient(
+        _ context: ModuleContext
+    ) async throws(InfrastructureError) -> any FileStorageClient {
+        try FirebaseFileStorageAdapter(surroundings(context))
+    }
+
     /// What a client is made with; each gets a transport of its own, to be shut down with it.
     func surroundings(_ context: ModuleContext) throws(InfrastructureError) -> FirebaseSurroundings {
         try validate()

@@ -1,0 +1,151 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+import SwitchyardWire
+
+/// One-shot calls to Firebase's file storage: everything that authorises, sends, repeats and maps failures, once.
+struct FirebaseFileService: Sendable {
+    /// How long one call, and all attempts of one together, may take.
+    static let callDeadline = Duration.seconds(60)
+    static let patience = Duration.seconds(120)
+
+    let bucket: String
+    let endpoint: FirebaseEndpoint
+    let tokens: FirebaseTokens
+    /// Header fields that name the app; no key is among them, storage takes none.
+    let appHeaders: [(String, String)]
+    let transport: any Transport
+    let clock: any Clock<Duration>
+    let now: @Sendable () -> Timestamp
+
+    // MARK: Addresses
+
+    /// Of the bucket: for lists and uploads.
+    func address(_ query: KeyValuePairs<String, String> = [:]) -> String { address(of: nil, query) }
+
+    /// - Parameter path: One segment in the address, its slashes coded.
+    func address(of path: FilePath?, _ query: KeyValuePairs<String, String> = [:]) -> String {
+        var text = "\(endpoint.address)/v0/b/\(PercentCoding.encode(bucket))/o"
+        if let path { text += "/" + PercentCoding.encode(path.rawValue) }
+        let items = query.map { "\($0.key)=\(PercentCoding.encode($0.value))" }
+        return items.isEmpty ? text : text + "?" + items.joined(separator: "&")
+    }
+
+    // MARK: Calls
+
+    /// The whole answer to a call that succeeded.
+    func call(
+        _ request: HTTPRequest, about subject: FileStorageError.FirebaseSubject
+    ) async throws(FileStorageError) -> HTTPResponse {
+        let transport = transport
+        return try await authorized(request, about: subject) { request throws(TransportError) in
+            try await withDeadline(Self.callDeadline, isIdempotent: request.isIdempotent) {
+                () throws(TransportError) in try await transport.send(request)
+            }
+        }
+    }
+
+    /// The same, again and again while a failure may pass: for calls that do no harm when made twice.
+    ///
+    /// - Parameter isDone: Whether a failure after a lost answer means that the lost one was a success.
+    func persistently<Value: Sendable>(
+        isDone: (FileStorageError) -> Value? = { _ in nil },
+        _ body: () async throws(FileStorageError) -> Value
+    ) async throws(FileStorageError) -> Value {
+        let time = Stopwatch(clock)
+        let start = time.now
+        var generator = SystemRandomNumberGenerator()
+        var backoff = Backoff(
+            .init(initial: .seconds(1), factor: 2, maximum: .seconds(64), jitter: 0.2), now: start)
+        var mayHaveHappened = false
+        while true {
+            let failure: FileStorageError
+            do throws(FileStorageError) {
+                return try await body()
+            } catch {
+                failure = error
+            }
+            if mayHaveHappened, let value = isDone(failure) { return value }
+            guard failure.isRetryable, time.now - start < Self.patience else { throw failure }
+            mayHaveHappened = true
+            let pause = backoff.next(now: time.now, atLeast: failure.retryAfter, using: &generator)
+            do { try await clock.sleep(for: pause) } catch { throw FileStorageError(.cancelled, "It was cancelled.") }
+        }
+    }
+
+    /// Sends with the tokens of the moment, and once more with new ones when these are refused.
+    func authorized<Answer: HTTPAnswer>(
+        _ request: HTTPRequest, about subject: FileStorageError.FirebaseSubject,
+        _ send: (HTTPRequest) async throws(TransportError) -> Answer
+    ) async throws(FileStorageError) -> Answer {
+        var isRefused = false
+        while true {
+            let complete = try await sealed(request, isRefused: isRefused)
+            let answer: Answer
+            do throws(TransportError) {
+                answer = try await send(complete)
+            } catch {
+                throw FileStorageError(error)
+            }
+            if answer.head.isSuccess { return answer }
+            let failure = FileStorageError(firebase: await answer.whole(), about: subject, now: now())
+            guard answer.head.status == 401, !isRefused, tokens.canRefresh else { throw failure }
+            isRefused = true
+        }
+    }
+
+    private func sealed(_ request: HTTPRequest, isRefused: Bool) async throws(FileStorageError) -> HTTPRequest {
+        var request = request
+        request.headers.add("X-Firebase-Storage-Version", "swift/1.0")
+        for (name, value) in appHeaders { request.headers.add(name, value) }
+        guard isOurs(request.url) else { return request }
+        do throws(FirebaseTokens.Failure) {
+            let proof = try await tokens.proof(for: endpoint, isRefused: isRefused)
+            if let user = proof.user { request.headers["Authorization"] = "Firebase \(user.value.reveal())" }
+            if let app = proof.app { request.headers["X-Firebase-AppCheck"] = app.reveal() }
+        } catch {
+            throw FileStorageError(error)
+        }
+        return request
+    }
+
+    /// Whether an address, which may be one that the server has named, is where tokens belong.
+    private func isOurs(_ address: String) -> Bool {
+        guard let target = try? URLParts(validating: address), let home = try? URLParts(validating: endpoint.address)
+        else { return false }
+        if target.origin == home.origin { return true }
+        // A local server may call itself by another of this machine's names.
+        let there = try? FirebaseEndpoint(host: target.origin)
+        return home.scheme == "http" && target.scheme == "http" && endpoint.mayCarryTokens
+            && target.effectivePort == home.effectivePort && there?.mayCarryTokens == true
+    }
+
+    // MARK: Objects
+
+    func object(_ path: FilePath) async throws(FileStorageError) -> FirebaseObject {
+        try await persistently { () throws(FileStorageError) in
+            try FirebaseObject(try await call(HTTPRequest(.get, address(of: path)), about: .object).body)
+        }
+    }
+
+    static func json(_ method: HTTPMethod, _ url: String, _ body: JSON) -> HTTPRequest {
+        HTTPRequest(method, url, headers: ["Content-Type": "application/json; charset=utf-8"], body: body.bytes())
+    }
+}
+
+/// An answer with a body that is there, or that comes.
+protocol HTTPAnswer: Sendable {
+    var head: HTTPResponseHead { get }
+    /// The whole, as far as it is of interest for a failure.
+    func whole() async -> HTTPResponse
+}
+
+extension HTTPResponse: HTTPAnswer {
+    func whole() async -> HTTPResponse { self }
+}
+
+extension HTTPStream: HTTPAnswer {
+    func whole() async -> HTTPResponse {
+        HTTPResponse(head: head, body: (try? await body.collect(upTo: 64 * 1024)) ?? [])
+    }
+}

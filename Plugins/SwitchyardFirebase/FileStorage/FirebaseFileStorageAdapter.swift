@@ -1,0 +1,163 @@
+public import Foundation
+public import Switchyard
+import SwitchyardBytes
+import SwitchyardWire
+
+/// Files in a bucket of Firebase, through the interface of Firebase's own clients, so that security rules apply.
+///
+/// Contents up to 256 KiB go in one request, larger ones in parts that can be paused and, where there is a state folder, go
+/// on after the process has ended. Downloads heal over lost connections. Everything is compared with the checksums that
+/// the server tells.
+///
+/// What the service cannot do is left out: copies (download and upload), addresses that expire (the addresses it has are
+/// good until the file is replaced or deleted, for everybody who knows them), and uploads that the server itself refuses
+/// where a file is: `replacesExisting` looks first, and two who look at the same time both find nothing. A rule with
+/// `resource == null` closes that gap.
+///
+/// A list tells sizes and kinds of files, for which the server has to be asked about each file: pages are as slow as they
+/// are long.
+public final class FirebaseFileStorageAdapter: FileStorageClient {
+    public let provider: InfrastructureProvider = .firebase
+    public let capabilities: FileStorageCapabilities
+
+    private let service: FirebaseFileService
+    private let desk: TransferDesk
+
+    /// - Parameter folder: Where uploads that can go on are noted; `nil` to note nothing.
+    init(_ service: FirebaseFileService, folder: URL?) {
+        self.service = service
+        desk = TransferDesk(
+            FirebaseUploadDriver.policy, records: UploadRecords(folder: folder), clock: service.clock,
+            now: service.now)
+        var capabilities = FileStorageCapabilities()
+        capabilities.resumableUploads = folder != nil
+        capabilities.ranges = true
+        capabilities.customMetadata = true
+        capabilities.permanentURLs = true
+        capabilities.unboundedUploads = true
+        self.capabilities = capabilities
+    }
+
+    /// - Throws: `.invalidConfiguration` without a bucket.
+    convenience init(_ surroundings: FirebaseSurroundings) throws(InfrastructureError) {
+        guard let bucket = surroundings.configuration.bucket, !bucket.isEmpty else {
+            throw InfrastructureError(
+                .invalidConfiguration,
+                "Files on Firebase need a bucket: set “bucket” to the name that the console shows under Storage.")
+        }
+        let service = FirebaseFileService(
+            bucket: bucket, endpoint: surroundings.endpoints.storage, tokens: surroundings.tokens,
+            appHeaders: surroundings.configuration.appID.map { [("X-Firebase-GMPID", $0)] } ?? [],
+            transport: surroundings.transport, clock: surroundings.context.clock, now: surroundings.context.now)
+        let folder = try surroundings.folder("files")?.appendingPathComponent(
+            PercentCoding.encode(bucket), isDirectory: true)
+        self.init(service, folder: folder)
+    }
+
+    // MARK: Transfers
+
+    public func upload(
+        _ source: UploadSource, to path: FilePath, options: UploadOptions
+    ) async throws(FileStorageError) -> FileTransfer<FileMetadata> {
+        try desk.checkOpen()
+        return try desk.upload(
+            UploadContent(source), to: path, options, driver: FirebaseUploadDriver(service, to: path, options))
+    }
+
+    public func interruptedUploads() async throws(FileStorageError) -> [InterruptedUpload] {
+        try desk.interruptedUploads()
+    }
+
+    public func resumeUpload(
+        _ id: InterruptedUpload.ID
+    ) async throws(FileStorageError) -> FileTransfer<FileMetadata> {
+        guard capabilities.resumableUploads else {
+            throw .unsupported("resumable uploads", by: provider, instead: "Give the app a state folder.")
+        }
+        let service = service
+        return try desk.resume(id) { record in
+            FirebaseUploadDriver(
+                service, to: FilePath(unchecked: record.path), record.options.uploadOptions)
+        }
+    }
+
+    public func download(
+        _ path: FilePath, to file: URL
+    ) async throws(FileStorageError) -> FileTransfer<FileMetadata> {
+        try desk.checkOpen()
+        let service = service
+        return try desk.download(path, to: file, driver: FirebaseDownloadDriver(service: service)) {
+            () async throws(FileStorageError) in try await service.object(path).stored
+        }
+    }
+
+    public func bytes(of path: FilePath, range: Range<Int64>?) -> EventStream<Data, FileStorageError> {
+        desk.bytes(of: path, range: range, driver: FirebaseDownloadDriver(service: service)) {
+            [self] () async throws(FileStorageError) in try await metadata(of: path).size
+        }
+    }
+
+    public func data(at path: FilePath, range: Range<Int64>?, limit: Int) async throws(FileStorageError) -> Data {
+        try await desk.data(
+            at: path, range: range, limit: limit, driver: FirebaseDownloadDriver(service: service)
+        ) { [self] () async throws(FileStorageError) in try await metadata(of: path).size }
+    }
+
+    // MARK: Files
+
+    public func metadata(of path: FilePath) async throws(FileStorageError) -> FileMetadata {
+        try desk.checkOpen()
+        return try await service.object(path).stored.metadata
+    }
+
+    public func updateMetadata(
+        of path: FilePath, _ changes: FileMetadataChanges
+    ) async throws(FileStorageError) -> FileMetadata {
+        try desk.checkOpen()
+        let request = FirebaseFileService.json(.patch, service.address(of: path), changes.firebase)
+        let service = service
+        return try await service.persistently { () throws(FileStorageError) in
+            try FirebaseObject(try await service.call(request, about: .object).body).stored.metadata
+        }
+    }
+
+    public func delete(_ path: FilePath) async throws(FileStorageError) {
+        try desk.checkOpen()
+        // One whose answer was lost may have deleted what a second one no longer finds: nobody below repeats it unseen.
+        let request = HTTPRequest(.delete, service.address(of: path), isIdempotent: false)
+        let service = service
+        try await service.persistently(isDone: { $0.code == .notFound ? () : nil }) { () throws(FileStorageError) in
+            _ = try await service.call(request, about: .object)
+        }
+    }
+
+    public func downloadURL(of path: FilePath, expiresIn: Duration?) async throws(FileStorageError) -> URL {
+        guard expiresIn == nil else {
+            throw .unsupported(
+                "addresses that expire", by: provider,
+                instead: "Ask for one without an end, and replace the file to end it.")
+        }
+        try desk.checkOpen()
+        guard let token = try await service.object(path).downloadTokens.first else {
+            throw FileStorageError(
+                .noDownloadURL, "The file has no download token; make one in the console, or store it anew.")
+        }
+        guard let url = URL(string: service.address(of: path, ["alt": "media", "token": token])) else {
+            throw FileStorageError(.invalidArgument, "The path makes no address.")
+        }
+        return url
+    }
+
+    public func list(_ folder: FilePath?, pageSize: Int, page: String?) async throws(FileStorageError) -> FileList {
+        guard (1...1000).contains(pageSize) else {
+            throw FileStorageError(.invalidArgument, "A page has 1 to 1000 entries, not \(pageSize).")
+        }
+        try desk.checkOpen()
+        return try await FirebaseFileLister(service: service, folder: folder, pageSize: pageSize).page(page)
+    }
+
+    public func shutDown() async {
+        await desk.shutDown()
+        await service.transport.shutDown()
+    }
+}

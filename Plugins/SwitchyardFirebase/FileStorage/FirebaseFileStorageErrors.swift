@@ -1,0 +1,98 @@
+public import Switchyard
+import SwitchyardBytes
+import SwitchyardWire
+
+/// An answer that is no success, as far as it is worth knowing for debugging.
+struct FirebaseFileFailure: Error, CustomStringConvertible {
+    let status: Int
+    /// What the server wrote about it: JSON in most cases, plain text in others.
+    let text: String
+
+    var description: String { "\(status): \(text)" }
+
+    init(_ response: HTTPResponse) {
+        status = response.status
+        let message = (try? JSON(parsing: response.body))?["error"]?["message"]?.string
+        text = String((message ?? String(decoding: response.body, as: UTF8.self)).prefix(300))
+    }
+}
+
+/// The one table from the statuses of Firebase's file storage, and from what can happen on the way, to our codes. What the
+/// bodies say varies; the status decides.
+extension FileStorageError {
+    /// What a request was about: a 404 means something else for each.
+    enum FirebaseSubject: Sendable {
+        case object, bucket, session
+    }
+
+    init(firebase response: HTTPResponse, about subject: FirebaseSubject, now: Timestamp) {
+        let failure = FirebaseFileFailure(response)
+        let (code, message): (Code, String) =
+            switch (response.status, subject) {
+            case (400, _): (.invalidArgument, "The request was refused as invalid.")
+            case (401, _) where failure.text.contains("App Check"):
+                (.unauthorized, "The App Check token is missing or not good.")
+            case (401, _): (.unauthenticated, "The session's token was refused.")
+            case (402, _): (.quotaExceeded, "The project's quota is used up.")
+            case (403, _): (.unauthorized, "The security rules do not allow it.")
+            case (404, .object): (.notFound, "There is no such file.")
+            case (404, .bucket): (.notFound, "There is no such bucket; check the configuration.")
+            case (404, .session), (410, .session):
+                (.uploadExpired, "The server has forgotten the upload; start it anew.")
+            case (408, _): (.deadlineExceeded, "The server waited too long for the request.")
+            case (413, _): (.tooLarge, "The file is larger than the server allows.")
+            case (416, _): (.rangeNotSatisfiable, "The range lies outside of the file.")
+            case (429, _): (.rateLimited, "Too many requests; wait a little.")
+            case (500...599, _): (.unavailable, "The server cannot answer now.")
+            default:
+                (Code(rawValue: "http\(response.status)"), "The server answered with status \(response.status).")
+            }
+        let wait = response.headers["Retry-After"].flatMap { RetryAfter.delay($0, now: now.seconds) }
+        self.init(code, message, retryAfter: wait, underlying: failure)
+    }
+
+    init(_ error: TransportError) {
+        let (code, isRetryable): (Code, Bool) =
+            switch error.code {
+            case .cancelled: (.cancelled, false)
+            case .deadlineExceeded, .connectDeadlineExceeded, .stalled: (.deadlineExceeded, true)
+            case .shutDown: (.shutDown, false)
+            case .bodyTooLarge, .headTooLarge: (.tooLarge, false)
+            case .invalidRequest: (.invalidArgument, false)
+            case .requestBodyFailed, .fileFailed: (.localFile, false)
+            case .untrustedPeer, .libraryUnavailable, .unsupported, .redirectRefused, .tooManyRedirects:
+                (.unavailable, false)
+            default: (.unavailable, true)
+            }
+        self.init(code, "The server could not be asked: \(error.message).", isRetryable: isRetryable, underlying: error)
+    }
+
+    init(_ failure: FirebaseTokens.Failure) {
+        switch failure {
+        case .unsafeAddress:
+            self.init(
+                .unauthenticated, "The address is plain HTTP to another machine; tokens are not sent there.",
+                isRetryable: false)
+        case .auth(let error):
+            let (code, isRetryable): (Code, Bool) =
+                switch error.code {
+                case .cancelled: (.cancelled, false)
+                case .shutDown: (.shutDown, false)
+                case .unavailable, .deadlineExceeded, .rateLimited, .sessionChanged: (.unavailable, true)
+                default: (.unauthenticated, false)
+                }
+            self.init(code, "There is no token: \(error.message)", isRetryable: isRetryable, underlying: error)
+        case .appCheck(let error):
+            self.init(
+                .unauthenticated, "The source of App Check tokens failed.", isRetryable: true, underlying: error)
+        }
+    }
+
+    static let unreadableAnswer = FileStorageError(.unavailable, "The server's answer could not be read.")
+}
+
+extension FileStorageError.Code {
+    /// The file has no download token, so there is no address that works without signing in. Files that were stored
+    /// with other tools than Firebase's may have none; the console can make one.
+    public static let noDownloadURL = Self(rawValue: "noDownloadURL")
+}

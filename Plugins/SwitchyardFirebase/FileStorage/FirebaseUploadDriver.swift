@@ -1,0 +1,133 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+import SwitchyardWire
+import Synchronization
+
+/// The calls of one upload: multipart for what fits into one request, the resumable protocol for the rest.
+final class FirebaseUploadDriver: UploadDriver {
+    /// The server's own measure, and the largest that the vendor's web client uses. Files are sent from where they are,
+    /// parts of streams are held in memory.
+    static let policy = TransferPolicy(
+        firstPart: 256 << 10, largestPart: 16 << 20, largestStreamPart: 4 << 20, wholeLimit: 256 << 10)
+
+    private let service: FirebaseFileService
+    private let path: FilePath
+    private let options: UploadOptions
+    /// Whether it was seen that there is nothing to replace.
+    private let hasChecked: Mutex<Bool>
+
+    init(_ service: FirebaseFileService, to path: FilePath, _ options: UploadOptions) {
+        self.service = service
+        self.path = path
+        self.options = options
+        hasChecked = Mutex(options.replacesExisting)
+    }
+
+    func begin(length: Int64?) async throws(FileStorageError) -> UploadSession {
+        try await checkPlace()
+        let description = path.firebaseDescription(options)
+        var request = FirebaseFileService.json(.post, service.address(["name": path.rawValue]), description)
+        request.headers["X-Goog-Upload-Protocol"] = "resumable"
+        request.headers["X-Goog-Upload-Command"] = "start"
+        request.headers["X-Goog-Upload-Header-Content-Type"] = options.contentType ?? path.contentType
+        if let length { request.headers["X-Goog-Upload-Header-Content-Length"] = String(length) }
+        let response = try await service.call(request, about: .bucket)
+        guard response.headers["X-Goog-Upload-Status"]?.lowercased() == "active",
+            let address = response.headers["X-Goog-Upload-URL"], (try? URLParts(validating: address)) != nil
+        else { throw .unreadableAnswer }
+        let granularity = response.headers["X-Goog-Upload-Chunk-Granularity"].flatMap { Int64($0) } ?? 256 << 10
+        return UploadSession(address: address, granularity: min(max(granularity, 1), 16 << 20))
+    }
+
+    func send(
+        _ bytes: UploadBytes, at offset: Int64, isLast: Bool, in session: UploadSession,
+        progress: @escaping @Sendable (Int64) -> Void
+    ) async throws(FileStorageError) -> UploadAnswer {
+        let name = !isLast ? "upload" : bytes.count == 0 ? "finalize" : "upload, finalize"
+        var request = command(name, to: session)
+        request.headers["X-Goog-Upload-Offset"] = String(offset)
+        request.headers["Content-Type"] = "application/octet-stream"
+        let transport = service.transport
+        let response: HTTPResponse
+        do throws(FileStorageError) {
+            response = try await service.authorized(request, about: .session) { request throws(TransportError) in
+                try await transport.upload(request, body: RequestBody(bytes), progress: progress)
+            }
+        } catch {
+            // Whatever was wrong with the place of the bytes, the server knows what it has.
+            guard error.code == .invalidArgument else { throw error }
+            return .displaced
+        }
+        switch response.headers["X-Goog-Upload-Status"]?.lowercased() {
+        case "final": return .finished(try FirebaseObject(response.body).stored)
+        case "active":
+            let taken = response.headers["X-Goog-Upload-Size-Received"].flatMap { Int64($0) }
+            return .active(offset: taken ?? offset + bytes.count)
+        case "cancelled": throw Self.cancelledElsewhere
+        default: throw .unreadableAnswer
+        }
+    }
+
+    func state(of session: UploadSession) async throws(FileStorageError) -> UploadAnswer {
+        let response = try await service.call(command("query", to: session), about: .session)
+        switch response.headers["X-Goog-Upload-Status"]?.lowercased() {
+        case "active":
+            guard let offset = response.headers["X-Goog-Upload-Size-Received"].flatMap({ Int64($0) }) else {
+                throw .unreadableAnswer
+            }
+            return .active(offset: offset)
+        case "final": return .finished(try await service.object(path).stored)
+        case "cancelled": throw Self.cancelledElsewhere
+        default: throw .unreadableAnswer
+        }
+    }
+
+    func store(
+        _ bytes: UploadBytes, progress: @escaping @Sendable (Int64) -> Void
+    ) async throws(FileStorageError) -> StoredFile {
+        try await checkPlace()
+        let body = FirebaseMultipart(
+            path.firebaseDescription(options), contentType: options.contentType ?? path.contentType,
+            try bytes.collected())
+        var request = HTTPRequest(.post, service.address(["name": path.rawValue]))
+        request.headers["X-Goog-Upload-Protocol"] = "multipart"
+        request.headers["Content-Type"] = "multipart/related; boundary=\(body.boundary)"
+        request.body = body.bytes
+        return try FirebaseObject(try await service.call(request, about: .bucket).body).stored
+    }
+
+    func abandon(_ session: UploadSession) async {
+        _ = try? await service.call(command("cancel", to: session), about: .session)
+    }
+
+    /// There is no way to make the server itself refuse to replace a file, other than by its rules: whoever stores one
+    /// between this look and the end of the upload is overwritten.
+    private func checkPlace() async throws(FileStorageError) {
+        guard !hasChecked.withLock({ $0 }) else { return }
+        do throws(FileStorageError) {
+            _ = try FirebaseObject(
+                try await service.call(HTTPRequest(.get, service.address(of: path)), about: .object).body)
+        } catch {
+            guard error.code == .notFound else { throw error }
+            return hasChecked.withLock { $0 = true }
+        }
+        throw FileStorageError(.alreadyExists, "There is a file at this path already.")
+    }
+
+    private func command(_ name: String, to session: UploadSession) -> HTTPRequest {
+        HTTPRequest(.post, session.address, headers: ["X-Goog-Upload-Command": name])
+    }
+
+    private static let cancelledElsewhere = FileStorageError(
+        .uploadExpired, "The upload was cancelled on the server; start it anew.")
+}
+
+extension RequestBody {
+    fileprivate init(_ bytes: UploadBytes) {
+        switch bytes {
+        case .memory(let bytes): self = .bytes(bytes)
+        case .file(let path, let range): self = .file(path, range: range)
+        }
+    }
+}

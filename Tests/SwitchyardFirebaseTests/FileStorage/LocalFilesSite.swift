@@ -1,0 +1,147 @@
+import Foundation
+import Switchyard
+import SwitchyardConformance
+import SwitchyardEmulator
+import SwitchyardWire
+import Synchronization
+
+@testable import SwitchyardFirebase
+
+/// A local Firebase with files, and devices of one person on it.
+final class LocalFilesSite: FileHarness {
+    static let bucket = "demo.appspot.com"
+
+    let firebase: LocalFirebase
+    let folder: URL
+    private let devices = Mutex<[ObjectIdentifier: (folder: URL, transport: CuttableTransport)]>([:])
+
+    static let features: FileFeatures = {
+        var capabilities = FileStorageCapabilities()
+        capabilities.resumableUploads = true
+        capabilities.ranges = true
+        capabilities.customMetadata = true
+        capabilities.permanentURLs = true
+        capabilities.unboundedUploads = true
+        var features = FileFeatures(capabilities)
+        features.fetchesURLs = true
+        features.keepsUploads = true
+        features.hasForbiddenFile = true
+        return features
+    }()
+
+    var features: FileFeatures { Self.features }
+
+    init() throws {
+        firebase = try LocalFirebase()
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("files-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    func stop() async { await firebase.stop() }
+
+    // MARK: Devices
+
+    func client(
+        folder: URL? = nil, user: String = "alice", clock: any Clock<Duration> = ContinuousClock()
+    ) throws -> FirebaseFileStorageAdapter {
+        let place = folder ?? self.folder.appendingPathComponent(UUID().uuidString)
+        let transport = CuttableTransport()
+        let firebase = firebase
+        let auth = FixedAuthClient { _ throws(AuthError) in firebase.idToken(for: user) }
+        let configuration = FirebaseConfiguration(
+            project: firebase.project, apiKey: "test", bucket: Self.bucket,
+            emulators: FirebaseConfiguration.Emulators(storage: firebase.host), usesEmulatorVariables: false)
+        let module = FirebaseModule(configuration, environment: [:]) { transport }
+        let client = try FirebaseFileStorageAdapter(
+            module.surroundings(ModuleContext(auth: auth, clock: clock, stateFolder: place)))
+        devices.withLock { $0[ObjectIdentifier(client)] = (place, transport) }
+        return client
+    }
+
+    /// A new client on the state that another one has left.
+    func reopened(_ client: FirebaseFileStorageAdapter) throws -> FirebaseFileStorageAdapter {
+        try self.client(folder: devices.withLock { $0[ObjectIdentifier(client)]?.folder })
+    }
+
+    // MARK: Harness
+
+    func makeFileClient() async throws -> any FileStorageClient { try client() }
+
+    func reopen(_ client: any FileStorageClient) async throws -> any FileStorageClient {
+        try reopened(client as! FirebaseFileStorageAdapter)
+    }
+
+    func fetch(_ url: URL) async throws -> Data? {
+        let transport = CurlTransport()
+        let response = try await transport.send(HTTPRequest(.get, url.absoluteString))
+        await transport.shutDown()
+        return response.isSuccess ? Data(response.body) : nil
+    }
+
+    func cutOff(_ client: any FileStorageClient, afterBytes count: Int64) async throws {
+        let device = devices.withLock { $0[ObjectIdentifier(client as! FirebaseFileStorageAdapter)] }
+        device?.transport.cut(afterBytes: count)
+    }
+
+    func forbiddenFile(in namespace: ConformanceNamespace) async throws -> FilePath {
+        let path = try FilePath(validating: "users/bob/private/\(namespace).txt")
+        let bob = try client(user: "bob")
+        try await bob.put(Data("for bob only".utf8), at: path)
+        await bob.shutDown()
+        return path
+    }
+}
+
+/// A real connection that can be cut for good.
+final class CuttableTransport: Transport {
+    private let base = CurlTransport()
+    private let state = Mutex<(sent: Int64, limit: Int64?)>((0, nil))
+
+    func cut(afterBytes count: Int64) { state.withLock { $0 = (0, count) } }
+
+    private func check() throws(TransportError) {
+        guard state.withLock({ $0.sent < $0.limit ?? .max }) else {
+            throw TransportError(.connectionLost, "the connection is cut", isRetryable: true)
+        }
+    }
+
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        try check()
+        return try await base.send(request)
+    }
+
+    func stream(_ request: HTTPRequest) async throws(TransportError) -> HTTPStream {
+        try check()
+        return try await base.stream(request)
+    }
+
+    func upload(
+        _ request: HTTPRequest, body: RequestBody, progress: SwitchyardWire.TransferProgress?
+    ) async throws(TransportError) -> HTTPResponse {
+        try check()
+        let last = Mutex<Int64>(0)
+        return try await base.upload(request, body: body) { count in
+            let news = last.withLock { last in
+                defer { last = count }
+                return count - last
+            }
+            self.state.withLock { $0.sent += news }
+            progress?(count)
+        }
+    }
+
+    func download(
+        _ request: HTTPRequest, to file: FileDestination, progress: SwitchyardWire.TransferProgress?
+    ) async throws(TransportError) -> HTTPResponse {
+        try check()
+        return try await base.download(request, to: file, progress: progress)
+    }
+
+    func webSocket(_ request: WebSocketRequest) async throws(TransportError) -> any WebSocketConnection {
+        try await base.webSocket(request)
+    }
+
+    func shutDown() async { await base.shutDown() }
+}
