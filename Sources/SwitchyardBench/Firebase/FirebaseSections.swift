@@ -1,3 +1,7 @@
 extension BenchArea {
-    static let firebase = BenchArea(name: "firebase", sections: [])
+    #if os(Linux)
+        static let firebase = BenchArea(name: "firebase", sections: [FirebaseFilesSection()])
+    #else
+        static let firebase = BenchArea(name: "firebase", sections: [])
+    #endif
 }

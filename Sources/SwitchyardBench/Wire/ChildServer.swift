@@ -7,10 +7,10 @@ final class ChildServer: @unchecked Sendable {
     private let process = Process()
     private let input = Pipe()
 
-    init(section: String) throws {
+    init(area: String = "wire", section: String) throws {
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: ChildProcess.executablePath)
-        process.arguments = [ChildProcess.flag, "wire", section, "serve"]
+        process.arguments = [ChildProcess.flag, area, section, "serve"]
         process.standardInput = input
         process.standardOutput = output
         try process.run()

@@ -50,6 +50,37 @@
             }
         }
 
+        /// A request of several that are sent one after the other.
+        struct Part: Sendable {
+            let headers: [String]
+            let count: Int64
+        }
+
+        /// One handle, one connection; each part takes the next bytes of `descriptor`.
+        static func post(_ url: String, from descriptor: Int32, parts: [Part]) async throws {
+            try await onThread {
+                let easy = try handle(url)
+                defer { ccurl_easy_free(easy) }
+                ccurl_set_long(easy, CCURL_OPT_UPLOAD, 1)
+                ccurl_set_string(easy, CCURL_OPT_CUSTOMREQUEST, "POST")
+                ccurl_set_long(easy, CCURL_OPT_UPLOAD_BUFFERSIZE, 256 * 1024)
+                ccurl_set_pointer(
+                    easy, CCURL_OPT_READDATA, UnsafeRawPointer(bitPattern: UInt(UInt32(bitPattern: descriptor)) + 1))
+                ccurl_set_read_callback(easy) { bytes, size, count, user in
+                    read(Int32(UInt(bitPattern: user) - 1), bytes, size * count)
+                }
+                ccurl_set_write_callback(easy) { _, size, count, _ in size * count }
+                for part in parts {
+                    var list = ccurl_list_append(nil, "Expect:")
+                    for header in part.headers { list = ccurl_list_append(list, header) }
+                    defer { ccurl_list_free(list) }
+                    ccurl_set_pointer(easy, CCURL_OPT_HTTPHEADER, list)
+                    ccurl_set_offset(easy, CCURL_OPT_INFILESIZE_LARGE, part.count)
+                    try perform(easy)
+                }
+            }
+        }
+
         private static func handle(_ url: String) throws -> ccurl_easy {
             if let problem = ccurl_load() { throw BenchFailure(String(cString: problem)) }
             guard let easy = ccurl_easy_new() else { throw BenchFailure("out of memory") }
