@@ -1,3 +1,4 @@
+import SwitchyardTestSupport
 import SwitchyardWire
 import Testing
 
@@ -101,8 +102,8 @@ import Testing
     @Test(arguments: [WebSocketRole.client, .server])
     func `Mutated streams end in valid messages or a typed failure, however they are cut`(role: WebSocketRole) {
         var failures: Set<WebSocketViolation> = []
-        for seed in 0..<6000 {
-            var random = SeededRandom(UInt64(seed) &+ 1_000_000)
+        for seed in 0..<RandomRun.rounds(6000) {
+            var random = SeededRandom(UInt64(seed) &+ 1 << 32)
             let bytes = mutate(stream(&random, masked: role == .server), &random)
             let whole = decode(bytes, role: role)
             #expect(isValid(whole), "seed \(seed)")
@@ -116,8 +117,8 @@ import Testing
     }
 
     @Test func `Pure noise is survived`() {
-        for seed in 0..<6000 {
-            var random = SeededRandom(UInt64(seed) &+ 2_000_000)
+        for seed in 0..<RandomRun.rounds(6000) {
+            var random = SeededRandom(UInt64(seed) &+ 2 << 32)
             let bytes = (0..<random.below(200)).map { _ in UInt8(random.below(256)) }
             for role in [WebSocketRole.client, .server] { #expect(isValid(decode(bytes, role: role)), "seed \(seed)") }
         }
