@@ -8,7 +8,7 @@ public struct RetryLayer: ClientLayer {
     private let clock: any Clock<Duration>
     private let observer: any InfrastructureObserver
 
-    /// - Parameter observer: Told before each pause.
+    /// `observer` is told before each pause.
     public init(
         _ policy: RetryPolicy = .standard, clock: any Clock<Duration> = ContinuousClock(),
         observer: any InfrastructureObserver = SilentObserver()

@@ -52,6 +52,7 @@ public struct ConformanceSuite: Sendable {
 /// ```
 ///
 /// - Parameters:
+///   - suites: What to run, in the order of the report.
 ///   - filter: Runs only checks whose name, area or service contains one of these texts; all when empty.
 ///   - width: How many checks run at the same time.
 ///   - progress: Called after each check, in the order in which they end.
