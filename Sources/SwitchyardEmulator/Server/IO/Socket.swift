@@ -55,6 +55,21 @@ enum Socket {
         return descriptor
     }
 
+    /// A connected, non-blocking socket to a port of this machine, which answers or refuses at once.
+    static func connect(to address: LoopbackAddress, port: UInt16) throws(ServerError) -> Int32 {
+        let descriptor = socket(address.isIPv6 ? AF_INET6 : AF_INET, stream, 0)
+        guard descriptor >= 0 else { throw .cannotStart(errno) }
+        let code = address.withSocketAddress(port: port) { pointer, length in connectCall(descriptor, pointer, length) }
+        guard code == 0 else {
+            let code = errno
+            close(descriptor)
+            throw .cannotStart(code)
+        }
+        prepare(descriptor)
+        set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+        return descriptor
+    }
+
     /// The port that a socket is bound to.
     static func port(of descriptor: Int32) -> UInt16 {
         var storage = sockaddr_in6()
@@ -158,6 +173,9 @@ enum Socket {
 
 // Free functions, because inside `Socket` the members of the same name hide the system's.
 private func listenCall(_ descriptor: Int32, _ backlog: Int32) -> Int32 { listen(descriptor, backlog) }
+private func connectCall(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int32 {
+    connect(descriptor, address, length)
+}
 private func acceptCall(_ listener: Int32) -> Int32 { accept(listener, nil, nil) }
 private func closeCall(_ descriptor: Int32) -> Int32 { close(descriptor) }
 

@@ -1,0 +1,176 @@
+import Synchronization
+
+/// One connection to a PostgreSQL server on this machine, moved by a thread of its own.
+///
+/// Units of statements are answered in the order in which they were given. When the connection breaks, each that is
+/// still waiting fails with "08006", and so does every later one.
+package final class PostgresConnection: Sendable {
+    private typealias Answer = Result<[PostgresResult], PostgresFailure>
+
+    private struct Unit {
+        let bytes: [UInt8]
+        let done: CheckedContinuation<Answer, Never>
+    }
+
+    private struct Shared {
+        var fresh: [Unit] = []
+        var isClosed = false
+    }
+
+    private let shared = Mutex(Shared())
+    private let wake: WakePipe
+    private let descriptor: Int32
+    private let notified: @Sendable (_ channel: String, _ payload: String) -> Void
+
+    /// Connects as `user` without a password, as a private server is set up to allow.
+    ///
+    /// - Parameter notified: Called on the connection's thread for what the server sends to listeners; it must not wait.
+    package init(
+        port: UInt16, user: String, database: String,
+        notified: @escaping @Sendable (_ channel: String, _ payload: String) -> Void = { _, _ in }
+    ) async throws(PostgresFailure) {
+        self.notified = notified
+        do throws(ServerError) {
+            descriptor = try Socket.connect(to: .ipv4, port: port)
+            wake = try WakePipe()
+        } catch {
+            throw PostgresFailure(code: "08001", message: "the database cannot be reached")
+        }
+        let answer = await withCheckedContinuation { continuation in
+            let greeting = Unit(
+                bytes: PostgresFrontend.startup(user: user, database: database), done: continuation)
+            do throws(ServerError) {
+                try LoopThread.start { [self] in run(greeting) }
+            } catch {
+                Socket.close(descriptor)
+                wake.close()
+                continuation.resume(returning: .failure(.disconnected))
+            }
+        }
+        if case .failure(let failure) = answer { throw failure }
+    }
+
+    /// Runs the statements as one transaction and answers with the result of each.
+    package func run(_ statements: [PostgresStatement]) async throws(PostgresFailure) -> [PostgresResult] {
+        let bytes = PostgresFrontend.run(statements)
+        return try await withCheckedContinuation { continuation in
+            let isOpen = shared.withLock { shared in
+                guard !shared.isClosed else { return false }
+                shared.fresh.append(Unit(bytes: bytes, done: continuation))
+                // Under the lock, since the thread closes the pipe once it is closed.
+                wake.wake()
+                return true
+            }
+            if !isOpen { continuation.resume(returning: .failure(.disconnected)) }
+        }.get()
+    }
+
+    /// Ends the connection at once.
+    package func close() {
+        shared.withLock { shared in
+            guard !shared.isClosed else { return }
+            shared.isClosed = true
+            wake.wake()
+        }
+    }
+
+    package var isOpen: Bool { shared.withLock { !$0.isClosed } }
+
+    // MARK: The thread
+
+    private func run(_ greeting: Unit) {
+        var poller = Poller()
+        var reader = PostgresBackend.Reader()
+        var collector = PostgresCollector()
+        var outgoing = greeting.bytes[...]
+        var waiting = [greeting][...]
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
+        defer { buffer.deallocate() }
+        poller.watch(wake.reader, reading: true, writing: false)
+
+        loop: while true {
+            poller.watch(descriptor, reading: true, writing: !outgoing.isEmpty)
+            for ready in poller.wait(timeout: -1) where ready.descriptor == wake.reader {
+                wake.drain()
+            }
+            let (fresh, isClosed) = shared.withLock { shared in
+                defer { shared.fresh = [] }
+                return (shared.fresh, shared.isClosed)
+            }
+            waiting += fresh
+            for unit in fresh { outgoing += unit.bytes }
+            if isClosed {
+                _ = PostgresFrontend.terminate.withUnsafeBytes { Socket.send(descriptor, $0) }
+                break
+            }
+            if !outgoing.isEmpty {
+                switch outgoing.withUnsafeBytes({ Socket.send(descriptor, $0) }) {
+                case .bytes(let count): outgoing = outgoing.dropFirst(count)
+                case .wouldBlock: break
+                case .end, .broken: break loop
+                }
+            }
+            switch Socket.receive(descriptor, into: buffer) {
+            case .bytes(let count): reader.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            case .wouldBlock: continue
+            case .end, .broken: break loop
+            }
+            while let message = reader.next() {
+                if case .notification(let channel, let payload) = message {
+                    notified(channel, payload)
+                } else if let answer = collector.take(message) {
+                    waiting.popFirst()?.done.resume(returning: answer)
+                }
+            }
+        }
+
+        let rest = shared.withLock { shared in
+            shared.isClosed = true
+            defer { shared.fresh = [] }
+            return shared.fresh
+        }
+        Socket.close(descriptor)
+        wake.close()
+        let failure = collector.failure ?? .disconnected
+        for unit in waiting + rest { unit.done.resume(returning: .failure(failure)) }
+    }
+}
+
+/// What one statement brought.
+package struct PostgresResult: Sendable {
+    package var columns: [String] = []
+    package var rows: [[[UInt8]?]] = []
+    /// Such as "SELECT 2" or "INSERT 0 1".
+    package var tag = ""
+
+    /// The first row's first value as text.
+    package var text: String? { rows.first?.first.flatMap { $0 }.map { String(decoding: $0, as: UTF8.self) } }
+}
+
+/// Puts messages together to the answer of a unit.
+private struct PostgresCollector {
+    private var results: [PostgresResult] = []
+    private var current = PostgresResult()
+    private(set) var failure: PostgresFailure?
+
+    /// - Returns: The answer when the message was its last.
+    mutating func take(_ message: PostgresBackend) -> Result<[PostgresResult], PostgresFailure>? {
+        switch message {
+        case .columns(let names): current.columns = names
+        case .row(let values): current.rows.append(values)
+        case .complete(let tag):
+            current.tag = tag
+            results.append(current)
+            current = PostgresResult()
+        case .failure(let reason): failure = reason
+        case .authentication(let kind) where kind != 0:
+            failure = PostgresFailure(
+                code: "28000", message: "the database asks for a password; set it up to trust this machine's users")
+        case .ready:
+            defer { self = PostgresCollector() }
+            return failure.map { .failure($0) } ?? .success(results)
+        case .authentication, .notification, .other: break
+        }
+        return nil
+    }
+}
