@@ -27,7 +27,6 @@ let package = Package(
         // System libraries, opened at first use; no header and no link needed for building.
         .target(name: "CCurl"),
         .target(name: "CSQLite"),
-        .target(name: "CPostgres"),
 
         // Bytes on the wire, and the offline engine.
         .target(
@@ -64,7 +63,7 @@ let package = Package(
         .target(name: "SwitchyardDependencies", dependencies: ["Switchyard", "SwitchyardMock"]),
         .target(
             name: "SwitchyardEmulator",
-            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardWire", "FirestoreFormat", "CPostgres"]),
+            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardWire", "FirestoreFormat"]),
         .executableTarget(
             name: "SwitchyardCLI",
             dependencies: [

@@ -1,1 +1,0 @@
-#include "CPostgres.h"

@@ -1,0 +1,41 @@
+import Foundation
+import SwitchyardBytes
+
+/// The project's secret, and what it proves.
+struct SupabaseAccess: Sendable {
+    let secret: [UInt8]
+    /// In seconds since 1970.
+    let now: @Sendable () -> Int64
+
+    /// Who asks: the bearer, or whom the project's key stands for when there is none.
+    func token(of request: ServerRequest) throws(RESTFailure) -> SupabaseToken {
+        let bearer = request.headers["Authorization"].flatMap { field -> Substring? in
+            let parts = field.split(separator: " ", maxSplits: 1)
+            return parts.count == 2 && parts[0].lowercased() == "bearer" ? parts[1] : nil
+        }
+        guard let text = bearer ?? request.headers["apikey"].map({ $0[...] }) else {
+            throw RESTFailure(401, "PGRST302", "Anonymous access is disabled")
+        }
+        do throws(SupabaseToken.Refusal) {
+            return try SupabaseToken(text, secret: secret, now: now())
+        } catch {
+            throw RESTFailure(error)
+        }
+    }
+
+    func key(role: String) -> String {
+        let claims: JSONObject = [
+            "iss": "supabase-local", "role": .string(role), "iat": .integer(now()),
+            "exp": .integer(now() + 10 * 365 * 86_400),
+        ]
+        return SupabaseToken(claims: claims).text(secret: secret)
+    }
+
+    func userToken(_ userID: String, validFor seconds: Int64) -> String {
+        let claims: JSONObject = [
+            "aud": "authenticated", "sub": .string(userID), "role": "authenticated", "iat": .integer(now()),
+            "exp": .integer(now() + seconds),
+        ]
+        return SupabaseToken(claims: claims).text(secret: secret)
+    }
+}
