@@ -228,3 +228,26 @@ create or replace function public.switchyard_outcome(batch text) returns jsonb
 language sql stable security definer set search_path = '' as $$
   select b.answer from switchyard.batches b where b.id = batch and b.owner = coalesce(switchyard.caller(), '')
 $$;
+
+-- Deletes a document and what is below it, at most `most` documents at a time, from the end. Answers how many went.
+create or replace function public.switchyard_delete_tree(path text, most int default 500) returns int
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  doomed text[];
+  count_ int;
+begin
+  select array_agg(t.path) into doomed from (
+    select d.path, d.collection_id, d.owner from switchyard.documents d
+    where d.place >= switchyard.place(switchyard_delete_tree.path)
+      and d.place < switchyard.place(switchyard_delete_tree.path) || '\xff'::bytea
+    order by d.place desc limit most for update) t
+  where switchyard.may_write(t.collection_id, t.owner);
+  delete from switchyard.documents d where d.path = any (doomed);
+  get diagnostics count_ = row_count;
+  if count_ = 0 and exists (
+    select from switchyard.documents d where d.place >= switchyard.place(switchyard_delete_tree.path)
+      and d.place < switchyard.place(switchyard_delete_tree.path) || '\xff'::bytea) then
+    raise exception 'not allowed' using errcode = '42501';
+  end if;
+  return count_;
+end $$;

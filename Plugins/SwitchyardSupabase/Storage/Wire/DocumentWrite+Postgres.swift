@@ -54,12 +54,8 @@ extension FieldTransform {
 
 extension CommitResult {
     init(postgres json: JSON) throws(StorageError) {
-        func time(_ json: JSON?) -> Timestamp? {
-            json?.string.flatMap { RFC3339.parse($0) }
-                .map { Timestamp(clampingSeconds: $0.seconds, nanoseconds: $0.nanoseconds) }
-        }
-        guard let commitTime = time(json["commitTime"]), let results = json["results"]?.array else {
-            throw StorageError(.internal, "The database's answer to a commit could not be read.")
+        guard let commitTime = Timestamp(postgres: json["commitTime"]), let results = json["results"]?.array else {
+            throw .unreadableAnswer
         }
         var transformResults: [[DocumentValue]?] = []
         for result in results {
@@ -68,7 +64,7 @@ extension CommitResult {
             transformResults.append(values)
         }
         self.init(
-            commitTime: commitTime, updateTimes: results.map { time($0["updateTime"]) },
+            commitTime: commitTime, updateTimes: results.map { Timestamp(postgres: $0["updateTime"]) },
             transformResults: transformResults)
     }
 }

@@ -1,0 +1,42 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardSync
+
+/// What the reading functions answer.
+extension DocumentSnapshot {
+    init(postgres json: JSON) throws(StorageError) {
+        guard let path = json["path"]?.string, let data = json["data"]?.object,
+            let created = Timestamp(postgres: json["created"]), let updated = Timestamp(postgres: json["updated"])
+        else { throw .unreadableAnswer }
+        self = .existing(
+            try StoragePath(validating: path), try DocumentData(postgres: data), createTime: created,
+            updateTime: updated)
+    }
+}
+
+extension FetchedDocuments {
+    /// - Parameter isReversed: Whether the answer's order is the opposite of the one asked for.
+    init(postgres json: JSON, isReversed: Bool = false) throws(StorageError) {
+        guard let list = json["documents"]?.array, let readTime = Timestamp(postgres: json["readTime"]) else {
+            throw .unreadableAnswer
+        }
+        var documents: [DocumentSnapshot] = []
+        documents.reserveCapacity(list.count)
+        for element in list { documents.append(try DocumentSnapshot(postgres: element)) }
+        if isReversed { documents.reverse() }
+        self.init(documents: documents, readTime: readTime)
+    }
+}
+
+extension Timestamp {
+    init?(postgres json: JSON?) {
+        guard let time = json?.string.flatMap({ RFC3339.parse($0) }) else { return nil }
+        self.init(clampingSeconds: time.seconds, nanoseconds: time.nanoseconds)
+    }
+}
+
+extension StorageError {
+    static var unreadableAnswer: StorageError {
+        StorageError(.internal, "The database's answer could not be read.", isRetryable: false)
+    }
+}

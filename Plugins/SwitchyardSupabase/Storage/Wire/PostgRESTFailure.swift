@@ -1,0 +1,79 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardWire
+
+/// What the data service answered instead of a result.
+struct PostgRESTFailure: Error, Hashable, Sendable {
+    let status: Int
+    /// The database's or the service's; `nil` for an answer that is not the service's own, such as a gateway's.
+    let code: String?
+    let message: String
+    /// In a refused batch the place of the write.
+    let details: String?
+
+    init(status: Int, body: [UInt8]) {
+        self.status = status
+        let json = try? JSON(parsing: body)
+        code = json?["code"]?.string
+        message = json?["message"]?.string ?? "The server answered with status \(status)."
+        details = json?["details"]?.string
+    }
+
+    /// Whether a newer token could help.
+    var isAboutToken: Bool { status == 401 && code?.hasPrefix("PGRST30") != false }
+}
+
+/// The one table from the data service's and the database's codes to ours.
+extension StorageError {
+    init(_ failure: PostgRESTFailure) {
+        let (code, isRetryable) = StorageError.meaning(of: failure)
+        self.init(code, failure.message, isRetryable: isRetryable, underlying: failure)
+    }
+
+    private static func meaning(of failure: PostgRESTFailure) -> (Code, Bool) {
+        switch failure.code {
+        case "PT404": return (.notFound, false)
+        case "PT409", "23505": return (.alreadyExists, false)
+        case "PT412", "23503": return (.failedPrecondition, false)
+        case "42501": return failure.status == 401 ? (.unauthenticated, false) : (.unauthorized, false)
+        case "PGRST301", "PGRST302", "PGRST303": return (.unauthenticated, true)
+        case "PGRST202", "PGRST205", "PGRST125", "PGRST106", "42P01", "42883": return (.unsupported, false)
+        case "PGRST000", "PGRST001", "PGRST002", "PGRST003", "57P01", "57P02", "57P03": return (.unavailable, true)
+        case "40001", "40P01": return (.aborted, true)
+        case "55P03": return (.unavailable, true)
+        case "57014": return (.deadlineExceeded, true)
+        default: break
+        }
+        if let code = failure.code {
+            switch code.prefix(2) {
+            case "08": return (.unavailable, true)
+            case "22", "23", "42", "21": return (.invalidArgument, false)
+            case "53", "54": return (.resourceExhausted, code.hasPrefix("53"))
+            default: break
+            }
+        }
+        switch failure.status {
+        case 401: return (.unauthenticated, true)
+        case 403: return (.unauthorized, false)
+        case 408, 504: return (.deadlineExceeded, true)
+        case 413: return (.resourceExhausted, false)
+        case 429: return (.resourceExhausted, true)
+        case 500...599: return (failure.code == nil ? .unavailable : .internal, true)
+        default: return (.unknown, false)
+        }
+    }
+
+    init(_ error: TransportError) {
+        let code: Code =
+            switch error.code {
+            case .cancelled: .cancelled
+            case .deadlineExceeded, .connectDeadlineExceeded, .stalled: .deadlineExceeded
+            case .shutDown: .shutDown
+            case .bodyTooLarge, .headTooLarge: .resourceExhausted
+            case .invalidRequest: .invalidArgument
+            default: .unavailable
+            }
+        self.init(
+            code, error.message, isRetryable: code == .unavailable || code == .deadlineExceeded, underlying: error)
+    }
+}

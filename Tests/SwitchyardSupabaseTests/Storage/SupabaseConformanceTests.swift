@@ -1,0 +1,63 @@
+import Foundation
+import Switchyard
+import SwitchyardConformance
+import SwitchyardEmulator
+import SwitchyardSync
+import SwitchyardTestSupport
+import SwitchyardWire
+import Testing
+
+@testable import SwitchyardSupabase
+
+/// A project of its own: a local Supabase over a real PostgreSQL with the document functions in it.
+struct SupabaseSite: Sendable {
+    let postgres: PostgresServer
+    let supabase: LocalSupabase
+
+    init() async throws {
+        postgres = try await PostgresServer()
+        try await postgres.query(DocumentSchema.sql)
+        supabase = try LocalSupabase(postgresPort: UInt16(postgres.port))
+    }
+
+    /// One for all checks; each has a namespace of its own there. Its processes end with this one.
+    static let shared = Task { try await SupabaseSite() }
+
+    func service(key: String? = nil, transport: any Transport = CurlTransport()) -> PostgRESTService {
+        PostgRESTService(
+            url: supabase.server.url, key: Secret(key ?? supabase.accessToken(for: "tester")), auth: nil,
+            transport: transport)
+    }
+
+    func client(key: String? = nil) -> SyncedStorageClient {
+        SyncedStorageClient(driver: SupabaseDriver(service: service(key: key), interval: .milliseconds(25)))
+    }
+
+    func stop() async {
+        await supabase.stop()
+        postgres.stop()
+    }
+}
+
+struct SupabaseHarness: StorageHarness {
+    static let features: StorageFeatures = {
+        var capabilities = StorageCapabilities.all
+        capabilities.maximumBatchSize = 500
+        return StorageFeatures(capabilities)
+    }()
+
+    let site: SupabaseSite
+    var features: StorageFeatures { Self.features }
+
+    func makeStorageClient() async throws -> any StorageClient { site.client() }
+}
+
+@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+struct SupabaseConformanceTests {
+    static let tally = ConformanceTally("supabase documents", StorageConformance.all, for: SupabaseHarness.features)
+
+    @Test(arguments: StorageConformance.checks(for: SupabaseHarness.features))
+    func `Documents on Postgres`(_ check: StorageCheck) async throws {
+        try await Self.tally.run(check, on: SupabaseHarness(site: try await SupabaseSite.shared.value))
+    }
+}
