@@ -4,7 +4,7 @@ import SwitchyardSync
 
 /// Turns the database's answers about what changed into what the engine understands. Pure: requests and answers in, events out.
 struct WatchedChanges {
-    private struct Target {
+    fileprivate struct Target {
         let watched: WatchedTarget
         /// Tells this one from an earlier one of the same ID.
         let generation: Int

@@ -1,5 +1,6 @@
 import Foundation
 import SwitchyardBytes
+import SwitchyardWire
 
 /// The project's secret, and what it proves.
 struct SupabaseAccess: Sendable {

@@ -1,4 +1,5 @@
 import SwitchyardBytes
+import SwitchyardWire
 
 /// A refusal as clients of the vendor's data service see it: a status, and a body with four members.
 struct RESTFailure: Error, Sendable {

@@ -1,0 +1,6 @@
+public import Switchyard
+
+extension InfrastructureProvider {
+    /// A Supabase project, hosted or one's own.
+    public static let supabase = InfrastructureProvider("supabase")
+}
