@@ -31,7 +31,12 @@ extension SyncMachine {
         guard !waits.isEmpty else { return }
         let first: Int
         do throws(StorageError) {
-            first = try local.batches(limit: 1).first?.number ?? .max
+            // What is on its way is the beginning of the queue.
+            if let next = pipeline.first {
+                first = next.number
+            } else {
+                first = try local.batches(limit: 1).first?.number ?? .max
+            }
         } catch {
             first = batch.number + 1  // the queue is answered in order
         }
@@ -47,17 +52,16 @@ extension SyncMachine {
     func fillPipeline() {
         guard canSend else { return }
         while pipeline.count < maximumInFlight {
-            let last = pipeline.last?.number ?? 0
-            let free = maximumInFlight - pipeline.count
-            let batches: [QueuedBatch]
-            do throws(StorageError) { batches = try local.batches(after: last, limit: free) } catch {
-                return waitForStore()
+            if ahead.isEmpty {
+                do throws(StorageError) {
+                    ahead = try local.batches(after: pipeline.last?.number ?? 0, limit: 64)[...]
+                } catch {
+                    return waitForStore()
+                }
             }
-            guard !batches.isEmpty else { break }
-            for batch in batches {
-                pipeline.append(batch)
-                if writer == .open { send(batch) }
-            }
+            guard let batch = ahead.popFirst() else { break }
+            pipeline.append(batch)
+            if writer == .open { send(batch) }
         }
         if pipeline.isEmpty {
             if writer == .open { emit(.schedule(.writerIdle, .seconds(60))) }
@@ -101,6 +105,7 @@ extension SyncMachine {
         writerFailures = 0
         isWriterOverloaded = false
         pipeline = []
+        ahead = []
         emit(.cancel(.writerBackoff))
         emit(.cancel(.writerIdle))
     }
@@ -186,6 +191,7 @@ extension SyncMachine {
             guard let batch = try local.batches().first(where: { $0.id == id }), !isSent(batch) else { return }
             let changes = try local.reject(batch, keeping: nil)
             pipeline.removeAll { $0.number == batch.number }
+            ahead.removeAll { $0.number == batch.number }
             finish(batch, .failure(StorageError(.cancelled, "The write was cancelled before it was sent.")))
             emit(.queueChanged)
             raise(changes)

@@ -34,6 +34,8 @@ package final class SyncMachine {
     // The stream of writes
     var writer = StreamState.stopped
     var pipeline: [QueuedBatch] = []
+    /// The batches that come next: read many at a time, not one with each acknowledgement.
+    var ahead: ArraySlice<QueuedBatch> = []
     /// The newest batch that was ever sent from here; those not above it may have reached the server.
     var sentUpTo: Int
     /// Whether the server knows which batches it has had.

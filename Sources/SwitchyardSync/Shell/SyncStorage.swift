@@ -14,6 +14,10 @@ public struct SyncStorage: Sendable, Hashable {
     /// Gone with the client.
     public static let memory = SyncStorage(place: .memory, policy: .standard)
 
+    /// Gone with the client, and each document with the last stream or queued write that needs it: for programs that run for
+    /// long and look at much once.
+    public static let memoryWhileInUse = SyncStorage(place: .memory, policy: .eager)
+
     /// In a folder of its own, made when it is missing, for one client at a time.
     ///
     /// - Parameter maximumBytes: Above about this size, what was not used for longest is removed little by little.

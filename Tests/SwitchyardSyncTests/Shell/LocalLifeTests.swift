@@ -239,6 +239,19 @@ import Testing
 
     // MARK: The limit of the cache
 
+    @Test func `Memory while in use keeps what a stream shows, and no longer`() async throws {
+        try seed(3)
+        let client = device(server, .memoryWhileInUse)
+        var snapshots: SnapshotStream<QuerySnapshot, StorageError>.AsyncIterator? =
+            client.snapshots(of: query).makeAsyncIterator()
+        while let snapshot = try await snapshots?.next(), snapshot.metadata.isFromCache {}
+        #expect(try await client.results(of: query, from: .cache).count == 3)
+        snapshots = nil
+        try await eventually("the cache is empty") { try await client.results(of: query, from: .cache).isEmpty }
+        #expect(try await client.results(of: query).count == 3)
+        await client.shutDown()
+    }
+
     @Test func `A cache above its limit loses what was not used for longest, and keeps what is in use`() throws {
         var limits = CacheLimits()
         limits.threshold = 2000

@@ -81,7 +81,7 @@ package final class SQLiteStore: SyncStore {
         try connection.run(
             """
             PRAGMA synchronous = FULL; PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY;
-            PRAGMA journal_size_limit = 16777216; PRAGMA trusted_schema = OFF
+            PRAGMA journal_size_limit = 16777216; PRAGMA wal_autocheckpoint = 4000; PRAGMA trusted_schema = OFF
             """)
         return connection
     }
