@@ -1,0 +1,161 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+import SwitchyardWire
+
+/// Calls to Supabase's storage: everything that authorises, sends, repeats and maps failures, once.
+struct SupabaseFileService: Sendable {
+    /// The present token of whoever is signed in, `nil` for nobody; with `isRefused` a new one.
+    typealias TokenSource = @Sendable (_ isRefused: Bool) async throws(AuthError) -> Secret?
+
+    static let callDeadline = Duration.seconds(60)
+    static let patience = Duration.seconds(120)
+
+    /// `https://….supabase.co/storage/v1`, without a slash at the end.
+    let address: String
+    let apiKey: Secret
+    let bucket: String
+    let token: TokenSource
+    let transport: any Transport
+    let clock: any Clock<Duration>
+    let now: @Sendable () -> Timestamp
+
+    // MARK: Addresses
+
+    func address(_ route: String, of path: FilePath? = nil) -> String {
+        let name = path.map { "/" + $0.supabaseAddress } ?? ""
+        return "\(address)/\(route)/\(PercentCoding.encode(bucket))\(name)"
+    }
+
+    func call(_ request: HTTPRequest, isSession: Bool = false) async throws(FileStorageError) -> HTTPResponse {
+        let transport = transport
+        return try await authorized(request, isSession: isSession) { request throws(TransportError) in
+            try await withDeadline(Self.callDeadline, isIdempotent: request.isIdempotent) {
+                () throws(TransportError) in try await transport.send(request)
+            }
+        }
+    }
+
+    /// Again and again while a failure may pass: for calls that do no harm when made twice.
+    ///
+    /// - Parameter isDone: Whether a failure after a lost answer means that the lost one was a success.
+    func persistently<Value: Sendable>(
+        isDone: (FileStorageError) -> Value? = { _ in nil },
+        _ body: () async throws(FileStorageError) -> Value
+    ) async throws(FileStorageError) -> Value {
+        let time = Stopwatch(clock)
+        let start = time.now
+        var generator = SystemRandomNumberGenerator()
+        var backoff = Backoff(.init(initial: .seconds(1), factor: 2, maximum: .seconds(64), jitter: 0.2), now: start)
+        var mayHaveHappened = false
+        while true {
+            let failure: FileStorageError
+            do throws(FileStorageError) {
+                return try await body()
+            } catch {
+                failure = error
+            }
+            if mayHaveHappened, let value = isDone(failure) { return value }
+            guard failure.isRetryable, time.now - start < Self.patience else { throw failure }
+            mayHaveHappened = true
+            let pause = backoff.next(now: time.now, atLeast: failure.retryAfter, using: &generator)
+            do { try await clock.sleep(for: pause) } catch { throw FileStorageError(.cancelled, "It was cancelled.") }
+        }
+    }
+
+    /// Sends with the token of the moment, and once more with a new one when that is refused.
+    func authorized<Answer: SupabaseAnswer>(
+        _ request: HTTPRequest, isSession: Bool = false,
+        _ send: (HTTPRequest) async throws(TransportError) -> Answer
+    ) async throws(FileStorageError) -> Answer {
+        var isRefused = false
+        while true {
+            let (complete, hasToken) = try await sealed(request, isRefused: isRefused)
+            let answer: Answer
+            do throws(TransportError) {
+                answer = try await send(complete)
+            } catch {
+                throw .onTheWay(error)
+            }
+            if answer.head.isSuccess { return answer }
+            let failure = FileStorageError(supabase: await answer.whole(), isSession: isSession, now: now())
+            guard failure.code == .unauthenticated, hasToken, !isRefused else { throw failure }
+            isRefused = true
+        }
+    }
+
+    private func sealed(
+        _ request: HTTPRequest, isRefused: Bool
+    ) async throws(FileStorageError) -> (HTTPRequest, hasToken: Bool) {
+        guard let home = try? URLParts(validating: address), let target = try? URLParts(validating: request.url) else {
+            throw FileStorageError(.invalidArgument, "The address of the project is none.")
+        }
+        // Uploads may be sent elsewhere by the server; keys and tokens are not.
+        guard target.origin == home.origin else { return (request, false) }
+        guard home.scheme == "https" || Self.isLoopback(home.host) else {
+            throw FileStorageError(
+                .unauthenticated, "The address is plain HTTP to another machine; keys are not sent there.",
+                isRetryable: false)
+        }
+        var request = request
+        let user: Secret?
+        do throws(AuthError) {
+            user = try await token(isRefused)
+        } catch {
+            throw Self.failure(error)
+        }
+        request.headers["apikey"] = apiKey.reveal()
+        request.headers["Authorization"] = "Bearer \((user ?? apiKey).reveal())"
+        return (request, user != nil)
+    }
+
+    private static func failure(_ error: AuthError) -> FileStorageError {
+        let (code, isRetryable): (FileStorageError.Code, Bool) =
+            switch error.code {
+            case .cancelled: (.cancelled, false)
+            case .shutDown: (.shutDown, false)
+            case .unavailable, .deadlineExceeded, .rateLimited, .sessionChanged: (.unavailable, true)
+            default: (.unauthenticated, false)
+            }
+        return FileStorageError(
+            code, "There is no token: \(error.message)", isRetryable: isRetryable, underlying: error)
+    }
+
+    private static func isLoopback(_ host: String) -> Bool {
+        if host == "localhost" || host == "[::1]" { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+
+    // MARK: Files
+
+    func info(_ path: FilePath) async throws(FileStorageError) -> FileMetadata {
+        try await persistently { () throws(FileStorageError) in
+            try FileMetadata(
+                info: try await call(HTTPRequest(.get, address("object/info/authenticated", of: path))).body)
+        }
+    }
+
+    func post(_ url: String, _ body: JSON, _ headers: HTTPHeaders = [:]) -> HTTPRequest {
+        var request = HTTPRequest(.post, url, headers: headers, body: body.bytes())
+        request.headers["Content-Type"] = "application/json"
+        return request
+    }
+}
+
+/// An answer with a body that is there, or that comes.
+protocol SupabaseAnswer: Sendable {
+    var head: HTTPResponseHead { get }
+    /// The whole, as far as it is of interest for a failure.
+    func whole() async -> HTTPResponse
+}
+
+extension HTTPResponse: SupabaseAnswer {
+    func whole() async -> HTTPResponse { self }
+}
+
+extension HTTPStream: SupabaseAnswer {
+    func whole() async -> HTTPResponse {
+        HTTPResponse(head: head, body: (try? await body.collect(upTo: 64 * 1024)) ?? [])
+    }
+}

@@ -1,0 +1,260 @@
+public import Foundation
+public import Switchyard
+import SwitchyardBytes
+import SwitchyardWire
+
+/// Files in a bucket of Supabase; who may do what is decided by the policies on the bucket's objects.
+///
+/// Contents up to 6 MiB go in one request, larger ones in parts of that size, which can be paused and, where there is a
+/// state folder, go on after the process has ended. The server tells no checksums: what it has is compared by size.
+///
+/// Names consist of ASCII letters, digits and a few signs; others are refused before anything is sent. Changing metadata
+/// copies the file onto itself on the server. Addresses without an end exist for public buckets only.
+public final class SupabaseFileStorageAdapter: FileStorageClient {
+    public let provider: InfrastructureProvider = "supabase"
+    public let capabilities: FileStorageCapabilities
+
+    private let service: SupabaseFileService
+    private let desk: TransferDesk
+
+    /// - Parameters:
+    ///   - isPublic: Whether anybody may read the bucket; then its files have addresses without an end.
+    ///   - folder: Where uploads that can go on are noted; `nil` to note nothing.
+    init(_ service: SupabaseFileService, isPublic: Bool = false, folder: URL?) {
+        self.service = service
+        desk = TransferDesk(
+            SupabaseUploadDriver.policy, records: UploadRecords(folder: folder), clock: service.clock,
+            now: service.now)
+        var capabilities = FileStorageCapabilities()
+        capabilities.resumableUploads = folder != nil
+        capabilities.ranges = true
+        capabilities.customMetadata = true
+        capabilities.copyAndMove = true
+        capabilities.expiringURLs = true
+        capabilities.permanentURLs = isPublic
+        self.capabilities = capabilities
+    }
+
+    // MARK: Transfers
+
+    public func upload(
+        _ source: UploadSource, to path: FilePath, options: UploadOptions
+    ) async throws(FileStorageError) -> FileTransfer<FileMetadata> {
+        try check(path)
+        if case .stream(nil, _) = source {
+            throw .unsupported("uploads of unknown length", by: provider, instead: "Say how long it is.")
+        }
+        return try desk.upload(
+            UploadContent(source), to: path, options, driver: SupabaseUploadDriver(service, to: path, options))
+    }
+
+    public func interruptedUploads() async throws(FileStorageError) -> [InterruptedUpload] {
+        try desk.interruptedUploads()
+    }
+
+    public func resumeUpload(
+        _ id: InterruptedUpload.ID
+    ) async throws(FileStorageError) -> FileTransfer<FileMetadata> {
+        guard capabilities.resumableUploads else {
+            throw .unsupported("resumable uploads", by: provider, instead: "Give the app a state folder.")
+        }
+        let service = service
+        return try desk.resume(id) { record in
+            SupabaseUploadDriver(service, to: FilePath(unchecked: record.path), record.options.uploadOptions)
+        }
+    }
+
+    public func download(
+        _ path: FilePath, to file: URL
+    ) async throws(FileStorageError) -> FileTransfer<FileMetadata> {
+        try check(path)
+        let service = service
+        return try desk.download(path, to: file, driver: SupabaseDownloadDriver(service: service)) {
+            () async throws(FileStorageError) in StoredFile(try await service.info(path))
+        }
+    }
+
+    public func bytes(of path: FilePath, range: Range<Int64>?) -> EventStream<Data, FileStorageError> {
+        desk.bytes(of: path, range: range, driver: SupabaseDownloadDriver(service: service)) {
+            [self] () async throws(FileStorageError) in try await metadata(of: path).size
+        }
+    }
+
+    public func data(at path: FilePath, range: Range<Int64>?, limit: Int) async throws(FileStorageError) -> Data {
+        try check(path)
+        return try await desk.data(
+            at: path, range: range, limit: limit, driver: SupabaseDownloadDriver(service: service)
+        ) { [self] () async throws(FileStorageError) in try await metadata(of: path).size }
+    }
+
+    private func check(_ path: FilePath) throws(FileStorageError) {
+        try desk.checkOpen()
+        try path.checkForSupabase()
+    }
+
+    // MARK: Files
+
+    public func metadata(of path: FilePath) async throws(FileStorageError) -> FileMetadata {
+        try check(path)
+        return try await service.info(path)
+    }
+
+    public func updateMetadata(
+        of path: FilePath, _ changes: FileMetadataChanges
+    ) async throws(FileStorageError) -> FileMetadata {
+        try check(path)
+        let old = try await service.info(path)
+        var notes = old.custom
+        for (name, value) in changes.custom { notes[name] = value }
+        let body: JSON = [
+            "bucketId": .string(service.bucket), "sourceKey": .string(path.rawValue),
+            "destinationKey": .string(path.rawValue), "copyMetadata": false,
+            "metadata": [
+                "mimetype": .string(changes.contentType ?? old.contentType),
+                "cacheControl": .string(changes.cacheControl ?? old.cacheControl ?? "no-cache"),
+            ],
+        ]
+        let request = service.post(
+            service.address + "/object/copy", body,
+            ["x-upsert": "true", "x-metadata": Base64.encode(UploadOptions.supabaseJSON(notes).bytes())])
+        let service = service
+        _ = try await service.persistently { () throws(FileStorageError) in try await service.call(request) }
+        return try await service.info(path)
+    }
+
+    /// One page of a folder; folders come with the files among which they are sorted.
+    public func list(_ folder: FilePath?, pageSize: Int, page: String?) async throws(FileStorageError) -> FileList {
+        guard (1...1000).contains(pageSize) else {
+            throw FileStorageError(.invalidArgument, "A page has 1 to 1000 entries, not \(pageSize).")
+        }
+        try desk.checkOpen()
+        try folder?.checkForSupabase()
+        guard let offset = Int(page ?? "0"), offset >= 0 else {
+            throw FileStorageError(.invalidArgument, "There is no such page; hand in what a list said.")
+        }
+        let request = service.post(
+            service.address("object/list"),
+            [
+                "prefix": .string(folder?.rawValue ?? ""), "limit": .integer(Int64(pageSize)),
+                "offset": .integer(Int64(offset)), "sortBy": ["column": "name", "order": "asc"],
+            ])
+        let service = service
+        let rows = try await service.persistently { () throws(FileStorageError) in
+            guard let json = try? JSON(parsing: try await service.call(request).body), let rows = json.array else {
+                throw .unreadable
+            }
+            return rows
+        }
+        let prefix = folder.map { $0.rawValue + "/" } ?? ""
+        let files = rows.compactMap { FileMetadata(row: $0, in: prefix) }.filter {
+            // Stands for an empty folder, made by the dashboard.
+            $0.path.name != ".emptyFolderPlaceholder"
+        }
+        let folders = rows.filter { $0["id"]?.string == nil }.compactMap { row in
+            row["name"]?.string.flatMap { try? FilePath(validating: prefix + $0) }
+        }
+        return FileList(
+            files: files.sorted { $0.path < $1.path }, folders: folders.sorted(),
+            nextPage: rows.count < pageSize ? nil : String(offset + rows.count))
+    }
+
+    public func copy(_ source: FilePath, to destination: FilePath) async throws(FileStorageError) -> FileMetadata {
+        try check(source)
+        try check(destination)
+        var body = place(source, destination)
+        body["copyMetadata"] = true
+        let request = service.post(service.address + "/object/copy", .object(body), ["x-upsert": "true"])
+        let service = service
+        _ = try await service.persistently { () throws(FileStorageError) in try await service.call(request) }
+        return try await service.info(destination)
+    }
+
+    /// - Throws: `.alreadyExists` where a file is: the server does not replace it.
+    public func move(_ source: FilePath, to destination: FilePath) async throws(FileStorageError) -> FileMetadata {
+        try check(source)
+        try check(destination)
+        let request = service.post(service.address + "/object/move", .object(place(source, destination)))
+        let service = service
+        // Not repeated: after a lost answer nobody can tell a second move from a missing file.
+        _ = try await service.call(request)
+        return try await service.info(destination)
+    }
+
+    private func place(_ source: FilePath, _ destination: FilePath) -> JSONObject {
+        [
+            "bucketId": .string(service.bucket), "sourceKey": .string(source.rawValue),
+            "destinationKey": .string(destination.rawValue),
+        ]
+    }
+
+    public func delete(_ path: FilePath) async throws(FileStorageError) {
+        try check(path)
+        let request = HTTPRequest(.delete, service.address("object", of: path), isIdempotent: false)
+        let service = service
+        // One whose answer was lost may have deleted what a second one no longer finds.
+        try await service.persistently(isDone: { $0.code == .notFound ? () : nil }) { () throws(FileStorageError) in
+            _ = try await service.call(request)
+        }
+    }
+
+    // MARK: Addresses
+
+    public func downloadURL(of path: FilePath, expiresIn: Duration?) async throws(FileStorageError) -> URL {
+        try check(path)
+        guard let expiresIn else {
+            guard capabilities.permanentURLs else {
+                throw .unsupported(
+                    "addresses without an end", by: provider,
+                    instead: "Ask for one that expires, or make the bucket public.")
+            }
+            return try url(service.address("object/public", of: path))
+        }
+        guard expiresIn >= .seconds(1) else {
+            throw FileStorageError(.invalidArgument, "An address must be good for at least a second.")
+        }
+        let request = service.post(
+            service.address("object/sign", of: path), ["expiresIn": .integer(expiresIn.components.seconds)])
+        let service = service
+        let answer = try await service.persistently { () throws(FileStorageError) in
+            try await service.call(request).body
+        }
+        let json = try? JSON(parsing: answer)
+        guard let signed = json?["signedURL"]?.string ?? json?["signedUrl"]?.string else { throw .unreadable }
+        return try url(relative: signed)
+    }
+
+    /// An address to which anybody can upload one file, with `PUT`, for about two hours.
+    public func uploadURL(for path: FilePath, replacesExisting: Bool = false) async throws(FileStorageError) -> URL {
+        try check(path)
+        let request = service.post(
+            service.address("object/upload/sign", of: path), [:], ["x-upsert": replacesExisting ? "true" : "false"])
+        let service = service
+        let answer = try await service.persistently { () throws(FileStorageError) in
+            try await service.call(request).body
+        }
+        guard let signed = (try? JSON(parsing: answer))?["url"]?.string else { throw .unreadable }
+        return try url(relative: signed)
+    }
+
+    /// The server names signed addresses without its own, and with a path that is not coded.
+    private func url(relative text: String) throws(FileStorageError) -> URL {
+        let mark = "?token="
+        guard let end = text.ranges(of: mark).last else { throw .unreadable }
+        let path = text[..<end.lowerBound].split(separator: "/").map {
+            PercentCoding.encode(PercentCoding.decode($0) ?? String($0))
+        }
+        return try url("\(service.address)/\(path.joined(separator: "/"))\(text[end.lowerBound...])")
+    }
+
+    private func url(_ text: String) throws(FileStorageError) -> URL {
+        guard let url = URL(string: text) else {
+            throw FileStorageError(.invalidArgument, "The path makes no address.")
+        }
+        return url
+    }
+
+    public func shutDown() async {
+        await desk.shutDown()
+        await service.transport.shutDown()
+    }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+import SwitchyardWire
+import Synchronization
+
+/// The calls of one upload: a bare body for what fits into one request, the resumable protocol for the rest.
+final class SupabaseUploadDriver: UploadDriver {
+    /// The server takes parts of exactly this size, but for the last.
+    static let part: Int64 = 6 << 20
+    static let policy = TransferPolicy(firstPart: part, largestPart: part, wholeLimit: part)
+
+    private let service: SupabaseFileService
+    private let path: FilePath
+    private let options: UploadOptions
+    /// Once the last part has been sent: how many bytes there are then. The server forgets an upload that is complete.
+    private let completed = Mutex<Int64?>(nil)
+
+    init(_ service: SupabaseFileService, to path: FilePath, _ options: UploadOptions) {
+        self.service = service
+        self.path = path
+        self.options = options
+    }
+
+    private var contentType: String { options.contentType ?? path.contentType }
+    private var upsert: String { options.replacesExisting ? "true" : "false" }
+
+    func store(
+        _ bytes: UploadBytes, progress: @escaping @Sendable (Int64) -> Void
+    ) async throws(FileStorageError) -> StoredFile {
+        var request = HTTPRequest(.post, service.address("object", of: path))
+        request.headers["Content-Type"] = contentType
+        request.headers["x-upsert"] = upsert
+        if let control = options.cacheControl { request.headers["Cache-Control"] = control }
+        if let notes = options.supabaseNotes { request.headers["x-metadata"] = notes }
+        let transport = service.transport
+        let body: RequestBody =
+            switch bytes {
+            case .memory(let bytes): .bytes(bytes)
+            case .file(let path, let range): .file(path, range: range)
+            }
+        _ = try await service.authorized(request) { request throws(TransportError) in
+            try await transport.upload(request, body: body, progress: progress)
+        }
+        return StoredFile(try await service.info(path))
+    }
+
+    // MARK: Part by part
+
+    func begin(length: Int64?) async throws(FileStorageError) -> UploadSession {
+        guard let length else {
+            throw .unsupported("uploads of unknown length", by: "supabase", instead: "Say how long it is.")
+        }
+        var request = HTTPRequest(.post, service.address + "/upload/resumable", headers: headers)
+        request.headers["Upload-Length"] = String(length)
+        request.headers["Upload-Metadata"] = metadata
+        let response = try await service.call(request, isSession: true)
+        guard let home = try? URLParts(validating: service.address), let location = response.headers["Location"],
+            let address = home.resolving(location)
+        else { throw .unreadable }
+        return UploadSession(address: address, granularity: Self.part)
+    }
+
+    private var headers: HTTPHeaders { ["Tus-Resumable": "1.0.0", "x-upsert": upsert] }
+
+    private var metadata: String {
+        var pairs = [
+            ("bucketName", service.bucket), ("objectName", path.rawValue), ("contentType", contentType),
+        ]
+        // Only a number of seconds is understood here.
+        if let age = options.cacheControl?.split(separator: "=").last.flatMap({ Int($0) }) {
+            pairs.append(("cacheControl", String(age)))
+        }
+        if !options.custom.isEmpty { pairs.append(("metadata", UploadOptions.supabaseJSON(options.custom).text())) }
+        return pairs.map { "\($0.0) \(Base64.encode(Array($0.1.utf8)))" }.joined(separator: ",")
+    }
+
+    func send(
+        _ bytes: UploadBytes, at offset: Int64, isLast: Bool, in session: UploadSession,
+        progress: @escaping @Sendable (Int64) -> Void
+    ) async throws(FileStorageError) -> UploadAnswer {
+        var request = HTTPRequest(.patch, session.address, headers: headers, isIdempotent: false)
+        request.headers["Content-Type"] = "application/offset+octet-stream"
+        request.headers["Upload-Offset"] = String(offset)
+        let body: RequestBody =
+            switch bytes {
+            case .memory(let bytes): .bytes(bytes)
+            case .file(let path, let range): .file(path, range: range)
+            }
+        if isLast { completed.withLock { $0 = offset + bytes.count } }
+        let transport = service.transport
+        let response: HTTPResponse
+        do throws(FileStorageError) {
+            response = try await service.authorized(request, isSession: true) { request throws(TransportError) in
+                try await transport.upload(request, body: body, progress: progress)
+            }
+        } catch {
+            // The offset was another one, or the name was taken meanwhile: asking tells which.
+            guard error.code == .alreadyExists else { throw error }
+            return .displaced
+        }
+        guard let taken = response.headers["Upload-Offset"].flatMap({ Int64($0) }) else { throw .unreadable }
+        guard isLast, taken == offset + bytes.count else { return .active(offset: taken) }
+        return .finished(StoredFile(try await service.info(path)))
+    }
+
+    func state(of session: UploadSession) async throws(FileStorageError) -> UploadAnswer {
+        let response: HTTPResponse
+        do throws(FileStorageError) {
+            response = try await service.call(HTTPRequest(.head, session.address, headers: headers), isSession: true)
+        } catch {
+            guard error.code == .uploadExpired, let size = completed.withLock({ $0 }) else { throw error }
+            guard let stored = try? await service.info(path), stored.size == size else { throw error }
+            return .finished(StoredFile(stored))
+        }
+        guard let offset = response.headers["Upload-Offset"].flatMap({ Int64($0) }) else { throw .unreadable }
+        if let length = response.headers["Upload-Length"].flatMap({ Int64($0) }), offset == length, length > 0 {
+            return .finished(StoredFile(try await service.info(path)))
+        }
+        return .active(offset: offset)
+    }
+
+    func abandon(_ session: UploadSession) async {
+        _ = try? await service.call(
+            HTTPRequest(.delete, session.address, headers: headers), isSession: true)
+    }
+}
+
+/// The call that downloads are made of.
+struct SupabaseDownloadDriver: DownloadDriver {
+    let service: SupabaseFileService
+
+    func open(_ path: FilePath, _ request: DownloadRequest) async throws(FileStorageError) -> DownloadAnswer {
+        // This spelling shows a session that ran out; others answer as if nobody were signed in.
+        var call = HTTPRequest(.get, service.address("object/authenticated", of: path))
+        call.decompresses = false
+        call.httpVersion = .http1
+        if let range = request.rangeHeader { call.headers["Range"] = range }
+        let transport = service.transport
+        let stream = try await service.authorized(call) { call throws(TransportError) in
+            try await transport.stream(call)
+        }
+        return DownloadAnswer(try DownloadHead(supabase: stream.head), Body(stream.body))
+    }
+
+    private final class Body: DownloadBody {
+        private let body: HTTPBody
+
+        init(_ body: HTTPBody) { self.body = body }
+
+        func next() async throws(FileStorageError) -> [UInt8]? {
+            var iterator = body.makeAsyncIterator()
+            do throws(TransportError) {
+                return try await iterator.next()
+            } catch {
+                throw .onTheWay(error)
+            }
+        }
+
+        func cancel() { body.cancel() }
+    }
+}
