@@ -42,7 +42,20 @@ final class SupabaseUploadDriver: UploadDriver {
         _ = try await service.authorized(request) { request throws(TransportError) in
             try await transport.upload(request, body: body, progress: progress)
         }
-        return StoredFile(try await service.info(path))
+        return try await stored(bytes.count)
+    }
+
+    /// What there is now. Who may write need not be allowed to read: then it is what was sent.
+    private func stored(_ size: Int64) async throws(FileStorageError) -> StoredFile {
+        do throws(FileStorageError) {
+            return StoredFile(try await service.info(path))
+        } catch {
+            guard error.code == .notFound || error.code == .unauthorized else { throw error }
+            return StoredFile(
+                FileMetadata(
+                    path: path, size: size, contentType: contentType, cacheControl: options.cacheControl,
+                    custom: options.custom))
+        }
     }
 
     // MARK: Part by part
@@ -101,7 +114,7 @@ final class SupabaseUploadDriver: UploadDriver {
         }
         guard let taken = response.headers["Upload-Offset"].flatMap({ Int64($0) }) else { throw .unreadable }
         guard isLast, taken == offset + bytes.count else { return .active(offset: taken) }
-        return .finished(StoredFile(try await service.info(path)))
+        return .finished(try await stored(taken))
     }
 
     func state(of session: UploadSession) async throws(FileStorageError) -> UploadAnswer {
@@ -115,7 +128,7 @@ final class SupabaseUploadDriver: UploadDriver {
         }
         guard let offset = response.headers["Upload-Offset"].flatMap({ Int64($0) }) else { throw .unreadable }
         if let length = response.headers["Upload-Length"].flatMap({ Int64($0) }), offset == length, length > 0 {
-            return .finished(StoredFile(try await service.info(path)))
+            return .finished(try await stored(length))
         }
         return .active(offset: offset)
     }

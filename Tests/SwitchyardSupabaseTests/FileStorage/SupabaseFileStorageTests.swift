@@ -143,6 +143,23 @@ import Testing
         }
     }
 
+    @Test func `Who may write but not read is told what was sent`() async throws {
+        let hidden = ScriptedExchange.on(
+            .get, "\(Self.root)/object/info/authenticated/avatars/a.png",
+            .json(#"{"statusCode":"404","error":"not_found","message":"Object not found"}"#, status: 400))
+        let size = (6 << 20) + 1
+        let (transport, client) = client([
+            .on(.post, "\(Self.root)/object/avatars/a.png", .json(#"{"Id":"x","Key":"avatars/a.png"}"#)), hidden,
+            .on(.post, "\(Self.root)/upload/resumable", .status(201, headers: ["Location": Self.session])),
+            .on(.patch, Self.session, .status(204, headers: ["Upload-Offset": "\(6 << 20)"])),
+            .on(.patch, Self.session, .status(204, headers: ["Upload-Offset": "\(size)"])), hidden,
+        ])
+        let small = try await client.put(Data([1, 2]), at: "a.png", options: UploadOptions(custom: ["alt": "face"]))
+        #expect(small == FileMetadata(path: "a.png", size: 2, contentType: "image/png", custom: ["alt": "face"]))
+        #expect(try await client.put(Data(count: size), at: "a.png").size == Int64(size))
+        try transport.verify()
+    }
+
     @Test func `An upload on a stranger's address gets neither key nor token`() async throws {
         let size = (6 << 20) + 1
         let stranger = "https://elsewhere.example/abc"
