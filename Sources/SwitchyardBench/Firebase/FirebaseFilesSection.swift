@@ -57,7 +57,7 @@
         }
 
         private static func fill(_ file: URL, _ size: Int) throws {
-            FileManager.default.createFile(atPath: file.path, contents: nil)
+            try Data().write(to: file)
             let handle = try FileHandle(forWritingTo: file)
             var generator = SystemRandomNumberGenerator()
             let block = Data((0..<(1 << 20) / 8).flatMap { _ in withUnsafeBytes(of: generator.next()) { Array($0) } })
