@@ -1,5 +1,4 @@
 public import Foundation
-import SwitchyardBytes
 import SwitchyardWire
 
 /// A Firebase on this machine, for development and tests: accounts, documents with live queries, files and messages.
@@ -19,10 +18,12 @@ public final class LocalFirebase: Sendable {
     package let faults: FaultSwitches
     package let server: LoopbackServer
     package let auth: LocalAuth
+    package let firestore: LocalFirestore
     package let files: LocalStorage
+    package let messaging: LocalMessaging
     private let services: [any LocalFirebaseService]
     private let folder: LocalFolder?
-    private let isOpen: Bool
+    private let rules: LocalRules
 
     /// Starts listening.
     ///
@@ -30,21 +31,19 @@ public final class LocalFirebase: Sendable {
     public init(_ options: LocalFirebaseOptions = LocalFirebaseOptions()) throws(LocalFirebaseError) {
         let folder = try options.folder.map { url throws(LocalFirebaseError) in try LocalFolder(url) }
         let auth = try LocalAuth(options, folder: folder)
+        let rules = LocalRules(isOpen: options.allowsEverything)
+        let firestore = try LocalFirestore(options, folder: folder, identities: auth, rules: rules)
         let files = try LocalStorage(
-            rules: LocalRules(isOpen: options.allowsEverything), identities: auth,
+            rules: rules, identities: auth,
             folder: folder?.url.appendingPathComponent("files", isDirectory: true), now: options.now)
-        let services: [any LocalFirebaseService] = [auth, files]
+        let messaging = try LocalMessaging(options, folder: folder, seal: auth.seal)
+        let services: [any LocalFirebaseService] = [auth, firestore, files, messaging]
         var router = Router()
         for service in services { service.addRoutes(to: &router) }
-        router.on(.get, "/") { [project = options.project] _ in
-            .json(
-                JSON.object([
-                    "authEmulator": ["ready": true], "project": .string(project),
-                    "note": "A local Firebase for development and tests.",
-                ]).bytes())
-        }
+        LocalControl(project: options.project, auth: auth, faults: firestore.streamFaults).addRoutes(to: &router)
         var configuration = ServerConfiguration()
         configuration.port = options.port
+        configuration.faultControlPath = "/_faults"
         do throws(ServerError) {
             let routes = router
             server = try LoopbackServer(configuration) { await LocalFirebase.answer($0, by: routes) }
@@ -55,10 +54,12 @@ public final class LocalFirebase: Sendable {
         project = options.project
         port = server.port
         faults = server.faults
-        isOpen = options.allowsEverything
+        self.rules = rules
         self.folder = folder
         self.auth = auth
+        self.firestore = firestore
         self.files = files
+        self.messaging = messaging
         self.services = services
     }
 
@@ -67,6 +68,12 @@ public final class LocalFirebase: Sendable {
         await server.stop()
         for service in services { await service.stop() }
         folder?.release()
+    }
+
+    /// Whether everybody may read and write everything; may be switched while it runs.
+    public var allowsEverything: Bool {
+        get { rules.isOpen }
+        set { rules.isOpen = newValue }
     }
 
     /// Such as "http://127.0.0.1:8080".
@@ -90,7 +97,8 @@ public final class LocalFirebase: Sendable {
             ([
                 "Local Firebase for project “\(project)” at \(server.url)",
                 "It is reachable from this machine only (\(server.addresses.map { "\($0)" }.joined(separator: ", "))).",
-                isOpen ? "Access is open: everybody may do everything." : "Documents and files belong to their owners.",
+                allowsEverything
+                    ? "Access is open: everybody may do everything." : "Documents and files belong to their owners.",
             ] + variables).joined(separator: "\n")
     }
 

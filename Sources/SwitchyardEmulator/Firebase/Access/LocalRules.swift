@@ -1,12 +1,19 @@
 package import Switchyard
+import Synchronization
 
 /// Who may do what with documents and files, as <doc:LocalFirebaseRules> tells it.
-package struct LocalRules: Sendable {
+package final class LocalRules: Sendable {
     package enum Action: Sendable { case read, write }
 
-    package let isOpen: Bool
+    private let open: Mutex<Bool>
 
-    package init(isOpen: Bool) { self.isOpen = isOpen }
+    package init(isOpen: Bool) { open = Mutex(isOpen) }
+
+    /// Whether everybody may do everything; may be switched at any time.
+    package var isOpen: Bool {
+        get { open.withLock { $0 } }
+        set { open.withLock { $0 = newValue } }
+    }
 
     /// Whether rules stand in this caller's way at all.
     package func bind(_ caller: LocalCaller) -> Bool { !isOpen && caller != .owner }

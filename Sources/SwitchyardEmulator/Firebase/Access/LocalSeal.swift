@@ -39,5 +39,6 @@ struct LocalSeal: Sendable {
         case temporaryProof = "local-proof"
         case browserSession = "local-browser-session"
         case browserCode = "local-browser-code"
+        case installationToken = "local-installation"
     }
 }

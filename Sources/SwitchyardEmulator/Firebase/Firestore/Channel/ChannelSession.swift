@@ -1,0 +1,221 @@
+import SwitchyardBytes
+import Synchronization
+
+/// What a session carries: the messages of a client come in, in order and once.
+protocol ChannelStream: AnyObject, Sendable {
+    func receive(_ message: JSON)
+    /// Nothing comes any more and nothing that is sent arrives.
+    func end()
+}
+
+/// One WebChannel session: puts the client's messages in order, and keeps its own until they have arrived.
+final class ChannelSession: Sendable {
+    private struct State {
+        /// Numbers of messages count over the whole session; every one is taken once, in order.
+        var nextMessage = 0
+        var early: [Int: JSON] = [:]
+        var isDelivering = false
+        var stream: (any ChannelStream)?
+
+        var nextArray = 1
+        /// What the client has not acknowledged, with its number.
+        var arrays: [(id: Int, payload: [UInt8])] = []
+        /// The last one written to the present back channel.
+        var sent = 0
+        /// Counts back channels; only the newest one gets anything.
+        var channel = 0
+        var isChannelOpen = false
+        var waiting: CheckedContinuation<Void, Never>?
+        var isClosed = false
+        var seenAt = ContinuousClock.now
+
+        mutating func takeWaiting() -> CheckedContinuation<Void, Never>? {
+            defer { waiting = nil }
+            return waiting
+        }
+    }
+
+    /// A piece of the back channel holds no more than about so many bytes.
+    private static let frameSize = 64 * 1024
+
+    let id: String
+    /// To be repeated by the client, who asked for it; `nil` if it did not.
+    let stickiness: String?
+    private let faults: StreamFaults
+    private let state = Mutex(State())
+
+    init(isSticky: Bool, faults: StreamFaults) {
+        id = RandomID.make(length: 22) + "=="
+        stickiness = isSticky ? RandomID.make(length: 24) : nil
+        self.faults = faults
+    }
+
+    func attach(_ stream: any ChannelStream) { state.withLock { $0.stream = stream } }
+
+    /// How long nobody has asked for anything; nothing while a back channel is open.
+    var idleTime: Duration {
+        state.withLock { $0.isChannelOpen ? .zero : $0.seenAt.duration(to: .now) }
+    }
+
+    // MARK: From the client
+
+    /// Takes messages; those known already are dropped, those that come too early are kept for their turn.
+    func receive(_ messages: [JSON], from first: Int) {
+        state.withLock { state in
+            state.seenAt = .now
+            for (index, message) in messages.enumerated() where first + index >= state.nextMessage {
+                state.early[first + index] = message
+            }
+        }
+        deliver()
+    }
+
+    private func deliver() {
+        while true {
+            let next = state.withLock { state -> (JSON, any ChannelStream)? in
+                // One at a time: whoever is at it takes what came meanwhile.
+                guard !state.isDelivering, !state.isClosed, let stream = state.stream,
+                    let message = state.early.removeValue(forKey: state.nextMessage)
+                else { return nil }
+                state.isDelivering = true
+                state.nextMessage += 1
+                return (message, stream)
+            }
+            guard let (message, stream) = next else { return }
+            stream.receive(message)
+            state.withLock { $0.isDelivering = false }
+        }
+    }
+
+    /// What a forward request is answered: whether there is a back channel, the last number, bytes under way.
+    var status: JSON {
+        state.withLock { state in
+            guard state.isChannelOpen else { return [0, .integer(Int64(state.nextArray - 1)), 0] }
+            let bytes = state.arrays.reduce(0) { $0 + $1.payload.count }
+            return [1, .integer(Int64(state.nextArray - 1)), .integer(Int64(bytes))]
+        }
+    }
+
+    // MARK: To the client
+
+    func send(_ payloads: [JSON]) {
+        let encoded = payloads.map { $0.bytes() }
+        let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard !state.isClosed else { return nil }
+            for payload in encoded {
+                state.arrays.append((state.nextArray, payload))
+                state.nextArray += 1
+            }
+            return state.takeWaiting()
+        }
+        waiting?.resume()
+    }
+
+    /// Begins a back channel, which ends the one before; what lies behind `acknowledged` is sent again.
+    ///
+    /// - Returns: Its number, for ``nextFrame(of:)``.
+    func openChannel(acknowledged: Int, greets: Bool) -> Int {
+        let (number, former) = state.withLock { state in
+            state.seenAt = .now
+            state.channel += 1
+            state.isChannelOpen = true
+            state.arrays.removeAll { $0.id <= acknowledged }
+            state.sent = acknowledged
+            return (state.channel, state.takeWaiting())
+        }
+        former?.resume()
+        // The first bytes tell the client that nothing on the way is holding them back.
+        if greets { send([["noop"]]) }
+        return number
+    }
+
+    func closeChannel(_ number: Int) {
+        state.withLock { state in
+            guard state.channel == number else { return }
+            state.isChannelOpen = false
+            state.seenAt = .now
+        }
+    }
+
+    /// The next piece for this back channel, waiting until there is one; `nil` when it is over.
+    func nextFrame(of channel: Int) async -> [UInt8]? {
+        while !Task.isCancelled {
+            let (frame, isOver) = state.withLock { state -> ([(id: Int, payload: [UInt8])], Bool) in
+                guard state.channel == channel, !state.isClosed || state.arrays.contains(where: { $0.id > state.sent })
+                else { return ([], true) }
+                var size = 0
+                let frame = state.arrays.drop { $0.id <= state.sent }.prefix { array in
+                    defer { size += array.payload.count }
+                    return size < ChannelSession.frameSize
+                }
+                if let last = frame.last { state.sent = last.id }
+                return (Array(frame), false)
+            }
+            if isOver { return nil }
+            if !frame.isEmpty { return encode(frame) }
+            await waitForMore(channel)
+        }
+        return nil
+    }
+
+    private func waitForMore(_ channel: Int) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let passes = state.withLock { state in
+                    if Task.isCancelled || state.channel != channel || state.isClosed
+                        || (state.arrays.last?.id ?? 0) > state.sent
+                    {
+                        return true
+                    }
+                    state.waiting = continuation
+                    return false
+                }
+                if passes { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.channel == channel ? $0.takeWaiting() : nil }?.resume()
+        }
+    }
+
+    private func encode(_ arrays: [(id: Int, payload: [UInt8])]) -> [UInt8] {
+        let (duplicates, reorders) = faults.strikeFrame(isReorderable: arrays.count > 1)
+        var arrays = arrays
+        if duplicates { arrays += arrays }
+        if reorders { arrays.reverse() }
+        var text: [UInt8] = [UInt8(ascii: "[")]
+        for (index, array) in arrays.enumerated() {
+            if index > 0 { text.append(UInt8(ascii: ",")) }
+            text += "[\(array.id),".utf8
+            text += array.payload
+            text.append(UInt8(ascii: "]"))
+        }
+        text.append(UInt8(ascii: "]"))
+        return ChannelFrame.encode(text)
+    }
+
+    // MARK: The end
+
+    /// Ends the session; what has been sent still goes out on an open back channel.
+    func close() {
+        let (stream, waiting) = state.withLock { state in
+            defer { state.stream = nil }
+            state.isClosed = true
+            return (state.stream, state.takeWaiting())
+        }
+        waiting?.resume()
+        stream?.end()
+    }
+
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+}
+
+/// A piece of a back channel: its length in the units of UTF-16, a line end, and the text.
+enum ChannelFrame {
+    static func encode(_ text: [UInt8]) -> [UInt8] {
+        let units = text.reduce(0) { count, byte in
+            // Every sequence begins with one byte that is no continuation; the longest make two units.
+            count + (byte & 0xC0 == 0x80 ? 0 : byte >= 0xF0 ? 2 : 1)
+        }
+        return Array("\(units)\n".utf8) + text
+    }
+}

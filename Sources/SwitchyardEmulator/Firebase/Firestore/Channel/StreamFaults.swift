@@ -1,0 +1,51 @@
+import Synchronization
+
+/// What can go wrong on purpose inside of streams, where faults of single requests do not reach.
+package final class StreamFaults: Sendable {
+    private struct State {
+        var duplicates = 0
+        var reorders = 0
+        var lies = 0
+        var lie = 0
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// The next `frames` pieces of a back channel bring each of their messages twice.
+    package func duplicateArrays(inNext frames: Int) { state.withLock { $0.duplicates = frames } }
+
+    /// The next `frames` pieces that hold several messages bring them in the wrong order.
+    package func reorderArrays(inNext frames: Int) { state.withLock { $0.reorders = frames } }
+
+    /// The next `times` changes of live queries are followed by a wrong number of documents.
+    package func misstateCounts(by difference: Int, times: Int = 1) {
+        state.withLock { state in
+            state.lie = difference
+            state.lies = times
+        }
+    }
+
+    package func removeAll() { state.withLock { $0 = State() } }
+
+    /// What to do to a piece of several messages, or of one.
+    func strikeFrame(isReorderable: Bool) -> (duplicates: Bool, reorders: Bool) {
+        state.withLock { state in
+            let duplicates = state.duplicates > 0
+            if duplicates { state.duplicates -= 1 }
+            let reorders = isReorderable && state.reorders > 0
+            if reorders { state.reorders -= 1 }
+            return (duplicates, reorders)
+        }
+    }
+
+    /// By how much the next count is to be wrong; `nil` for a true one, which nobody need send.
+    func strikeCount() -> Int? {
+        state.withLock { state in
+            guard state.lies > 0 else { return nil }
+            state.lies -= 1
+            return state.lie
+        }
+    }
+}
