@@ -67,7 +67,8 @@ let package = Package(
         .executableTarget(
             name: "SwitchyardCLI",
             dependencies: [
-                "Switchyard", "SwitchyardMock", "SwitchyardMockHarness", "SwitchyardConformance", "LifeSignalStory",
+                "Switchyard", "SwitchyardMock", "SwitchyardMockHarness", "SwitchyardConformance", "SwitchyardEmulator",
+                "LifeSignalStory",
             ]),
         .executableTarget(
             name: "SwitchyardBench",

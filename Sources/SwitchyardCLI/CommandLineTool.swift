@@ -25,6 +25,7 @@ struct CommandLineTool {
         case "help", "--help", "-h": return try HelpCommand(rest).run()
         case "demo": return try await DemoCommand(rest).run()
         case "conformance": return try await ConformanceCommand(rest).run()
+        case "emulator": return try await EmulatorCommand(rest).run()
         default:
             throw UsageError.unknown("command", name, among: commands)
         }

@@ -29,6 +29,13 @@ struct HelpCommand {
             --filter TEXT   only the checks whose name holds TEXT
             --json          the whole report as JSON
 
+        switchyard emulator firebase [--port N] [--folder PATH] [--project NAME] [--open]
+            Runs a local Firebase for development and tests, on this machine only, and prints its addresses.
+            --port N        where it listens; without it, a free port
+            --folder PATH   where accounts, documents and files are kept; without it, in memory
+            --project NAME  the project it serves; without it, demo-switchyard
+            --open          everybody may do everything; otherwise documents and files belong to their owners
+
         switchyard help
             This text.
 
