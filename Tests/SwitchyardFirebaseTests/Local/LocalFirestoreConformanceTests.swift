@@ -1,0 +1,31 @@
+import Switchyard
+import SwitchyardConformance
+import SwitchyardEmulator
+import Testing
+
+@testable import SwitchyardFirebase
+
+/// Devices of one project on a local Firebase.
+private struct LocalFirestoreHarness: StorageHarness {
+    let site: LocalSite
+    var features: StorageFeatures { FirestoreHarness.features }
+
+    func makeStorageClient() async throws -> any StorageClient { try await site.client() }
+
+    func forbiddenDocument(in namespace: ConformanceNamespace) async throws -> StoragePath {
+        site.firebase.allowsEverything = false
+        return try StoragePath(validating: "users/somebody-else/forbidden/\(namespace)")
+    }
+}
+
+/// The same suite, with the same list of what is left out, as on the vendor's own emulator.
+@Suite struct LocalFirestoreConformanceTests {
+    static let tally = ConformanceTally("local firestore", StorageConformance.all, for: FirestoreHarness.features)
+
+    @Test(arguments: StorageConformance.checks(for: FirestoreHarness.features))
+    func `A local Firestore's storage`(_ check: StorageCheck) async throws {
+        let site = try LocalSite()
+        try await Self.tally.run(check, on: LocalFirestoreHarness(site: site))
+        await site.firebase.stop()
+    }
+}
