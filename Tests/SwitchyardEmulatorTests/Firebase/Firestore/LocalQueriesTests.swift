@@ -107,6 +107,8 @@ import Testing
         _ = try await client.commit(LocalClient.set("q/new", [:]))
         #expect(try await client.commit(set, transaction: id).errorStatus == "ABORTED")
         #expect(try await client.firestore(.post, ":rollback", ["transaction": .string(id)]).json == [:])
+        let unheardOf = try await client.firestore(.post, ":rollback", ["transaction": "Ym9ndXM="])
+        #expect(unheardOf.errorStatus == "INVALID_ARGUMENT")
         await client.stop()
     }
 }

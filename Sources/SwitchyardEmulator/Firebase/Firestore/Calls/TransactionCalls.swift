@@ -16,7 +16,7 @@ extension FirestoreCall {
     func rollback() throws(FirestoreFailure) -> JSON {
         try allow(["transaction"])
         guard let id = body["transaction"]?.string else { throw .invalid("A rollback names its transaction.") }
-        database.rollBack(id)
+        try database.rollBack(id)
         return [:]
     }
 }

@@ -10,8 +10,15 @@ final class LocalDatabase: Sendable {
         /// Grows with every commit, whatever the clock does.
         var lastCommit = Timestamp(microseconds: 0)
         var transactions: [String: LocalTransaction] = [:]
+        /// When those that are over ended: rolling one of them back is no error, as one that never was would be.
+        var endedTransactions: [String: Timestamp] = [:]
         var listeners: [Int: ListenStream] = [:]
         var nextListener = 0
+
+        mutating func end(_ transaction: String, at now: Timestamp) {
+            guard transactions.removeValue(forKey: transaction) != nil else { return }
+            endedTransactions[transaction] = now
+        }
     }
 
     /// From which documents a call reads.
@@ -85,6 +92,9 @@ final class LocalDatabase: Sendable {
         state.withLock { state in
             let now = now()
             state.transactions = state.transactions.filter { !$0.value.hasRunOut(at: now) }
+            state.endedTransactions = state.endedTransactions.filter {
+                now.seconds < $0.value.seconds + LocalTransaction.lifetime
+            }
             let id = Base64.encode(Array("transaction-\(RandomID.make())".utf8))
             state.transactions[id] = LocalTransaction(
                 isReadOnly: options.isReadOnly, documents: state.documents, readTime: readTime(&state), now: now)
@@ -92,14 +102,23 @@ final class LocalDatabase: Sendable {
         }
     }
 
-    /// Forgets a transaction; no error if there is none.
-    func rollBack(_ id: String) { state.withLock { $0.transactions[id] = nil } }
+    /// Gives a transaction up, which may be over already.
+    func rollBack(_ id: String) throws(FirestoreFailure) {
+        try state.withLock { state throws(FirestoreFailure) in
+            guard state.transactions[id] != nil || state.endedTransactions[id] != nil else {
+                throw LocalDatabase.noSuchTransaction
+            }
+            state.end(id, at: now())
+        }
+    }
+
+    private static let noSuchTransaction = FirestoreFailure.invalid("Transaction is invalid or closed.")
 
     private func use(_ id: String, in state: inout State) throws(FirestoreFailure) -> LocalTransaction {
         let now = now()
         guard var transaction = state.transactions[id], !transaction.hasRunOut(at: now) else {
-            state.transactions[id] = nil
-            throw .invalid("Transaction is invalid or closed.")
+            state.end(id, at: now)
+            throw LocalDatabase.noSuchTransaction
         }
         transaction.usedAt = now
         state.transactions[id] = transaction
@@ -115,7 +134,7 @@ final class LocalDatabase: Sendable {
         try state.withLock { state throws(FirestoreFailure) in
             if let transaction {
                 let open = try use(transaction, in: &state)
-                state.transactions[transaction] = nil
+                state.end(transaction, at: now())
                 guard !open.isReadOnly || writes.isEmpty else {
                     throw .invalid("Cannot modify entities in a read-only transaction.")
                 }
