@@ -18,7 +18,10 @@ public final class LocalSupabase: Sendable {
     /// - Parameters:
     ///   - postgresPort: Where a PostgreSQL on this machine lets `user` in without a password. The user must be allowed to
     ///     take the roles `anon`, `authenticated` and `service_role`.
+    ///   - user: As whom the server connects.
+    ///   - database: Which of that PostgreSQL's databases is served.
     ///   - port: 0 picks a free one.
+    ///   - now: The clock that tokens run out by.
     /// - Throws: When the port is taken.
     public init(
         postgresPort: UInt16, user: String = "postgres", database: String = "postgres", port: UInt16 = 0,
