@@ -11,7 +11,6 @@ let package = Package(
     products: [
         .library(name: "Switchyard", targets: ["Switchyard"]),
         .library(name: "SwitchyardMock", targets: ["SwitchyardMock"]),
-        .library(name: "SwitchyardSync", targets: ["SwitchyardSync"]),
         .library(name: "SwitchyardFirebase", targets: ["SwitchyardFirebase"]),
         .library(name: "SwitchyardSync", targets: ["SwitchyardSync"]),
         .library(name: "SwitchyardConformance", targets: ["SwitchyardConformance"]),
