@@ -58,12 +58,14 @@ extension Switchboard {
         deliver: @escaping @Sendable (Stream.Element) -> Void,
         finish: @escaping @Sendable (Result<Void, Stream.Failure>) -> Void
     ) -> @Sendable () -> Void where Stream.Element: Sendable {
-        let present = Mutex<Task<Void, Never>?>(nil)
-        let unfollow = follow { client in
+        let present = Mutex(Present())
+        let unfollow = follow { client, generation in
             present.withLock { present in
-                let before = present
+                guard !present.isOver, generation > present.generation else { return }
+                present.generation = generation
+                let before = present.task
                 before?.cancel()
-                present = Task {
+                present.task = Task {
                     if let before {
                         await before.value
                         moving()
@@ -82,7 +84,19 @@ extension Switchboard {
         }
         return {
             unfollow()
-            present.withLock { $0 }?.cancel()
+            let last = present.withLock { present in
+                present.isOver = true
+                return present.task
+            }
+            last?.cancel()
         }
     }
+}
+
+/// What runs for a stream, and on the client of which generation.
+private struct Present {
+    var task: Task<Void, Never>?
+    var generation = -1
+    /// Whether the consumer has left; nothing begins after that.
+    var isOver = false
 }

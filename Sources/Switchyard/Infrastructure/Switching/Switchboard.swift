@@ -11,11 +11,15 @@ final class Switchboard<Client: Sendable>: Sendable {
         /// Calls under way, by the generation they began in.
         var running: [Int: Int] = [:]
         var waiters: [(id: Int, generation: Int, continuation: CheckedContinuation<Void, Never>)] = []
-        var followers: [Int: @Sendable (Client) -> Void] = [:]
+        var followers: [Int: Follower] = [:]
         var nextID = 0
 
         func isDrained(upTo generation: Int) -> Bool { !running.keys.contains { $0 <= generation } }
     }
+
+    /// Called outside of the lock: one of several exchanges may come late, or after the end of following. A client with a
+    /// lower generation than one seen before is out of date.
+    typealias Follower = @Sendable (_ client: Client, _ generation: Int) -> Void
 
     private let state: Mutex<State>
 
@@ -64,7 +68,7 @@ final class Switchboard<Client: Sendable>: Sendable {
             }
             return (state.generation, Array(state.followers.values))
         }
-        for follower in followers { follower(client) }
+        for follower in followers { follower(client, generation + 1) }
         return generation
     }
 
@@ -105,13 +109,13 @@ final class Switchboard<Client: Sendable>: Sendable {
     }
 
     /// Calls `follower` now and at every exchange, until the returned closure is called.
-    func follow(_ follower: @escaping @Sendable (Client) -> Void) -> @Sendable () -> Void {
-        let (id, client) = state.withLock { state in
+    func follow(_ follower: @escaping Follower) -> @Sendable () -> Void {
+        let (id, client, generation) = state.withLock { state in
             state.nextID += 1
             state.followers[state.nextID] = follower
-            return (state.nextID, state.client)
+            return (state.nextID, state.client, state.generation)
         }
-        follower(client)
+        follower(client, generation)
         return { [weak self] in self?.state.withLock { $0.followers[id] = nil } }
     }
 }

@@ -1,0 +1,96 @@
+import SwitchyardTestSupport
+import Synchronization
+import Testing
+
+@testable import Switchyard
+
+/// Streams on a board whose clients are numbers, each of which stays open until it is left.
+private final class Following: Sendable {
+    let board = Switchboard(0)
+    /// How many streams are open on each client.
+    private let streams = Mutex<[Int: Int]>([:])
+    private let probes = Mutex(0)
+
+    typealias Iterator = SnapshotStream<Int, Never>.AsyncIterator
+
+    var open: [Int: Int] { streams.withLock { $0.filter { $0.value != 0 } } }
+    /// How many streams something still holds, be it a task that has not begun.
+    var held: Int { probes.withLock { $0 } }
+
+    private final class Probe: Sendable {
+        let following: Following
+        init(_ following: Following) {
+            self.following = following
+            following.probes.withLock { $0 += 1 }
+        }
+        deinit { following.probes.withLock { $0 -= 1 } }
+    }
+
+    func iterator() -> Iterator {
+        let probe = Probe(self)
+        return board.snapshots { client in
+            SnapshotStream { continuation in
+                probe.following.streams.withLock { $0[client, default: 0] += 1 }
+                continuation.yield(client)
+                return { probe.following.streams.withLock { $0[client, default: 0] -= 1 } }
+            }
+        }.makeAsyncIterator()
+    }
+
+    /// Iterators that have begun, on the client that is there now.
+    func begin(_ count: Int) async -> [Iterator] {
+        var iterators: [Iterator] = []
+        for _ in 0..<count {
+            var iterator = iterator()
+            #expect(await iterator.next() != nil)
+            iterators.append(iterator)
+        }
+        return iterators
+    }
+}
+
+@Suite struct FollowingTests {
+    // An exchange calls its followers in any order, so that one of many in one of several rounds comes after the one which
+    // interferes is as good as certain.
+
+    @Test func `An exchange that comes in late does not bring back the client before`() async throws {
+        for _ in 0..<8 {
+            let following = Following()
+            let iterators = await following.begin(16)
+            let unfollow = following.board.follow { client, _ in
+                if client == 1 { following.board.replace(with: 2) }
+            }
+            following.board.replace(with: 1)
+            try await eventually("all are on the last client", within: .seconds(20)) { following.open == [2: 16] }
+            unfollow()
+            withExtendedLifetime(iterators) {}
+        }
+    }
+
+    @Test func `A consumer that leaves during an exchange leaves nothing behind`() async throws {
+        for _ in 0..<8 {
+            let following = Following()
+            let iterators = Mutex(await following.begin(16))
+            let unfollow = following.board.follow { client, _ in
+                if client == 1 { iterators.withLock { $0 = [] } }
+            }
+            following.board.replace(with: 1)
+            try await eventually("nothing holds a stream", within: .seconds(20)) { following.held == 0 }
+            #expect(following.open == [:])
+            unfollow()
+        }
+    }
+
+    @Test func `Whoever begins while clients are exchanged ends on the last`() async throws {
+        for _ in 0..<500 {
+            let following = Following()
+            async let exchange: Void = {
+                for client in 1...3 { following.board.replace(with: client) }
+            }()
+            let iterators = await following.begin(2)
+            await exchange
+            try await eventually("both are on the last client", within: .seconds(20)) { following.open == [3: 2] }
+            withExtendedLifetime(iterators) {}
+        }
+    }
+}
