@@ -121,6 +121,42 @@ private struct SideModule<Side: TestSide>: InfrastructureModule {
         board.release(lease)
     }
 
+    @Test func `A file that is being read ends on the client it began on, which is in use until then`() async throws {
+        let old = MockFileStorageClient(east.backend, partSize: 4)
+        let new = MockFileStorageClient(west.backend, partSize: 4)
+        for (client, text) in [(old, "from the east"), (new, "from the west")] {
+            _ = try await client.put(Data(text.utf8), at: "a.txt")
+        }
+        let board = Switchboard<any FileStorageClient>(old)
+        let switchable = SwitchableFileStorageClient(board: board)
+        let bytes = switchable.bytes(of: "a.txt", range: nil)
+
+        var reading = bytes.makeAsyncIterator()
+        var contents = try #require(try await reading.next())
+        let generation = board.replace(with: new)
+        let clock = ManualClock()
+        let draining = Task { await board.drain(generation, within: .seconds(30), clock: clock) }
+        try await eventually("the old client is waited for", within: .seconds(20)) { clock.sleeperCount == 1 }
+        while let part = try await reading.next() { contents += part }
+        #expect(String(decoding: contents, as: UTF8.self) == "from the east")
+        #expect(await draining.value == 0)
+        #expect(try await reading.next() == nil)
+
+        // The same stream, begun after the switch; left before its end.
+        for try await part in bytes {
+            #expect(part == Data("from".utf8))
+            let clock = ManualClock()
+            let generation = board.replace(with: old)
+            let draining = Task { await board.drain(generation, within: .seconds(30), clock: clock) }
+            try await eventually("so is the new one", within: .seconds(20)) { clock.sleeperCount == 1 }
+            clock.advance(by: .seconds(30))
+            #expect(await draining.value == 1)
+            break
+        }
+        let left = board.replace(with: new)
+        #expect(await board.drain(left, within: .seconds(30), clock: clock) == 0)
+    }
+
     @Test func `Domain clients follow the storage, and those that are pinned stay`() async throws {
         var selection = InfrastructureSelection(default: "east")
         selection.contacts = "east"

@@ -19,7 +19,7 @@ struct SwitchableFileStorageClient: FileStorageClient {
     }
     func bytes(of path: FilePath, range: Range<Int64>?) -> EventStream<Data, FileStorageError> {
         // Half a file of the one and half of the other would be no file at all, so this stream does not move.
-        board.client.bytes(of: path, range: range)
+        EventStream(from: { [board] in PinnedSource(board) { $0.bytes(of: path, range: range) } })
     }
     func data(at path: FilePath, range: Range<Int64>?, limit: Int) async throws(FileStorageError) -> Data {
         try await board.run { client throws(FileStorageError) in
