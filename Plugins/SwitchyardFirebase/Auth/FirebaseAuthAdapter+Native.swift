@@ -22,7 +22,7 @@ extension FirebaseAuthAdapter {
     /// The language of mails and messages from now on, such as `fr`; `nil` leaves it to the project.
     public func useLanguage(_ name: String?) { service.language.value = name }
 
-    /// Sends a code for ``AuthCredential/phoneCode(_:_:)``.
+    /// Sends a code for `AuthCredential.phoneCode`.
     public func sendPhoneCode(to phoneNumber: String, proof: AppProof) async throws(AuthError) -> PhoneVerification {
         var body = proof.body
         body["phoneNumber"] = .string(phoneNumber)

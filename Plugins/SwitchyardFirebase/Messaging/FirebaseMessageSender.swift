@@ -40,7 +40,9 @@ public final class FirebaseMessageSender: Sendable {
         self.now = now
     }
 
-    /// - Parameter isDryRun: Checks everything, the registration too, and delivers nothing.
+    /// - Parameters:
+    ///   - message: What is sent, and to whom.
+    ///   - isDryRun: Checks everything, the registration too, and delivers nothing.
     /// - Returns: The server's name for the message.
     /// - Throws: `.unregistered` for a device that is gone: forget its token; `.rateLimited` with the time to wait.
     @discardableResult

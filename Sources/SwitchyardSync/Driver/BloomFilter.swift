@@ -9,7 +9,9 @@ public struct BloomFilter: Sendable, Hashable {
     private let prefix: String
 
     /// - Parameters:
+    ///   - bitmap: The bits, the lowest of each byte first.
     ///   - padding: How many bits at the end of `bitmap` do not count, 0 to 7.
+    ///   - hashCount: How many bits each name has set.
     ///   - prefix: What stands before a document's path to make the name that was put in.
     /// - Returns: `nil` when the numbers contradict each other; a server's filter is then to be ignored.
     public init?(bitmap: [UInt8], padding: Int, hashCount: Int, prefix: String) {

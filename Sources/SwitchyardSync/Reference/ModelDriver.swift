@@ -8,7 +8,9 @@ public struct ModelDriver: SyncDriver {
     private let server: ModelServer
     private let clock: any Clock<Duration>
 
-    /// - Parameter clock: What the delays of ``ModelFaults`` are measured with.
+    /// - Parameters:
+    ///   - server: Whom it asks.
+    ///   - clock: What the delays of ``ModelFaults`` are measured with.
     public init(_ server: ModelServer, clock: any Clock<Duration> = ContinuousClock()) {
         self.server = server
         self.clock = clock

@@ -47,7 +47,9 @@ struct ModelWeather {
 extension ModelServer {
     /// Has messages get lost, doubled and delayed from now on; without faults, everything that is still late arrives.
     ///
-    /// - Parameter seed: Equal seeds draw equal chances.
+    /// - Parameters:
+    ///   - faults: What happens, and how often.
+    ///   - seed: Equal seeds draw equal chances.
     public func setFaults(_ faults: ModelFaults, seed: UInt64 = 1) {
         state.withLock {
             $0.weather = ModelWeather(seed: seed)

@@ -96,7 +96,9 @@ public final class ModelServer: Sendable {
 
     /// Carries out a batch, and tells every stream. One that was here before has its first answer and no effect.
     ///
-    /// - Parameter id: The batch's name, under which the result can be asked for; `nil` for a transaction's.
+    /// - Parameters:
+    ///   - writes: All of them take effect, or none.
+    ///   - id: The batch's name, under which the result can be asked for; `nil` for a transaction's.
     public func commit(_ writes: [DocumentWrite], id: String? = nil) throws(StorageError) -> CommitResult {
         let (result, told) = try state.withLock { state throws(StorageError) in
             guard state.isReachable else { throw ModelServer.unreachable }

@@ -20,7 +20,9 @@ public struct SyncStorage: Sendable, Hashable {
 
     /// In a folder of its own, made when it is missing, for one client at a time.
     ///
-    /// - Parameter maximumBytes: Above about this size, what was not used for longest is removed little by little.
+    /// - Parameters:
+    ///   - url: The folder; nobody else keeps anything in it.
+    ///   - maximumBytes: Above about this size, what was not used for longest is removed little by little.
     public static func folder(_ url: URL, maximumBytes: Int64 = 100 << 20) -> SyncStorage {
         var limits = CacheLimits()
         limits.threshold = maximumBytes

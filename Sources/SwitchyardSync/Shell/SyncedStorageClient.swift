@@ -17,6 +17,7 @@ public final class SyncedStorageClient: StorageClient {
     let isNetworkEnabled = Mutex(true)
 
     /// - Parameters:
+    ///   - driver: The server's side.
     ///   - storage: Opened by the first call that needs it; that call throws `.localStore` when it cannot be.
     ///   - userID: Whose queue of writes it is; see ``setUser(_:)``.
     ///   - clock: What pauses are measured with.
