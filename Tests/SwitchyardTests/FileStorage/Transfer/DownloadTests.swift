@@ -136,7 +136,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: bench.folder.path) == ["copy"])
     }
 
-    @Test func `A paused download waits and goes on`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `A paused download waits and goes on`() async throws {
         let bench = try TransferBench()
         defer { bench.remove() }
         bench.server.put(TransferBench.bytes(1000))
