@@ -42,7 +42,7 @@ final class DownloadRun: FileTransferControls {
         _ file: DownloadFile, _ describe: () async throws(FileStorageError) -> StoredFile,
         _ read: (StoredFile) -> DownloadReader
     ) async throws(FileStorageError) -> FileMetadata {
-        status.show(phase: .running)
+        showPhase()
         var replacements = 0
         while true {
             await waitWhilePaused()
@@ -92,13 +92,22 @@ final class DownloadRun: FileTransferControls {
         }
     }
 
-    private func release(opening: Bool = false) {
+    private func release() {
         let waiter = gate.withLock { gate in
-            if opening { gate.isClosed = false }
             defer { gate.waiter = nil }
             return gate.waiter
         }
         waiter?.resume()
+    }
+
+    /// Closes or opens the gate, if told to, and shows what it is then. Noted within its lock, because the run may
+    /// begin while its owner already pauses it, and the later of the two is what must be seen.
+    private func showPhase(closing: Bool? = nil) {
+        gate.withLock { gate in
+            if let closing { gate.isClosed = closing }
+            status.note(phase: gate.isClosed ? .paused : .running)
+        }
+        status.tell()
     }
 
     // MARK: The owner's side
@@ -112,13 +121,12 @@ final class DownloadRun: FileTransferControls {
     }
 
     func pause() async {
-        gate.withLock { $0.isClosed = true }
-        status.show(phase: .paused)
+        showPhase(closing: true)
     }
 
     func resume() async {
-        release(opening: true)
-        status.show(phase: .running)
+        showPhase(closing: false)
+        release()
     }
 
     func cancel() async {

@@ -31,6 +31,12 @@ final class TransferStatus: Sendable {
     ///   - completed: Less than was shown before shows nothing: bytes that are sent again are not new.
     ///   - total: Once it is known.
     func show(phase: TransferProgress.Phase? = nil, completed: Int64? = nil, total: Int64? = nil) {
+        note(phase: phase, completed: completed, total: total)
+        tell()
+    }
+
+    /// ``show(phase:completed:total:)`` in two steps, for who decides under a lock and must not call listeners in it.
+    func note(phase: TransferProgress.Phase? = nil, completed: Int64? = nil, total: Int64? = nil) {
         state.withLock { state in
             guard state.outcome == nil else { return }
             let old = state.progress
@@ -41,7 +47,6 @@ final class TransferStatus: Sendable {
             state.progress = new
             state.hasNews = true
         }
-        tell()
     }
 
     /// The end; only the first counts.
@@ -62,7 +67,7 @@ final class TransferStatus: Sendable {
     }
 
     /// Tells the listeners, one thread at a time, so that nobody gets an older state after a newer one.
-    private func tell() {
+    func tell() {
         while true {
             let news = state.withLock { state -> (TransferProgress, isOver: Bool, [(Listener, isNew: Bool)])? in
                 guard state.hasNews, !state.isTelling else { return nil }

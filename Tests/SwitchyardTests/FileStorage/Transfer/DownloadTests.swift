@@ -152,6 +152,23 @@ import Testing
         #expect(error?.code == .shutDown)
     }
 
+    @Test(.timeLimit(.minutes(1))) func `A download paused as it begins is shown as paused, whoever comes first`()
+        async throws
+    {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        bench.server.put(TransferBench.bytes(1000))
+        let file = bench.folder.appendingPathComponent("copy")
+        for _ in 0..<200 {
+            let transfer = try download(bench, to: file)
+            await transfer.pause()
+            // The run's own beginning may come after the pause: what is shown last is what holds.
+            for await progress in transfer.progress where progress.phase == .paused { break }
+            await transfer.resume()
+            #expect(try await bench.letTimePass { try await transfer.result() }.size == 1000)
+        }
+    }
+
     @Test func `There is no download into a folder that is not there`() async throws {
         let bench = try TransferBench()
         defer { bench.remove() }
