@@ -3,7 +3,7 @@ import SwitchyardTestSupport
 import Testing
 
 @Suite struct QueryViewTests {
-    /// The slow, obvious model of a query's window.
+    /// A query's window by sorting everything; the evaluator's own meaning is compared with a model elsewhere.
     static func window(of query: Query, _ documents: some Sequence<DocumentSnapshot>) -> [DocumentSnapshot] {
         let evaluator = QueryEvaluator(query)
         let all = documents.filter { evaluator.matches($0) }.sorted { evaluator.ordering($0, $1) == .before }

@@ -96,11 +96,11 @@ public struct Query: Sendable, Hashable {
         guard !orders.contains(where: { $0.field.isDocumentID }) else { return result }
         let direction = orders.last?.direction ?? .ascending
         let implied = (filter?.inequalityFields ?? []).sorted { $0.ordering(to: $1) == .before }
-        for field in implied where !result.contains(where: { $0.field == field }) {
+        // A condition on the name implies nothing more: the name is the last anyway, whatever its place by spelling.
+        for field in implied where !field.isDocumentID && !result.contains(where: { $0.field == field }) {
             result.append(Order(field, direction))
         }
-        if !result.contains(where: { $0.field.isDocumentID }) { result.append(Order(.documentID, direction)) }
-        return result
+        return result + [Order(.documentID, direction)]
     }
 
     /// Whether every document of the collection, and only they, are the result.
