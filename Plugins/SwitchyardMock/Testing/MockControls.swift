@@ -59,7 +59,12 @@ public final class MockControls<Failure: ClientError>: Sendable {
     ) { add(operation.name, call, times) { .success(answer) } }
 
     /// Lets the next writing calls take effect and loses the answer on its way.
-    public func loseAnswers(_ count: Int = 1) { change { $0.lostAnswers += count } }
+    public func loseAnswers(_ count: Int = 1) {
+        change {
+            let (sum, overflow) = $0.lostAnswers.addingReportingOverflow(max(0, count))
+            $0.lostAnswers = overflow ? .max : sum
+        }
+    }
 
     /// Forgets scripts, failures and lost answers that have not had their turn.
     public func reset() {
@@ -142,8 +147,9 @@ public final class MockControls<Failure: ClientError>: Sendable {
         _ outcome: @escaping @Sendable () -> Result<any Sendable, Failure>
     ) {
         let first = max(1, call)
+        let (last, overflow) = first.addingReportingOverflow(max(1, times) - 1)
         change {
-            $0.rules.append(Rule(operation: operation, calls: first...(first + max(1, times) - 1), outcome: outcome))
+            $0.rules.append(Rule(operation: operation, calls: first...(overflow ? .max : last), outcome: outcome))
         }
     }
 

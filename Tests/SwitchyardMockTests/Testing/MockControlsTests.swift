@@ -19,6 +19,19 @@ import Testing
         #expect(try await storage.count(Query(in: "a")) == 2)
     }
 
+    @Test func `From some call on, all can fail, and all answers be lost`() async throws {
+        storage.controls.fail(.snapshot, onCall: 2, times: .max, with: StorageError(.unauthorized, "Refused."))
+        storage.controls.failAny(onCall: .max, times: 2, with: StorageError(.unauthorized, "Refused."))
+        _ = try await storage.snapshot("a/1")
+        for _ in 0..<3 {
+            await #expect(throws: StorageError.self) { try await storage.snapshot("a/1") }
+        }
+        storage.controls.loseAnswers(.max)
+        storage.controls.loseAnswers()
+        storage.controls.reset()
+        _ = try await storage.snapshot("a/1")
+    }
+
     @Test func `A scripted answer comes instead of the backend's`() async throws {
         storage.controls.answer(.snapshot, times: 2, with: .existing("a/1", ["n": 7]))
         #expect(try await storage.snapshot("a/1")["n"] == 7)

@@ -17,6 +17,7 @@ import Testing
             { try things.limited(toLast: 1) },
             { try things.ordered(by: "a").limited(toLast: 0) },
             { try things.skipping(-1) },
+            { try things.skipping(.max) },
             { try things.skipping(1).ordered(by: "a").limited(toLast: 1) },
             { try things.ordered(by: "a").limited(toLast: 1).skipping(1) },
             { try things.ordered(by: "a").ordered(by: "a", .descending) },
@@ -53,6 +54,18 @@ import Testing
         var nested = Filter.field("a", .equal, 1)
         for _ in 0..<1000 { nested = .all([nested]) }
         #expect(throws: StorageError.self) { try things.where(nested) }
+    }
+
+    @Test func `A number that is out of bounds is told both of them`() {
+        let attempts: [() throws -> Query] = [
+            { try Self.things.limited(to: .max) },
+            { try Self.things.ordered(by: "a").limited(toLast: .max) },
+            { try Self.things.skipping(.max) },
+        ]
+        for (attempt, least) in zip(attempts, [1, 1, 0]) {
+            let error = #expect(throws: StorageError.self) { try attempt() }
+            #expect(error?.message.contains("between \(least) and \(Int32.max)") == true)
+        }
     }
 
     @Test func `Equality with null and NaN becomes a test, groups of one are unwrapped`() throws {

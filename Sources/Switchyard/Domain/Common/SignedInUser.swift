@@ -4,11 +4,18 @@ struct SignedInUser<Domain: DomainErrorDomain>: Sendable {
 
     typealias Failure = DomainError<Domain>
 
-    /// - Throws: `.notAuthenticated` unless somebody is signed in.
-    func id() async throws(Failure) -> AuthUser.ID {
-        guard let user = await auth.currentUser else { throw .notAuthenticated }
-        return user.id
+    /// - Throws: `.notAuthenticated` if nobody is signed in. While that cannot be told, something else that is worth another
+    ///   try: an app that hears of no session asks for a password.
+    func user() async throws(Failure) -> AuthUser {
+        switch await auth.state {
+        case .signedIn(let user): return user
+        case .signedOut, .expired: throw .notAuthenticated
+        case .unknown, .locked: throw Failure(.sessionLocked)
+        }
     }
+
+    /// - Throws: As ``user()``.
+    func id() async throws(Failure) -> AuthUser.ID { try await user().id }
 
     /// A stream for the user who is signed in when it starts.
     ///

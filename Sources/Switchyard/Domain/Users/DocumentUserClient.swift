@@ -11,7 +11,7 @@ public struct DocumentUserClient: UserClient {
     }
 
     public func currentUser() async throws(UserError) -> UserModel {
-        guard let account = await core.auth.currentUser else { throw .notAuthenticated }
+        let account = try await signedIn.user()
         return try await UserError.mapping {
             let path = try UserFields.path(account.id)
             if let user = UserModel(try await core.storage.snapshot(path)) { return user }

@@ -35,7 +35,9 @@ public struct UserModel: Sendable, Hashable, Identifiable {
     /// When the next check-in is due; `nil` before the first.
     public var nextCheckInAt: Timestamp? { lastCheckInAt?.advanced(by: checkInInterval) }
     /// When to remind of it; `nil` before the first.
-    public var nextReminderAt: Timestamp? { lastCheckInAt?.advanced(by: checkInInterval - reminderInterval) }
+    public var nextReminderAt: Timestamp? {
+        lastCheckInAt?.advanced(by: checkInInterval.bounded - reminderInterval.bounded)
+    }
 }
 
 extension UserModel: CustomStringConvertible {
@@ -57,22 +59,25 @@ public struct ProfileChanges: Sendable, Hashable {
 }
 
 extension Timestamp {
-    /// This far later, to the nanosecond.
+    /// This far later, to the nanosecond; the first or last timestamp of all if that lies outside of them.
     public func advanced(by duration: Duration) -> Timestamp {
-        let (more, attoseconds) = duration.components
+        let (more, attoseconds) = duration.bounded.components
         var nanoseconds = Int64(self.nanoseconds) + attoseconds / 1_000_000_000
         var carry: Int64 = 0
         if nanoseconds >= 1_000_000_000 { (nanoseconds, carry) = (nanoseconds - 1_000_000_000, 1) }
         if nanoseconds < 0 { (nanoseconds, carry) = (nanoseconds + 1_000_000_000, -1) }
-        let (sum, overflow) = seconds.addingReportingOverflow(more)
-        return Timestamp(
-            clampingSeconds: overflow ? (more > 0 ? .max : .min) : sum + carry, nanoseconds: Int32(nanoseconds))
+        return Timestamp(clampingSeconds: seconds + more + carry, nanoseconds: Int32(nanoseconds))
     }
 
     /// How much time lies between the two; negative if `other` is later.
     public func timeSince(_ other: Timestamp) -> Duration {
         .seconds(seconds - other.seconds) + .nanoseconds(Int64(nanoseconds - other.nanoseconds))
     }
+}
+
+extension Duration {
+    /// At most 2⁶⁰ seconds either way: far more than lies between any two timestamps, and safe to add up and take apart.
+    fileprivate var bounded: Duration { min(max(self, .seconds(-1 << 60)), .seconds(1 << 60)) }
 }
 
 /// The names of the fields in `users/{id}`: one place for all domain clients.
@@ -91,10 +96,15 @@ enum UserFields {
 }
 
 extension UserModel {
-    /// - Returns: `nil` for a document that does not exist. Fields of another type than expected count as missing.
+    /// - Returns: `nil` for a document that does not exist. Fields of another type than expected count as missing,
+    ///   and so do intervals that are negative or beyond 1e9 seconds.
     init?(_ document: DocumentSnapshot) {
         guard let data = document.data else { return nil }
-        func seconds(_ name: String) -> Duration? { data[name]?.doubleValue.map { .seconds($0) } }
+        // Anybody who may write the document chooses this number; not every double is a duration.
+        func seconds(_ name: String) -> Duration? {
+            guard let value = data[name]?.doubleValue, (0...1e9).contains(value) else { return nil }
+            return .seconds(value)
+        }
         self.init(
             id: document.id, email: data[UserFields.email]?.stringValue,
             displayName: data[UserFields.displayName]?.stringValue,

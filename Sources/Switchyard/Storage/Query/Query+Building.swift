@@ -52,7 +52,7 @@ extension Query {
     /// At most the first `count` results.
     public func limited(to count: Int) throws(StorageError) -> Query {
         guard count > 0, count <= Int(Int32.max) else {
-            throw .invalid("A limit must be 1 or more, this one is \(count).")
+            throw .invalid("A limit must lie between 1 and \(Int32.max), this one is \(count).")
         }
         var copy = self
         copy.limit = .first(count)
@@ -62,7 +62,7 @@ extension Query {
     /// At most the last `count` results, still in the query's order. Needs an explicit order.
     public func limited(toLast count: Int) throws(StorageError) -> Query {
         guard count > 0, count <= Int(Int32.max) else {
-            throw .invalid("A limit must be 1 or more, this one is \(count).")
+            throw .invalid("A limit must lie between 1 and \(Int32.max), this one is \(count).")
         }
         guard !orders.isEmpty else { throw .invalid("Add an order before limiting to the last results.") }
         guard offset == 0 else { throw .invalid("An offset cannot be combined with a limit to the last results.") }
@@ -74,7 +74,7 @@ extension Query {
     /// Leaves out the first `count` results. Servers read (and charge) them all the same; cursors are cheaper.
     public func skipping(_ count: Int) throws(StorageError) -> Query {
         guard count >= 0, count <= Int(Int32.max) else {
-            throw .invalid("An offset must be 0 or more, this one is \(count).")
+            throw .invalid("An offset must lie between 0 and \(Int32.max), this one is \(count).")
         }
         if case .last = limit { throw .invalid("An offset cannot be combined with a limit to the last results.") }
         var copy = self
