@@ -74,7 +74,7 @@ let package = Package(
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardURLSession", "SwitchyardSync",
                 "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase", "SwitchyardEmulator",
-                .target(name: "CCurl", condition: .when(platforms: [.linux])),
+                "SwitchyardTestSupport", .target(name: "CCurl", condition: .when(platforms: [.linux])),
             ]),
 
         // Examples: built with everything else, so they never rot.

@@ -14,6 +14,22 @@
             }
         }
 
+        /// One handle, one connection, the same body `count` times.
+        static func posts(_ url: String, _ body: [UInt8], count: Int) async throws {
+            try await onThread {
+                let easy = try handle(url)
+                defer { ccurl_easy_free(easy) }
+                let list = ccurl_list_append(nil, "Content-Type: application/json")
+                defer { ccurl_list_free(list) }
+                ccurl_set_pointer(easy, CCURL_OPT_HTTPHEADER, list)
+                ccurl_set_long(easy, CCURL_OPT_POST, 1)
+                ccurl_set_offset(easy, CCURL_OPT_POSTFIELDSIZE_LARGE, Int64(body.count))
+                body.withUnsafeBytes { _ = ccurl_set_pointer(easy, CCURL_OPT_COPYPOSTFIELDS, $0.baseAddress) }
+                ccurl_set_write_callback(easy) { _, size, count, _ in size * count }
+                for _ in 0..<count { try perform(easy) }
+            }
+        }
+
         /// Writes each piece to `descriptor` as it comes.
         static func download(_ url: String, to descriptor: Int32) async throws {
             try await onThread {

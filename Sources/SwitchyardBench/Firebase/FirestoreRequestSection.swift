@@ -1,0 +1,69 @@
+#if os(Linux)
+    import Switchyard
+    import SwitchyardFirebase
+
+    /// Single documents, one after the other and sixteen at once, beside a bare libcurl loop with the same bodies.
+    struct FirestoreRequestSection: BenchSection {
+        let name = "firestore-requests"
+
+        func run(_ bench: Bench) async throws {
+            let site = try await FirestoreBenchSite.start()
+            defer { site.stop() }
+            let client = try await site.client()
+            for number in 0..<16 { try await set(client, number, to: 0) }
+            // The emulator compiles what it runs often: first warm, then measured.
+            for concurrency in [1, 16] {
+                let count = bench.settings.count(concurrency == 1 ? 800 : 2_400, quick: 64)
+                try await compare(bench, "get", concurrency, count) { worker, count in
+                    try await BlockingCurl.posts(site.url("batchGet"), site.getBody(path(worker)), count: count)
+                } ours: { worker, count in
+                    for _ in 0..<count {
+                        guard try await client.snapshot(path(worker), from: .server).exists else {
+                            throw BenchFailure("a wrong answer")
+                        }
+                    }
+                }
+                try await compare(bench, "set", concurrency, count) { worker, count in
+                    try await BlockingCurl.posts(site.url("commit"), site.setBody(path(worker), 1), count: count)
+                } ours: { worker, count in
+                    for number in 0..<count { try await set(client, worker, to: number) }
+                }
+            }
+            await client.shutDown()
+        }
+
+        private func compare(
+            _ bench: Bench, _ what: String, _ concurrency: Int, _ count: Int,
+            bare: @escaping @Sendable (Int, Int) async throws -> Void,
+            ours: @escaping @Sendable (Int, Int) async throws -> Void
+        ) async throws {
+            let results = try await Contest(rounds: bench.settings.count(7, quick: 1), warmUps: 2).run([
+                .init("blocking libcurl") { try await spread(count, concurrency, bare) },
+                .init("switchyard") { try await spread(count, concurrency, ours) },
+            ])
+            let title = concurrency == 1 ? what : "\(what), \(concurrency) at once"
+            for result in results {
+                await bench.report("\(title), \(result.name)", Double(count) / result.seconds, "req/s")
+            }
+            await bench.report(
+                "\(title), share of blocking libcurl", results[0].seconds / results[1].seconds, "×", .atLeast(0.85))
+        }
+
+        private func spread(
+            _ count: Int, _ concurrency: Int, _ work: @escaping @Sendable (Int, Int) async throws -> Void
+        ) async throws {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for worker in 0..<concurrency { group.addTask { try await work(worker, count / concurrency) } }
+                try await group.waitForAll()
+            }
+        }
+
+        private func path(_ worker: Int) throws -> StoragePath { try CollectionPath("bench").document("d\(worker)") }
+
+        private func set(_ client: any StorageClient, _ worker: Int, to number: Int) async throws {
+            try await client.setDocument(
+                path(worker), ["number": .of(number), "name": "Alice", "isActive": true]
+            ).acknowledged()
+        }
+    }
+#endif
