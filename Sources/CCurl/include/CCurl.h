@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "CCoding.h"
+
 /*
  * libcurl, opened at first use. No header of libcurl is needed for building, and nothing is loaded or linked until
  * ccurl_load is called; the numbers below are libcurl's documented, stable ABI.
@@ -46,7 +48,6 @@ enum {
     CCURL_OPT_HTTP_VERSION = 84,
     CCURL_OPT_BUFFERSIZE = 98,
     CCURL_OPT_NOSIGNAL = 99,
-    CCURL_OPT_ACCEPT_ENCODING = 10102,
     CCURL_OPT_PRIVATE = 10103,
     CCURL_OPT_CONNECT_ONLY = 141,
     CCURL_OPT_CONNECTTIMEOUT_MS = 156,

@@ -18,7 +18,6 @@
         private func setTransferOptions(_ easy: ccurl_easy) {
             setVersion(easy)
             if request.usesFreshConnection { easy.set(CCURL_OPT_FRESH_CONNECT, 1) }
-            if request.decompresses { ccurl_set_string(easy, CCURL_OPT_ACCEPT_ENCODING, "") }
             if case .piped = delivery {
                 easy.set(CCURL_OPT_BUFFERSIZE, 128 * 1024)
                 CurlOptions.setKeepAlive(easy)
@@ -97,6 +96,12 @@
                 try appendHeader("Expect:")
                 // libcurl would call everything a form.
                 if !request.headers.contains("Content-Type") { try appendHeader("Content-Type:") }
+            }
+            // Decoded by us (see `ContentDecoder`); libcurl hands on what it is not told to decode.
+            if request.decompresses, let offer = ContentDecoder.Coding.offer,
+                !request.headers.contains("Accept-Encoding")
+            {
+                try appendHeader("Accept-Encoding: \(offer)")
             }
             for field in request.headers {
                 try appendHeader(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")

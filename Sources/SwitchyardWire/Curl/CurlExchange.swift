@@ -48,6 +48,7 @@
         var abortReason: TransportError?
 
         private var head: ResponseHeadParser
+        private var decoder: ContentDecoder?
         private var body: [UInt8] = []
         private var bodySize: Int64 = 0
         private var uploaded: Int64 = 0
@@ -96,7 +97,9 @@
             case .going: return true
             case .complete:
                 idleWatch?.restart(at: clock.now)
+                guard prepareDecoding() else { return false }
                 deliverHead()
+                letGoOfUpload()
                 return true
             case .tooLarge:
                 return abort(.headTooLarge, "the head of the answer exceeds \(request.maximumHeadSize) bytes")
@@ -104,9 +107,45 @@
             }
         }
 
+        /// libcurl stops sending when a refusal arrives early, but not when it is waiting for more to send: then it would
+        /// wait for ever. Asked again, it either finds that there is nothing to do or goes on waiting.
+        private func letGoOfUpload() {
+            guard isSendingPaused, let easy else { return }
+            isSendingPaused = false
+            ccurl_pause(easy, isReceivingPaused ? CCURL_PAUSE_RECEIVING : 0)
+        }
+
         enum Taken { case all, none, abort }
 
         func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Taken {
+            guard let decoder else { return take(bytes) }
+            switch decoder.decode(bytes, to: take) {
+            case .all: return .all
+            case .none: return .none
+            case .abort: return .abort
+            case .damaged: _ = abort(.badContentCoding, "the body cannot be decompressed")
+            case .outOfMemory: _ = abort(.outOfResources, "out of memory")
+            }
+            return .abort
+        }
+
+        /// `false` for a coding nobody asked for.
+        private func prepareDecoding() -> Bool {
+            decoder = nil
+            guard request.decompresses, request.method != .head else { return true }
+            let codings = head.headers.filter { $0.name.isSameHeaderName(as: "Content-Encoding") }
+                .flatMap { $0.value.split(separator: ",") }.map { $0.filter { $0 != " " && $0 != "\t" } }
+                .filter { !$0.isEmpty && $0.lowercased() != "identity" }
+            guard let coding = codings.first else { return true }
+            guard codings.count == 1, let coding = ContentDecoder.Coding(name: coding) else {
+                return abort(.badContentCoding, "the body is coded in a way that was not asked for")
+            }
+            decoder = ContentDecoder(coding)
+            return decoder != nil || abort(.badContentCoding, "there is no decoder for the body")
+        }
+
+        /// Takes what the body is after decoding.
+        private func take(_ bytes: UnsafeRawBufferPointer) -> Taken {
             switch delivery {
             case .whole:
                 guard bytes.count <= request.maximumBodySize - body.count else {
@@ -157,6 +196,12 @@
                     .connectionLost, "the connection was closed before the head was complete",
                     isRetryable: request.isIdempotent, mayHaveBeenSent: true)
             }
+            if error == nil, let decoder, !decoder.isComplete {
+                error = TransportError(
+                    .badContentCoding, "the compressed body lacks its end", isRetryable: request.isIdempotent,
+                    mayHaveBeenSent: true)
+            }
+            decoder = nil
             upload?.finish(error)
             if case .piped(let pipe) = delivery { pipe.finish(error) }
             guard let continuation else { return }

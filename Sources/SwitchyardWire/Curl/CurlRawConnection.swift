@@ -41,10 +41,12 @@
             self.loop = loop
             self.handler = handler
             isTLS = scheme == "wss" || scheme == "https"
+            loop.live.value.add(1, ordering: .relaxed)
         }
 
         deinit {
             stuck?.deallocate()
+            loop.live.value.subtract(1, ordering: .relaxed)
         }
 
         var isConnecting: Bool { stage == .connecting }
@@ -97,8 +99,8 @@
             if stuckRange.isEmpty, pendingEnd == nil { handler?.writable(self) }
         }
 
-        /// Reads until there is nothing left or the turn is over. Libcurl may hold decrypted bytes, so a short read
-        /// means nothing: only its "again" does.
+        /// Reads until there is nothing left or the turn is over. With TLS libcurl may hold decrypted bytes, so a short read
+        /// means nothing: only its "again" does. Without, the kernel tells when there is more.
         func handleReadable(_ buffer: UnsafeMutableRawBufferPointer) {
             mayHaveUnread = false
             for _ in 0..<16 {
@@ -108,6 +110,7 @@
                 switch result {
                 case CCURL_OK where count > 0:
                     handler?.received(UnsafeRawBufferPointer(rebasing: buffer[..<count]), on: self)
+                    if !isTLS, count < buffer.count { return }
                 case CCURL_OK:
                     pendingEnd = .success(())
                     stuckRange = 0..<0

@@ -23,7 +23,8 @@
 
         package var executor: (any TaskExecutor)? { loop }
 
-        /// Exchanges that exist at this moment, including those whose answer is still being read: for leak checks.
+        /// Exchanges and raw connections that exist at this moment, including those whose answer is still being read: for
+        /// leak checks.
         package var liveExchangeCount: Int { loop.live.value.load(ordering: .relaxed) }
 
         /// How often the loop has looked for work: for tests that it sleeps when there is none.

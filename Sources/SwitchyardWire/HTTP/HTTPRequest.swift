@@ -42,8 +42,8 @@ package struct HTTPRequest: Sendable {
     package var minimumSpeed = 1
 
     package var redirects: RedirectPolicy = .follow(limit: 5)
-    /// Whether compressed answers are asked for and decoded. A damaged one is an error; one that lacks its end though the
-    /// message around it is whole is not noticed by libcurl 7.88, so who has to know compares a hash.
+    /// Whether compressed answers (gzip, br) are asked for and decoded. A damaged one is an error, and so is one that lacks
+    /// its end, or has anything behind it, though the message around it is whole.
     package var decompresses = true
     /// Never reuses a pooled connection.
     package var usesFreshConnection = false

@@ -68,6 +68,48 @@ import Testing
         #expect(await Task(executorPreference: transport.executor) { 7 }.value == 7)
     }
 
+    @Test func `Tasks on a transport that ends at any moment all run to their end, once`() async throws {
+        let server = try Self.echoServer()
+        let url = server.url("/")
+        let ends = Counter()
+        var random = SeededRandom(3)
+        for round in 0..<150 {
+            var tasks: [Task<Void, Never>] = []
+            do {
+                let transport = CurlTransport()
+                for number in 0..<6 {
+                    tasks.append(
+                        Task(executorPreference: transport.executor) {
+                            await Self.hop(number, transport, url)
+                            ends.add(1)
+                        })
+                }
+                for _ in 0..<random.below(30) { await Task.yield() }
+                if round % 3 == 0 { await transport.shutDown() }
+            }
+            if round % 3 == 1 { for task in tasks { task.cancel() } }
+            // The last of them lets go of the transport, on the thread that ends with it.
+            for task in tasks { await task.value }
+        }
+        #expect(ends.value == 150 * 6)
+        await server.stop()
+    }
+
+    /// Comes back to the preferred thread in each of the ways there are.
+    private static func hop(_ number: Int, _ transport: CurlTransport, _ url: String) async {
+        for step in 0..<4 {
+            switch (number + step) % 3 {
+            case 0: _ = try? await transport.send(HTTPRequest(.get, url))
+            case 1: await Task.yield()
+            default:
+                // Children prefer the same thread.
+                await withTaskGroup(of: Void.self) { group in
+                    for _ in 0..<3 { group.addTask { await Task.yield() } }
+                }
+            }
+        }
+    }
+
     @Test func `Without a thread to be had everything is refused, and works when there is one`() async throws {
         let server = try Self.echoServer()
         let isRefusing = Atomic(true)
