@@ -96,9 +96,13 @@ let package = Package(
             name: "SwitchyardTests",
             dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardTestSupport"]),
         .testTarget(name: "SwitchyardBytesTests", dependencies: ["SwitchyardBytes", "SwitchyardTestSupport"]),
+        // A program of one request, for tests that need another process, and for `.ci/size`.
+        .executableTarget(name: "OneRequest", dependencies: ["SwitchyardWire"], path: "Tests/OneRequest"),
         .testTarget(
             name: "SwitchyardWireTests",
-            dependencies: ["SwitchyardBytes", "SwitchyardWire", "SwitchyardEmulator", "SwitchyardTestSupport"]),
+            dependencies: [
+                "SwitchyardBytes", "SwitchyardWire", "SwitchyardEmulator", "SwitchyardTestSupport", "OneRequest",
+            ]),
         .testTarget(
             name: "SwitchyardURLSessionTests",
             dependencies: ["SwitchyardWire", "SwitchyardURLSession", "SwitchyardEmulator", "SwitchyardTestSupport"]),
@@ -158,6 +162,13 @@ let package = Package(
     swiftLanguageModes: [.v6],
     cLanguageStandard: .c11
 )
+
+/// `SWITCHYARD_FUZZ=1` adds the entry for libFuzzer, which has no `main`; see `Tests/SwitchyardFuzz`.
+if Context.environment["SWITCHYARD_FUZZ"] == "1" {
+    package.targets.append(
+        .executableTarget(
+            name: "SwitchyardFuzz", dependencies: ["SwitchyardBytes", "SwitchyardWire"], path: "Tests/SwitchyardFuzz"))
+}
 
 /// `SWITCHYARD_STRICT=1` makes every warning an error, in the same single build that the tests use.
 let isStrict = Context.environment["SWITCHYARD_STRICT"] == "1"
