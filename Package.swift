@@ -12,6 +12,7 @@ let package = Package(
         .library(name: "Switchyard", targets: ["Switchyard"]),
         .library(name: "SwitchyardMock", targets: ["SwitchyardMock"]),
         .library(name: "SwitchyardFirebase", targets: ["SwitchyardFirebase"]),
+        .library(name: "SwitchyardSupabase", targets: ["SwitchyardSupabase"]),
         .library(name: "SwitchyardSync", targets: ["SwitchyardSync"]),
         .library(name: "SwitchyardConformance", targets: ["SwitchyardConformance"]),
         .library(name: "SwitchyardDependencies", targets: ["SwitchyardDependencies"]),
@@ -51,7 +52,10 @@ let package = Package(
             path: "Plugins/SwitchyardFirebase"),
         .target(
             name: "SwitchyardSupabase",
-            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync"],
+            dependencies: [
+                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync",
+                .target(name: "SwitchyardURLSession", condition: .when(platforms: apple)),
+            ],
             path: "Plugins/SwitchyardSupabase",
             resources: ["values", "tables", "queries", "writing", "reading", "changes", "grants"].map {
                 .embedInCode("SQL/\($0).sql")
@@ -144,7 +148,8 @@ let package = Package(
             name: "SwitchyardSupabaseTests",
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "SwitchyardSupabase",
-                "SwitchyardConformance", "SwitchyardEmulator", "SwitchyardTestSupport",
+                "SwitchyardMock", "SwitchyardFirebase", "SwitchyardConformance", "SwitchyardEmulator",
+                "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardEmulatorTests",

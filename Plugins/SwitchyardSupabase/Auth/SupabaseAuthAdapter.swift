@@ -16,7 +16,7 @@ public final class SupabaseAuthAdapter: AuthClient {
     /// Deletes the account of the bearer of this token, by a function that the project supplies.
     public typealias AccountDeletion = @Sendable (AccessToken) async throws -> Void
 
-    public let provider: InfrastructureProvider = "supabase"
+    public let provider: InfrastructureProvider = .supabase
     public let capabilities: AuthCapabilities
 
     let service: SupabaseAuthService
@@ -52,10 +52,12 @@ public final class SupabaseAuthAdapter: AuthClient {
         ) { session in await SupabaseAuthAdapter.refresh(session, service) }
     }
 
-    /// The session store that fits the platform, apart for each project.
-    package static func store(in folder: URL?, address: String) -> any SessionStore {
-        let name = Hex.encode(SHA256.digest(of: Array(address.utf8)).prefix(8))
-        return SessionStores.make(in: folder, name: "session-\(name)")
+    convenience init(_ surroundings: SupabaseSurroundings, deletion: AccountDeletion?) throws(InfrastructureError) {
+        let address = surroundings.project.auth
+        self.init(
+            address: address, apiKey: surroundings.configuration.key, transport: surroundings.transport,
+            store: SessionStores.make(in: try surroundings.folder("auth"), name: "session-\(surroundings.project.id)"),
+            context: surroundings.context, deletion: deletion)
     }
 
     // MARK: Refreshing

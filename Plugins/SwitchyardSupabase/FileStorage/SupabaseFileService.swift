@@ -5,17 +5,13 @@ import SwitchyardWire
 
 /// Calls to Supabase's storage: everything that authorises, sends, repeats and maps failures, once.
 struct SupabaseFileService: Sendable {
-    /// The present token of whoever is signed in, `nil` for nobody; with `isRefused` a new one.
-    typealias TokenSource = @Sendable (_ isRefused: Bool) async throws(AuthError) -> Secret?
-
     static let callDeadline = Duration.seconds(60)
     static let patience = Duration.seconds(120)
 
     /// `https://….supabase.co/storage/v1`, without a slash at the end.
     let address: String
-    let apiKey: Secret
     let bucket: String
-    let token: TokenSource
+    let tokens: SupabaseTokens
     let transport: any Transport
     let clock: any Clock<Duration>
     let now: @Sendable () -> Timestamp
@@ -70,7 +66,7 @@ struct SupabaseFileService: Sendable {
     ) async throws(FileStorageError) -> Answer {
         var isRefused = false
         while true {
-            let (complete, hasToken) = try await sealed(request, isRefused: isRefused)
+            let (complete, proof) = try await sealed(request, isRefused: isRefused)
             let answer: Answer
             do throws(TransportError) {
                 answer = try await send(complete)
@@ -78,53 +74,52 @@ struct SupabaseFileService: Sendable {
                 throw .onTheWay(error)
             }
             if answer.head.isSuccess { return answer }
-            let failure = FileStorageError(supabase: await answer.whole(), isSession: isSession, now: now())
-            guard failure.code == .unauthenticated, hasToken, !isRefused else { throw failure }
+            let response = await answer.whole()
+            let text = SupabaseFileFailure(response).text
+            if let problem = SupabaseTokenProblem(code: nil, text: text, user: proof?.user) {
+                throw FileStorageError(
+                    .unauthorized, problem.message(tokens.issuer), isRetryable: false, underlying: problem)
+            }
+            let failure = FileStorageError(supabase: response, isSession: isSession, now: now())
+            guard failure.code == .unauthenticated, proof?.user != nil, !isRefused else { throw failure }
             isRefused = true
         }
     }
 
+    /// - Returns: Also what goes along; nothing does to any other host than the project's.
     private func sealed(
         _ request: HTTPRequest, isRefused: Bool
-    ) async throws(FileStorageError) -> (HTTPRequest, hasToken: Bool) {
+    ) async throws(FileStorageError) -> (HTTPRequest, SupabaseTokens.Proof?) {
         guard let home = try? URLParts(validating: address), let target = try? URLParts(validating: request.url) else {
             throw FileStorageError(.invalidArgument, "The address of the project is none.")
         }
         // Uploads may be sent elsewhere by the server; keys and tokens are not.
-        guard target.origin == home.origin else { return (request, false) }
-        guard home.scheme == "https" || Self.isLoopback(home.host) else {
+        guard target.origin == home.origin else { return (request, nil) }
+        guard SupabaseProject.mayCarrySecrets(home) else {
             throw FileStorageError(
                 .unauthenticated, "The address is plain HTTP to another machine; keys are not sent there.",
                 isRetryable: false)
         }
         var request = request
-        let user: Secret?
-        do throws(AuthError) {
-            user = try await token(isRefused)
+        let proof: SupabaseTokens.Proof
+        do throws(SupabaseTokens.Failure) {
+            proof = try await tokens.proof(isRefused: isRefused)
         } catch {
             throw Self.failure(error)
         }
-        request.headers["apikey"] = apiKey.reveal()
-        request.headers["Authorization"] = "Bearer \((user ?? apiKey).reveal())"
-        return (request, user != nil)
+        proof.sign(&request.headers)
+        return (request, proof)
     }
 
-    private static func failure(_ error: AuthError) -> FileStorageError {
-        let (code, isRetryable): (FileStorageError.Code, Bool) =
-            switch error.code {
-            case .cancelled: (.cancelled, false)
-            case .shutDown: (.shutDown, false)
-            case .unavailable, .deadlineExceeded, .rateLimited, .sessionChanged: (.unavailable, true)
-            default: (.unauthenticated, false)
+    private static func failure(_ failure: SupabaseTokens.Failure) -> FileStorageError {
+        let code: FileStorageError.Code =
+            switch failure.code {
+            case .cancelled: .cancelled
+            case .shutDown: .shutDown
+            default: failure.isTemporary ? .unavailable : .unauthenticated
             }
         return FileStorageError(
-            code, "There is no token: \(error.message)", isRetryable: isRetryable, underlying: error)
-    }
-
-    private static func isLoopback(_ host: String) -> Bool {
-        if host == "localhost" || host == "[::1]" { return true }
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+            code, failure.message, isRetryable: failure.isTemporary, underlying: failure.cause)
     }
 
     // MARK: Files

@@ -11,7 +11,7 @@ import SwitchyardWire
 /// Names consist of ASCII letters, digits and a few signs; others are refused before anything is sent. Changing metadata
 /// copies the file onto itself on the server. Addresses without an end exist for public buckets only.
 public final class SupabaseFileStorageAdapter: FileStorageClient {
-    public let provider: InfrastructureProvider = "supabase"
+    public let provider: InfrastructureProvider = .supabase
     public let capabilities: FileStorageCapabilities
 
     private let service: SupabaseFileService
@@ -33,6 +33,20 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         capabilities.expiringURLs = true
         capabilities.permanentURLs = isPublic
         self.capabilities = capabilities
+    }
+
+    convenience init(_ surroundings: SupabaseSurroundings) throws(InfrastructureError) {
+        let configuration = surroundings.configuration
+        guard let bucket = configuration.bucket else {
+            throw InfrastructureError(
+                .invalidConfiguration, "Supabase's bucket is not set; without one there is no place for files.")
+        }
+        self.init(
+            SupabaseFileService(
+                address: surroundings.project.storage, bucket: bucket, tokens: surroundings.tokens,
+                transport: surroundings.transport, clock: surroundings.context.clock, now: surroundings.context.now),
+            isPublic: configuration.isBucketPublic, folder: try surroundings.folder("files")?.appendingPathComponent(
+                PercentCoding.encode(bucket), isDirectory: true))
     }
 
     // MARK: Transfers

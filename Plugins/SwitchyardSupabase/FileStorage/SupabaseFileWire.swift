@@ -60,9 +60,11 @@ extension FilePath {
     private static let allowed = Set(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_/!-.*'() &$@=;:+,?".utf8)
 
+    static func allowedBySupabase(_ byte: UInt8) -> Bool { allowed.contains(byte) }
+
     /// - Throws: `.invalidArgument` for a name that the server would refuse.
     func checkForSupabase() throws(FileStorageError) {
-        guard rawValue.utf8.allSatisfy(Self.allowed.contains) else {
+        guard rawValue.utf8.allSatisfy(Self.allowedBySupabase) else {
             throw FileStorageError(
                 .invalidArgument,
                 "Supabase takes only ASCII letters, digits, spaces and _ / ! - . * ' ( ) & $ @ = ; : + , ? in names.")

@@ -22,11 +22,18 @@ import Testing
 
     private func client(
         _ exchanges: [ScriptedExchange], address: String = root, isPublic: Bool = false,
-        token: @escaping SupabaseFileService.TokenSource = { isRefused in isRefused ? "new" : "old" }
+        token: @escaping @Sendable (_ isRefused: Bool) throws(AuthError) -> Secret? = { isRefused in
+            isRefused ? "new" : "old"
+        }
     ) -> (ScriptedTransport, SupabaseFileStorageAdapter) {
         let transport = ScriptedTransport(exchanges)
         let service = SupabaseFileService(
-            address: address, apiKey: "key", bucket: "avatars", token: token, transport: transport,
+            address: address, bucket: "avatars",
+            tokens: SupabaseTokens(key: "key", issuer: .supabase) { isRefused throws(AuthError) in
+                try token(isRefused).map {
+                    AccessToken(value: $0, expiresAt: Timestamp(clampingSeconds: 0, nanoseconds: 0), userID: "alice")
+                }
+            }, transport: transport,
             clock: ImpatientClock(), now: { Timestamp(clampingSeconds: 0, nanoseconds: 0) })
         return (transport, SupabaseFileStorageAdapter(service, isPublic: isPublic, folder: nil))
     }

@@ -23,14 +23,15 @@ struct SupabaseSite: Sendable {
     /// One for all checks; each has a namespace of its own there. Its processes end with this one.
     static let shared = Task { try await SupabaseSite() }
 
-    func service(key: String? = nil, transport: any Transport = CurlTransport()) -> PostgRESTService {
+    func service(key: String? = nil, transport: any Transport = CurlTransport()) throws -> PostgRESTService {
         PostgRESTService(
-            url: supabase.server.url, key: Secret(key ?? supabase.accessToken(for: "tester")), auth: nil,
+            project: try SupabaseProject(supabase.server.url),
+            tokens: SupabaseTokens(key: Secret(key ?? supabase.accessToken(for: "tester")), auth: nil),
             transport: transport)
     }
 
-    func client(key: String? = nil) -> SyncedStorageClient {
-        SyncedStorageClient(driver: SupabaseDriver(service: service(key: key), interval: .milliseconds(25)))
+    func client(key: String? = nil) throws -> SyncedStorageClient {
+        SyncedStorageClient(driver: SupabaseDriver(service: try service(key: key), interval: .milliseconds(25)))
     }
 
     func stop() async {
@@ -49,7 +50,7 @@ struct SupabaseHarness: StorageHarness {
     let site: SupabaseSite
     var features: StorageFeatures { Self.features }
 
-    func makeStorageClient() async throws -> any StorageClient { site.client() }
+    func makeStorageClient() async throws -> any StorageClient { try site.client() }
 }
 
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))

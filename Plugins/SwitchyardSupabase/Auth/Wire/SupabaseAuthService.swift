@@ -51,10 +51,7 @@ struct SupabaseAuthService: Sendable {
 
     /// Whether secrets may travel to the address.
     private var isSafe: Bool {
-        guard let parts = try? URLParts(validating: address) else { return false }
-        if parts.scheme == "https" || parts.host == "localhost" || parts.host == "[::1]" { return true }
-        let numbers = parts.host.split(separator: ".", omittingEmptySubsequences: false)
-        return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
+        (try? URLParts(validating: address)).map(SupabaseProject.mayCarrySecrets) ?? false
     }
 }
 

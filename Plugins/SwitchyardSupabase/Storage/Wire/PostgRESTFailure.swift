@@ -25,6 +25,17 @@ struct PostgRESTFailure: Error, Hashable, Sendable {
 
 /// The one table from the data service's and the database's codes to ours.
 extension StorageError {
+    /// - Parameters:
+    ///   - proof: What the refused call went along with.
+    ///   - issuer: Whose token that was.
+    init(_ failure: PostgRESTFailure, asked proof: SupabaseTokens.Proof, issuer: InfrastructureProvider?) {
+        guard let problem = SupabaseTokenProblem(code: failure.code, text: failure.message, user: proof.user) else {
+            self.init(failure)
+            return
+        }
+        self.init(.unauthorized, problem.message(issuer), isRetryable: false, underlying: problem)
+    }
+
     init(_ failure: PostgRESTFailure) {
         let (code, isRetryable) = StorageError.meaning(of: failure)
         self.init(code, failure.message, isRetryable: isRetryable, underlying: failure)

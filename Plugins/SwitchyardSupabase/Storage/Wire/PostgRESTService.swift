@@ -5,12 +5,9 @@ import SwitchyardWire
 
 /// Calls of functions in a project's database.
 struct PostgRESTService: Sendable {
-    /// The project's address, without a slash at its end.
-    let url: String
-    /// The key that apps carry.
-    let key: Secret
-    /// Whose token goes along; with nobody's, the project's key speaks for everybody.
-    let auth: (any AuthClient)?
+    let project: SupabaseProject
+    /// Whose token goes along.
+    let tokens: SupabaseTokens
     let transport: any Transport
 
     private static let deadline = Duration.seconds(60)
@@ -26,37 +23,37 @@ struct PostgRESTService: Sendable {
         var isRefused = false
         while true {
             var request = HTTPRequest(
-                .post, "\(url)/rest/v1/rpc/\(function)", body: JSON.object(arguments).bytes(),
+                .post, "\(project.rest)/rpc/\(function)", body: JSON.object(arguments).bytes(),
                 isIdempotent: isIdempotent)
-            request.headers = ["Content-Type": "application/json", "apikey": key.reveal()]
-            request.headers.add("Authorization", "Bearer \(try await bearer(for: batch, isRefused: isRefused))")
+            let proof = try await proof(for: batch, isRefused: isRefused)
+            request.headers = ["Content-Type": "application/json"]
+            proof.sign(&request.headers)
             request.maximumBodySize = Self.maximumAnswer
             request.idleLimit = Self.idleLimit
             let response = try await send(request)
             if response.isSuccess { return try parse(response.body) }
             let failure = PostgRESTFailure(status: response.status, body: response.body)
-            guard failure.isAboutToken, auth != nil, !isRefused else { throw StorageError(failure) }
+            guard failure.isAboutToken, tokens.canRefresh, !isRefused else {
+                throw StorageError(failure, asked: proof, issuer: tokens.issuer)
+            }
             isRefused = true
         }
     }
 
-    private func bearer(for batch: OutgoingBatch?, isRefused: Bool) async throws(StorageError) -> String {
-        var token: AccessToken?
-        if let auth {
-            do throws(AuthError) {
-                token = try await auth.accessToken(refreshing: isRefused)
-            } catch {
-                guard error.code == .notSignedIn else {
-                    throw StorageError(
-                        .unauthenticated, "There is no token: \(error.message)", isRetryable: error.isRetryable,
-                        underlying: error)
-                }
-            }
-            if let batch, token?.userID != batch.userID {
-                throw StorageError(.unavailable, "Another user has signed in since the batch was written.")
-            }
+    private func proof(
+        for batch: OutgoingBatch?, isRefused: Bool
+    ) async throws(StorageError) -> SupabaseTokens.Proof {
+        let proof: SupabaseTokens.Proof
+        do throws(SupabaseTokens.Failure) {
+            proof = try await tokens.proof(isRefused: isRefused)
+        } catch {
+            throw StorageError(
+                .unauthenticated, error.message, isRetryable: error.isTemporary, underlying: error.cause)
         }
-        return (token?.value ?? key).reveal()
+        if let batch, tokens.issuer != nil, proof.user?.userID != batch.userID {
+            throw StorageError(.unavailable, "Another user has signed in since the batch was written.")
+        }
+        return proof
     }
 
     private func send(_ request: HTTPRequest) async throws(StorageError) -> HTTPResponse {

@@ -1,5 +1,4 @@
 import Switchyard
-import SwitchyardSync
 
 /// Tells the storage whose queue of writes it is, as people sign in and out.
 ///
@@ -68,7 +67,7 @@ actor UserFollower {
         } catch {
             context.observer.observe(
                 InfrastructureEvent(
-                    service: .storage, provider: .firebase,
+                    service: .storage, provider: storage.provider,
                     kind: .notice("What is kept of the user's documents could not be deleted: \(error.message)")))
         }
     }

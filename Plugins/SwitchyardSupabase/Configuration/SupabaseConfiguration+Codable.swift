@@ -1,0 +1,38 @@
+import Foundation
+import Switchyard
+
+extension SupabaseConfiguration: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case url, key, serviceKey, bucket, isBucketPublic, checkSeconds, keepsDocuments, cacheBytes
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            url: try values.decode(String.self, forKey: .url), key: try values.decode(Secret.self, forKey: .key))
+        serviceKey = try values.decodeIfPresent(Secret.self, forKey: .serviceKey)
+        bucket = try values.decodeIfPresent(String.self, forKey: .bucket)
+        isBucketPublic = try values.decodeIfPresent(Bool.self, forKey: .isBucketPublic) ?? isBucketPublic
+        if let seconds = try values.decodeIfPresent(Double.self, forKey: .checkSeconds) {
+            guard (0.01...86_400).contains(seconds) else {
+                throw DecodingError.dataCorruptedError(
+                    forKey: .checkSeconds, in: values, debugDescription: "a number of seconds from 0.01 to 86400")
+            }
+            checkInterval = .milliseconds(Int64((seconds * 1000).rounded()))
+        }
+        keepsDocuments = try values.decodeIfPresent(Bool.self, forKey: .keepsDocuments) ?? keepsDocuments
+        cacheBytes = try values.decodeIfPresent(Int64.self, forKey: .cacheBytes) ?? cacheBytes
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(url, forKey: .url)
+        try values.encode(key, forKey: .key)
+        try values.encodeIfPresent(serviceKey, forKey: .serviceKey)
+        try values.encodeIfPresent(bucket, forKey: .bucket)
+        try values.encode(isBucketPublic, forKey: .isBucketPublic)
+        try values.encode(checkInterval / .milliseconds(1) / 1000, forKey: .checkSeconds)
+        try values.encode(keepsDocuments, forKey: .keepsDocuments)
+        try values.encode(cacheBytes, forKey: .cacheBytes)
+    }
+}

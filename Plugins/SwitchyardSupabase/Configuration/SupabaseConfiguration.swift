@@ -1,0 +1,45 @@
+public import Switchyard
+
+/// What it takes to reach a Supabase project, hosted or one's own.
+///
+/// In a configuration file the names are the same; only what differs from the defaults need be there:
+///
+/// ```json
+/// { "url": "https://demo.supabase.co", "key": "${SUPABASE_KEY}", "bucket": "avatars" }
+/// ```
+public struct SupabaseConfiguration: Sendable, Hashable {
+    /// The project's address, without a path: `https://demo.supabase.co`. Plain HTTP is for this very machine only.
+    public var url: String
+    /// The project's public key, `sb_publishable_…` or the `anon` key. It names the project and protects nothing; still it
+    /// is printed nowhere.
+    public var key: Secret
+    /// A key that stands above all policies, for servers: what nobody is signed in for is done with it. It never belongs
+    /// into an app.
+    public var serviceKey: Secret?
+    /// The bucket for files; without one there is no client for them.
+    public var bucket: String?
+    /// Whether anybody may read the bucket: then its files have addresses without an end.
+    public var isBucketPublic: Bool
+    /// How often changes are looked for where nothing tells of them.
+    public var checkInterval: Duration
+    /// Whether documents and queued writes are kept in the state folder, if the app has chosen one. Otherwise they are gone
+    /// with the client.
+    public var keepsDocuments: Bool
+    /// Above about this size, the documents that were not used for longest are dropped from the cache.
+    public var cacheBytes: Int64
+
+    public init(
+        url: String, key: Secret, serviceKey: Secret? = nil, bucket: String? = nil, isBucketPublic: Bool = false,
+        checkInterval: Duration = .seconds(1), keepsDocuments: Bool = true,
+        cacheBytes: Int64 = 100 << 20
+    ) {
+        self.url = url
+        self.key = key
+        self.serviceKey = serviceKey
+        self.bucket = bucket
+        self.isBucketPublic = isBucketPublic
+        self.checkInterval = checkInterval
+        self.keepsDocuments = keepsDocuments
+        self.cacheBytes = cacheBytes
+    }
+}

@@ -1,0 +1,60 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardWire
+
+/// Where a project's services are. None of the addresses ends with a slash.
+struct SupabaseProject: Sendable, Hashable {
+    let address: String
+
+    /// - Throws: `.invalidConfiguration` for an address that is none, and for one to which no secret may travel.
+    init(_ address: String) throws(InfrastructureError) {
+        let parts: URLParts
+        do throws(TransportError) {
+            parts = try URLParts(validating: address)
+        } catch {
+            throw SupabaseProject.problem(address, error.message)
+        }
+        guard parts.scheme == "https" || parts.scheme == "http" else {
+            throw SupabaseProject.problem(address, "it is neither http nor https")
+        }
+        guard parts.query == nil, !address.hasSuffix("/") else {
+            throw SupabaseProject.problem(address, "it ends with a slash or a query")
+        }
+        guard SupabaseProject.mayCarrySecrets(parts) else {
+            throw SupabaseProject.problem(
+                address, "it is plain HTTP to another machine, and neither keys nor tokens are sent there; use https")
+        }
+        self.address = address
+    }
+
+    /// Fit for names of files and of kept sessions.
+    var id: String { Hex.encode(SHA256.digest(of: Array(address.utf8)).prefix(8)) }
+
+    var auth: String { address + "/auth/v1" }
+    var rest: String { address + "/rest/v1" }
+    var functions: String { address + "/functions/v1" }
+
+    /// Hosted projects have a second host for files, before which no gateway keeps whole bodies in memory.
+    var storage: String {
+        let path = "/storage/v1"
+        guard let parts = try? URLParts(validating: address), parts.port == nil, parts.path.isEmpty else {
+            return address + path
+        }
+        let labels = parts.host.split(separator: ".")
+        guard labels.count == 3, labels[1] == "supabase", ["co", "in", "red"].contains(labels[2]) else {
+            return address + path
+        }
+        return "\(parts.scheme)://\(labels[0]).storage.supabase.\(labels[2])\(path)"
+    }
+
+    /// Over TLS, or to this very machine.
+    static func mayCarrySecrets(_ parts: URLParts) -> Bool {
+        if parts.scheme == "https" || parts.host == "localhost" || parts.host == "[::1]" { return true }
+        let numbers = parts.host.split(separator: ".", omittingEmptySubsequences: false)
+        return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
+    }
+
+    private static func problem(_ address: String, _ what: String) -> InfrastructureError {
+        InfrastructureError(.invalidConfiguration, "The Supabase url “\(address)” cannot be used: \(what).")
+    }
+}

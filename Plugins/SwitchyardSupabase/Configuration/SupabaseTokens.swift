@@ -1,0 +1,95 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardWire
+
+/// In whose name a project is asked: the signed-in user's, whoever signed them in, or nobody's.
+struct SupabaseTokens: Sendable {
+    /// The present token, `nil` when nobody is signed in; with `isRefused` a new one.
+    typealias Source = @Sendable (_ isRefused: Bool) async throws(AuthError) -> AccessToken?
+
+    /// The project's public key.
+    let key: Secret
+    /// What stands for nobody on a server.
+    let serviceKey: Secret?
+    /// Who made the tokens; `nil` when there never is one.
+    let issuer: InfrastructureProvider?
+    private let source: Source
+
+    /// What goes along with one request.
+    struct Proof: Sendable {
+        let key: Secret
+        /// `nil` when nobody is signed in.
+        let user: AccessToken?
+
+        /// Keys of the present form are no tokens: without a session they travel alone.
+        var bearer: Secret? { user?.value ?? (key.reveal().hasPrefix("sb_") ? nil : key) }
+
+        func sign(_ headers: inout HTTPHeaders) {
+            headers["apikey"] = key.reveal()
+            headers["Authorization"] = bearer.map { "Bearer \($0.reveal())" }
+        }
+    }
+
+    enum Failure: Error {
+        case auth(AuthError)
+        case problem(SupabaseTokenProblem, issuer: InfrastructureProvider)
+
+        /// Whether the same call may succeed later.
+        var isTemporary: Bool {
+            guard case .auth(let error) = self else { return false }
+            return [.unavailable, .deadlineExceeded, .rateLimited, .sessionChanged].contains(error.code)
+        }
+        var code: AuthError.Code? { if case .auth(let error) = self { error.code } else { nil } }
+        var message: String {
+            switch self {
+            case .auth(let error): "There is no token: \(error.message)"
+            case .problem(let problem, let issuer): problem.message(issuer)
+            }
+        }
+        var cause: any Error {
+            switch self {
+            case .auth(let error): error
+            case .problem(let problem, _): problem
+            }
+        }
+    }
+
+    init(key: Secret, serviceKey: Secret? = nil, issuer: InfrastructureProvider?, source: @escaping Source) {
+        self.key = key
+        self.serviceKey = serviceKey
+        self.issuer = issuer
+        self.source = source
+    }
+
+    init(key: Secret, serviceKey: Secret? = nil, auth: (any AuthClient)?) {
+        self.init(key: key, serviceKey: serviceKey, issuer: auth?.provider) { isRefused throws(AuthError) in
+            guard let auth else { return nil }
+            do throws(AuthError) {
+                return try await auth.accessToken(refreshing: isRefused)
+            } catch {
+                // Whoever is not signed in asks in nobody's name; policies decide about that.
+                guard error.code == .notSignedIn else { throw error }
+                return nil
+            }
+        }
+    }
+
+    /// Whether asking for a new token could help.
+    var canRefresh: Bool { issuer != nil }
+
+    /// - Parameter isRefused: Whether the server did not take the last one.
+    func proof(isRefused: Bool = false) async throws(Failure) -> Proof {
+        guard let token = try await token(isRefused) else { return Proof(key: serviceKey ?? key, user: nil) }
+        if let issuer, issuer != .supabase, let problem = SupabaseTokenProblem(token.value) {
+            // What a token says is fixed when it is made: the issuer may have been told meanwhile to say more.
+            guard !isRefused, let next = try await self.token(true) else { throw .problem(problem, issuer: issuer) }
+            if let problem = SupabaseTokenProblem(next.value) { throw .problem(problem, issuer: issuer) }
+            return Proof(key: key, user: next)
+        }
+        return Proof(key: key, user: token)
+    }
+
+    private func token(_ isRefused: Bool) async throws(Failure) -> AccessToken? {
+        do throws(AuthError) { return try await source(isRefused) } catch { throw .auth(error) }
+    }
+}

@@ -1,0 +1,22 @@
+public import Switchyard
+import SwitchyardSync
+
+/// Documents in a project's database: each operation is one call of a function there, with a cache and a queue of writes on
+/// this device.
+///
+/// Each signed-in user has a queue of writes of their own. Nothing of one user's is ever sent with the token of another.
+public final class SupabaseStorageAdapter: StorageLayer {
+    private let documents: UserStorageClient
+    public var base: any StorageClient { documents }
+
+    init(_ surroundings: SupabaseSurroundings) async throws(InfrastructureError) {
+        let configuration = surroundings.configuration
+        let context = surroundings.context
+        let service = PostgRESTService(
+            project: surroundings.project, tokens: surroundings.tokens, transport: surroundings.transport)
+        documents = await UserStorageClient(
+            driver: SupabaseDriver(service: service, interval: configuration.checkInterval, clock: context.clock),
+            folder: configuration.keepsDocuments ? try surroundings.folder("documents") : nil,
+            cacheBytes: configuration.cacheBytes, context: context)
+    }
+}

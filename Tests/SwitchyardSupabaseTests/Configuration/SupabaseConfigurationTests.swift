@@ -1,0 +1,130 @@
+import Foundation
+import Switchyard
+import SwitchyardTestSupport
+import SwitchyardWire
+import Testing
+
+@testable import SwitchyardSupabase
+
+@Suite struct SupabaseConfigurationTests {
+    private static let plain = SupabaseConfiguration(url: "https://demo.supabase.co", key: "sb_publishable_1")
+
+    private func decoded(_ text: String) throws -> SupabaseConfiguration {
+        try JSONDecoder().decode(SupabaseConfiguration.self, from: Data(text.utf8))
+    }
+
+    @Test func `A file names what differs from the defaults`() throws {
+        let configuration = try decoded(
+            #"{"url":"https://demo.supabase.co","key":"k","bucket":"avatars","checkSeconds":2.5,"cacheBytes":1000}"#)
+        #expect(configuration.bucket == "avatars")
+        #expect(configuration.checkInterval == .milliseconds(2500))
+        #expect(configuration.cacheBytes == 1000)
+        #expect(configuration.keepsDocuments)
+        #expect(configuration.serviceKey == nil)
+        #expect(try decoded(#"{"url":"u","key":"k"}"#) == SupabaseConfiguration(url: "u", key: "k"))
+    }
+
+    @Test func `A configuration is the same after a file, its keys aside`() throws {
+        var configuration = Self.plain
+        configuration.serviceKey = Secret("very-secret", name: "SERVICE")
+        configuration.bucket = "files"
+        configuration.isBucketPublic = true
+        configuration.checkInterval = .milliseconds(250)
+        configuration.keepsDocuments = false
+        let data = try JSONEncoder().encode(configuration)
+        #expect(!String(decoding: data, as: UTF8.self).contains("very-secret"))
+        let decoder = JSONDecoder()
+        decoder.userInfo[Secret.environmentKey] = ["SERVICE": "very-secret", "SECRET": "sb_publishable_1"]
+        #expect(try decoder.decode(SupabaseConfiguration.self, from: data) == configuration)
+    }
+
+    @Test(arguments: [
+        (#"{"url":"https://a.example","key":"k","buket":"x"}"#, "Did you mean “bucket”?"),
+        (#"{"url":"https://a.example"}"#, "the required setting “key”"),
+        (#"{"url":"https://a.example","key":"k","checkSeconds":0}"#, "checkSeconds"),
+        (#"{"url":"http://files.example","key":"k"}"#, "plain HTTP"),
+        (#"{"url":"https://a.example","key":""}"#, "key is empty"),
+    ])
+    func `A mistake in a file is said with its place`(_ settings: String, _ words: String) async throws {
+        let json = #"{"default":"supabase","providers":{"supabase":\#(settings)}}"#
+        let configuration = try InfrastructureConfiguration(json: Data(json.utf8), environment: [:])
+        do {
+            let backend = try await InfrastructureFactory(configurable: [SupabaseModule.self]).make(configuration)
+            await backend.shutDown()
+            Issue.record("it was taken")
+        } catch {
+            #expect(error.code == .invalidConfiguration)
+            #expect(error.message.contains(words), "\(error.message)")
+        }
+    }
+
+    @Test(arguments: [
+        "", "demo.supabase.co", "https://demo.supabase.co/", "https://demo.supabase.co?x=1", "ftp://demo.supabase.co",
+        "http://192.168.1.7:8000", "http://127.0.0.1.example", "http://user@localhost",
+    ])
+    func `An address to which nothing can or may be sent is refused`(_ url: String) {
+        #expect(throws: InfrastructureError.self) {
+            try SupabaseModule(SupabaseConfiguration(url: url, key: "k")).validate()
+        }
+    }
+
+    @Test(arguments: ["http://127.0.0.1:54321", "http://localhost", "http://[::1]:8000", "https://a.example/base"])
+    func `This machine may be spoken to in clear text, and others over TLS`(_ url: String) throws {
+        try SupabaseModule(SupabaseConfiguration(url: url, key: "k")).validate()
+    }
+
+    @Test func `Only hosted projects have a second host for files`() throws {
+        #expect(
+            try SupabaseProject("https://demo.supabase.co").storage == "https://demo.storage.supabase.co/storage/v1")
+        for address in ["https://supabase.example.com", "http://localhost:8000", "https://api.demo.supabase.co"] {
+            #expect(try SupabaseProject(address).storage == address + "/storage/v1")
+        }
+    }
+
+    @Test func `Keys are in no description`() {
+        let configuration = SupabaseConfiguration(
+            url: "https://demo.supabase.co", key: "very-secret", serviceKey: "very-secret-too")
+        var dumped = ""
+        dump(configuration, to: &dumped)
+        #expect(!dumped.contains("very-secret"))
+        #expect(!"\(configuration)".contains("very-secret"))
+        #expect(!"\(SupabaseModule(configuration))".contains("very-secret"))
+    }
+
+    @Test func `There are no files without a bucket`() async throws {
+        let factory = InfrastructureFactory(SupabaseModule(Self.plain))
+        let failure = await #expect(throws: InfrastructureError.self) {
+            () async throws -> Void in _ = try await factory.createFileStorageClient(provider: .supabase)
+        }
+        #expect(failure?.message.contains("bucket") == true)
+    }
+
+    @Test func `Clients are made without asking the project, and are Supabase's own underneath`() async throws {
+        let transport = ScriptedTransport()
+        var configuration = Self.plain
+        configuration.bucket = "avatars"
+        let module = SupabaseModule(configuration, transport: { transport })
+        let context = ModuleContext()
+        let auth = try await module.makeAuthClient(context)
+        #expect(auth.unwrapped(as: SupabaseAuthAdapter.self) != nil)
+        let storage = try await module.makeStorageClient(ModuleContext(auth: auth))
+        #expect(storage.unwrapped(as: SupabaseStorageAdapter.self) != nil)
+        let files = try await module.makeFileStorageClient(ModuleContext(auth: auth))
+        #expect(files.unwrapped(as: SupabaseFileStorageAdapter.self) != nil)
+        #expect(transport.requests.isEmpty)
+        await files.shutDown()
+        await storage.shutDown()
+        await auth.shutDown()
+    }
+
+    @Test func `Projects share no folder`() throws {
+        let folder = ScratchSpace.url.appendingPathComponent("supabase-\(UInt64.random(in: 0..<UInt64.max))")
+        func place(_ url: String) throws -> URL? {
+            try SupabaseModule(SupabaseConfiguration(url: url, key: "k"), transport: { ScriptedTransport() })
+                .surroundings(ModuleContext(stateFolder: folder)).folder("documents")
+        }
+        #expect(try place("https://a.example") != place("https://b.example"))
+        #expect(try place("https://a.example") == place("https://a.example"))
+        try FileManager.default.removeItem(at: folder)
+    }
+}
