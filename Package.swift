@@ -70,8 +70,8 @@ let package = Package(
         .executableTarget(
             name: "SwitchyardCLI",
             dependencies: [
-                "Switchyard", "SwitchyardMock", "SwitchyardMockHarness", "SwitchyardConformance", "SwitchyardEmulator",
-                "LifeSignalStory",
+                "Switchyard", "SwitchyardMock", "SwitchyardMockHarness", "SwitchyardSupabase", "SwitchyardConformance",
+                "SwitchyardEmulator", "LifeSignalStory",
             ]),
         .executableTarget(
             name: "SwitchyardBench",

@@ -26,12 +26,13 @@ struct CommandLineTool {
         case "demo": return try await DemoCommand(rest).run()
         case "conformance": return try await ConformanceCommand(rest).run()
         case "emulator": return try await EmulatorCommand(rest).run()
+        case "supabase": return try await SupabaseCommand(rest).run()
         default:
             throw UsageError.unknown("command", name, among: commands)
         }
     }
 
-    static let commands = ["demo", "conformance", "help"]
+    static let commands = ["demo", "conformance", "supabase", "help"]
 }
 
 /// What a command says to the shell.

@@ -36,6 +36,11 @@ struct HelpCommand {
             --project NAME  the project it serves; without it, demo-switchyard
             --open          everybody may do everything; otherwise documents and files belong to their owners
 
+        switchyard supabase install (--print | --database URL)
+            Puts what documents on Supabase need into a database, or brings it up to date.
+            --print         prints the SQL, for psql or for the editor of Supabase's dashboard
+            --database URL  runs it: postgresql://USER@127.0.0.1:PORT/NAME, on this machine and without a password
+
         switchyard help
             This text.
 

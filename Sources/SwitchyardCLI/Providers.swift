@@ -1,7 +1,8 @@
 import Switchyard
 import SwitchyardMock
+import SwitchyardSupabase
 
 /// The providers that this tool knows by name.
 enum Providers {
-    static let all: [any InfrastructureModule.Type] = [MockModule.self]
+    static let all: [any InfrastructureModule.Type] = [MockModule.self, SupabaseModule.self]
 }

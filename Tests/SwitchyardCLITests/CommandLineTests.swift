@@ -10,7 +10,7 @@ import Testing
     @Test(arguments: [
         (
             ["conformnce"],
-            ["there is no command “conformnce”", "demo, conformance, help", "Did you mean “conformance”?"]
+            ["there is no command “conformnce”", "demo, conformance, supabase, help", "Did you mean “conformance”?"]
         ),
         (["--version"], ["there is no command “--version”"]),
         (["conformance", "--confg", "x"], ["there is no option “--confg”", "Did you mean “--config”?"]),
@@ -20,6 +20,14 @@ import Testing
         (["conformance", "--client", "storge"], ["there is no client “storge”", "Did you mean “storage”?"]),
         (["conformance", "--client", "auth", "--client", "auth"], ["“--client” is given twice"]),
         (["conformance", "file.json"], ["“file.json” was not expected here"]),
+        (["supabase"], ["There is “supabase install”"]),
+        (["supabase", "instal"], ["there is no “supabase instal”"]),
+        (["supabase", "install"], ["either “--print” or “--database”"]),
+        (["supabase", "install", "--print", "--database", "postgresql:///x"], ["either “--print” or “--database”"]),
+        (["supabase", "install", "--database", "mysql://x"], ["postgresql://postgres@127.0.0.1:5432/postgres"]),
+        (["supabase", "install", "--database", "postgresql://u:secret@127.0.0.1/x"], ["--print | psql"]),
+        (["supabase", "install", "--database", "postgresql://db.example.com/x"], ["on this machine"]),
+        (["supabase", "install", "--database", "postgresql://127.0.0.1:0/x"], ["names no port"]),
         (["demo", "now"], ["“demo” takes no options"]),
         (["help", "conformence"], ["there is no command “conformence”", "Did you mean “conformance”?"]),
         (["help", "demo", "help"], ["“help” takes the name of one command"]),
@@ -38,6 +46,13 @@ import Testing
         #expect(try await CommandLineTool.run([]) == .usage)
         for name in CommandLineTool.commands { #expect(HelpCommand.text.contains("switchyard \(name)")) }
         for service in ConformanceService.allCases { #expect(HelpCommand.text.contains(service.rawValue)) }
+    }
+
+    @Test func `A database is named by its address, whose parts may be left out`() throws {
+        let full = try DatabaseAddress("postgresql://ann@localhost:5433/notes")
+        #expect(full.user == "ann" && full.port == 5433 && full.name == "notes")
+        let bare = try DatabaseAddress("postgres://")
+        #expect(bare.user == "postgres" && bare.port == 5432 && bare.name == "postgres")
     }
 
     @Test func `A configuration that cannot be read or is wrong ends before any check`() async throws {

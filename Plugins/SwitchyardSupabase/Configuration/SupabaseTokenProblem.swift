@@ -1,4 +1,4 @@
-public import Switchyard
+import Switchyard
 import SwitchyardBytes
 
 /// Why a genuine token of another provider is of no use to a project. It lies under the error of the call, whose text says

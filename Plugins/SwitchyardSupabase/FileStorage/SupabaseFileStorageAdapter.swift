@@ -45,7 +45,8 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
             SupabaseFileService(
                 address: surroundings.project.storage, bucket: bucket, tokens: surroundings.tokens,
                 transport: surroundings.transport, clock: surroundings.context.clock, now: surroundings.context.now),
-            isPublic: configuration.isBucketPublic, folder: try surroundings.folder("files")?.appendingPathComponent(
+            isPublic: configuration.isBucketPublic,
+            folder: try surroundings.folder("files")?.appendingPathComponent(
                 PercentCoding.encode(bucket), isDirectory: true))
     }
 

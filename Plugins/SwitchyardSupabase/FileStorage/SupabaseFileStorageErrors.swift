@@ -50,8 +50,6 @@ extension FileStorageError {
         case "NoSuchBucket", "Bucket not found": (.notFound, "There is no such bucket, or it may not be seen.")
         case "NoSuchUpload", "InvalidUploadId":
             (.uploadExpired, "The server has forgotten the upload; start it anew.")
-        case _ where failure.isAboutToken: (.unauthenticated, "The session's token was refused.")
-        case "AccessDenied", "Unauthorized": (.unauthorized, "The bucket's policies do not allow it.")
         case "InvalidSignature", "SignatureDoesNotMatch", "InvalidUploadSignature":
             (.unauthorized, "The address's token is not good for this.")
         case "KeyAlreadyExists", "ResourceAlreadyExists", "BucketAlreadyExists", "Duplicate":
@@ -69,6 +67,9 @@ extension FileStorageError {
         case "SlowDown", "too_many_connections": (.rateLimited, "Too many requests; wait a little.")
         case "DatabaseTimeout", "DatabaseReadOnly": (.unavailable, "The server's database cannot answer now.")
         case "FeatureNotEnabled", "NotSupported": (.unsupported, "The project does not offer this.")
+        // After all names that say something else: a file may be called after a token.
+        case _ where failure.isAboutToken: (.unauthenticated, "The session's token was refused.")
+        case "AccessDenied", "Unauthorized": (.unauthorized, "The bucket's policies do not allow it.")
         default: nil
         }
     }

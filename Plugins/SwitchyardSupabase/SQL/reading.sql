@@ -115,6 +115,9 @@ begin
   return name;
 end $$;
 
--- The number of these functions' form; a client refuses to work with another.
-create or replace function public.switchyard_schema() returns int
-language sql stable security definer set search_path = '' as $$ select schema from switchyard.settings $$;
+-- Which version of these functions is here, and the oldest clients that it serves. In version 1 this was a number.
+drop function if exists public.switchyard_schema();
+create function public.switchyard_schema() returns jsonb
+language sql stable security definer set search_path = '' as $$
+  select jsonb_build_object('version', schema, 'serves', serves) from switchyard.settings
+$$;

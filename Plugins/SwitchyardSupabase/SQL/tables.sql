@@ -72,7 +72,8 @@ create table if not exists switchyard.settings (
   keep      interval not null default interval '30 days',
   forgotten xid8 not null default '0'
 );
-insert into switchyard.settings (schema) values (1) on conflict (only_one) do update set schema = excluded.schema;
+-- Since version 2: the oldest clients that these functions still serve.
+alter table switchyard.settings add column if not exists serves int not null default 1;
 
 -- Who is calling. Text, for not every issuer of tokens names people by UUIDs.
 create or replace function switchyard.caller() returns text

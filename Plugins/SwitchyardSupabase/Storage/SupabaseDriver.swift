@@ -82,7 +82,8 @@ struct SupabaseDriver: SyncDriver {
     }
 
     func result(ofBatch id: String) async throws(StorageError) -> CommitResult? {
-        let answer = try await service.call("switchyard_outcome", ["batch": .string(id)], isIdempotent: true)
+        let answer = try await service.call(
+            "switchyard_outcome", ["batch": .string(id)], isIdempotent: true, isForQueue: true)
         return answer == .null ? nil : try CommitResult(postgres: answer)
     }
 

@@ -6,14 +6,18 @@ import SwitchyardSync
 ///
 /// Each signed-in user has a queue of writes of their own. Nothing of one user's is ever sent with the token of another.
 public final class SupabaseStorageAdapter: StorageLayer {
+    /// The project's own functions, in the name of whoever is signed in.
+    public let functions: SupabaseFunctions
     private let documents: UserStorageClient
     public var base: any StorageClient { documents }
 
     init(_ surroundings: SupabaseSurroundings) async throws(InfrastructureError) {
         let configuration = surroundings.configuration
         let context = surroundings.context
+        functions = SupabaseFunctions(surroundings)
         let service = PostgRESTService(
-            project: surroundings.project, tokens: surroundings.tokens, transport: surroundings.transport)
+            project: surroundings.project, tokens: surroundings.tokens, transport: surroundings.transport,
+            gate: SchemaGate(needed: 1))
         documents = await UserStorageClient(
             driver: SupabaseDriver(service: service, interval: configuration.checkInterval, clock: context.clock),
             folder: configuration.keepsDocuments ? try surroundings.folder("documents") : nil,

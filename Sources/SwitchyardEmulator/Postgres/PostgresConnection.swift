@@ -52,8 +52,18 @@ package final class PostgresConnection: Sendable {
 
     /// Runs the statements as one transaction and answers with the result of each.
     package func run(_ statements: [PostgresStatement]) async throws(PostgresFailure) -> [PostgresResult] {
-        let bytes = PostgresFrontend.run(statements)
-        return try await withCheckedContinuation { continuation in
+        try await run(bytes: PostgresFrontend.run(statements))
+    }
+
+    /// Runs a text of several statements, as one transaction where it does not begin and commit its own. After a
+    /// failure within its own, the connection is of no more use.
+    @discardableResult
+    package func run(script: String) async throws(PostgresFailure) -> [PostgresResult] {
+        try await run(bytes: PostgresFrontend.run(script: script))
+    }
+
+    private func run(bytes: [UInt8]) async throws(PostgresFailure) -> [PostgresResult] {
+        try await withCheckedContinuation { continuation in
             let isOpen = shared.withLock { shared in
                 guard !shared.isClosed else { return false }
                 shared.fresh.append(Unit(bytes: bytes, done: continuation))

@@ -53,6 +53,13 @@ enum PostgresFrontend {
         return bytes + [UInt8(ascii: "S"), 0, 0, 0, 4]
     }
 
+    /// A text of several statements without parameters.
+    static func run(script: String) -> [UInt8] {
+        var query = PostgresWriter()
+        query.put(script)
+        return query.framed(as: UInt8(ascii: "Q"))
+    }
+
     static let terminate: [UInt8] = [UInt8(ascii: "X"), 0, 0, 0, 4]
 }
 

@@ -35,11 +35,13 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("sb_publishable_1", nil, "sb_publishable_1", nil), ("eyJh.eyJi.c", nil, "eyJh.eyJi.c", "Bearer eyJh.eyJi.c"),
-        ("sb_publishable_1", "sb_secret_1", "sb_secret_1", nil),
-        ("sb_publishable_1", "eyJx.eyJy.z", "eyJx.eyJy.z", "Bearer eyJx.eyJy.z"),
-    ] as [(String, String?, String, String?)])
+    @Test(
+        arguments: [
+            ("sb_publishable_1", nil, "sb_publishable_1", nil),
+            ("eyJh.eyJi.c", nil, "eyJh.eyJi.c", "Bearer eyJh.eyJi.c"),
+            ("sb_publishable_1", "sb_secret_1", "sb_secret_1", nil),
+            ("sb_publishable_1", "eyJx.eyJy.z", "eyJx.eyJy.z", "Bearer eyJx.eyJy.z"),
+        ] as [(String, String?, String, String?)])
     func `A key of the present form is never sent as a token`(
         _ key: String, _ serviceKey: String?, _ sentKey: String, _ bearer: String?
     ) async throws {

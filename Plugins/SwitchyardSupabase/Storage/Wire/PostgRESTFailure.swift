@@ -19,6 +19,11 @@ struct PostgRESTFailure: Error, Hashable, Sendable {
         details = json?["details"]?.string
     }
 
+    /// Whether the service knows no function of that name, or none with these arguments.
+    var isAboutMissingFunction: Bool {
+        code == "PGRST202" || (code == "42883" && message.contains("function")) || (status == 404 && code == nil)
+    }
+
     /// Whether a newer token could help.
     var isAboutToken: Bool { status == 401 && code?.hasPrefix("PGRST30") != false }
 }

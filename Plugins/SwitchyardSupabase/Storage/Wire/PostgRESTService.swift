@@ -9,6 +9,8 @@ struct PostgRESTService: Sendable {
     /// Whose token goes along.
     let tokens: SupabaseTokens
     let transport: any Transport
+    /// What functions must be there before any is called; `nil` to call without asking.
+    var gate: SchemaGate?
 
     private static let deadline = Duration.seconds(60)
     private static let idleLimit = Duration.seconds(30)
@@ -16,9 +18,28 @@ struct PostgRESTService: Sendable {
 
     /// - Parameters:
     ///   - isIdempotent: Whether the call may be sent again when its connection broke.
+    ///   - isForQueue: Whether the call is made for a batch that waits; it goes on waiting where the database is not ready.
     ///   - batch: The batch to be committed, which must not travel in another user's name.
     func call(
-        _ function: String, _ arguments: JSONObject, isIdempotent: Bool, for batch: OutgoingBatch? = nil
+        _ function: String, _ arguments: JSONObject, isIdempotent: Bool, isForQueue: Bool = false,
+        for batch: OutgoingBatch? = nil
+    ) async throws(StorageError) -> JSON {
+        do throws(StorageError) {
+            try await gate?.pass(self)
+        } catch {
+            guard isForQueue || batch != nil, error.underlying is SupabaseSchemaProblem else { throw error }
+            // What somebody has written waits until the database is ready for it.
+            throw StorageError(.unavailable, error.message, isRetryable: true, underlying: error.underlying)
+        }
+        return try await send(function, arguments, isIdempotent: isIdempotent, for: batch)
+    }
+
+    /// Without asking first whether the database has the function.
+    ///
+    /// - Parameter schema: Where it is; `nil` for the first one that the project shows.
+    func send(
+        _ function: String, _ arguments: JSONObject, isIdempotent: Bool, in schema: String? = nil,
+        for batch: OutgoingBatch? = nil
     ) async throws(StorageError) -> JSON {
         var isRefused = false
         while true {
@@ -27,6 +48,7 @@ struct PostgRESTService: Sendable {
                 isIdempotent: isIdempotent)
             let proof = try await proof(for: batch, isRefused: isRefused)
             request.headers = ["Content-Type": "application/json"]
+            request.headers["Content-Profile"] = schema
             proof.sign(&request.headers)
             request.maximumBodySize = Self.maximumAnswer
             request.idleLimit = Self.idleLimit

@@ -1,0 +1,84 @@
+public import Foundation
+import SwitchyardBytes
+import SwitchyardWire
+
+/// What a function answered.
+public struct SupabaseFunctionAnswer: Sendable, Hashable {
+    public let status: Int
+    /// With names in lower case; of a name that came several times, the first value.
+    public let headers: [String: String]
+    public let body: Data
+
+    init(_ head: HTTPResponseHead, body: [UInt8] = []) {
+        status = head.status
+        var headers: [String: String] = [:]
+        for field in head.headers where headers[field.name.lowercased()] == nil {
+            headers[field.name.lowercased()] = field.value
+        }
+        self.headers = headers
+        self.body = Data(body)
+    }
+
+    /// The type of the body without its parameters, in lower case.
+    public var contentType: String? {
+        headers["content-type"]?.split(separator: ";").first.map { type in
+            String(type.lowercased().filter { $0 != " " })
+        }
+    }
+
+    /// The body as text.
+    public var text: String { String(decoding: body, as: UTF8.self) }
+
+    /// The body as a value, out of JSON.
+    ///
+    /// - Throws: `.invalidAnswer` for a body that is none, or another value's.
+    public func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws(SupabaseFunctionError) -> Value {
+        do {
+            return try JSONBytesDecoder().decode(type, from: Array(body))
+        } catch {
+            throw SupabaseFunctionError(
+                .invalidAnswer, "The function's answer is not of the form that was expected.", underlying: error)
+        }
+    }
+}
+
+extension SupabaseFunctionAnswer: CustomStringConvertible, CustomReflectable {
+    /// Without contents, which stay out of logs.
+    public var description: String { "SupabaseFunctionAnswer(\(status), \(body.count) bytes)" }
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+/// An answer that comes piece by piece, such as a stream of server-sent events. Read it once; leaving the loop ends the call.
+public struct SupabaseFunctionStream: AsyncSequence, Sendable {
+    public typealias Element = Data
+    public typealias Failure = SupabaseFunctionError
+
+    /// The answer without its body.
+    public let head: SupabaseFunctionAnswer
+    private let body: HTTPBody
+
+    init(_ stream: HTTPStream) {
+        head = SupabaseFunctionAnswer(stream.head)
+        body = stream.body
+    }
+
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate var base: HTTPBody.AsyncIterator
+
+        public mutating func next() async throws(SupabaseFunctionError) -> Data? {
+            try await next(isolation: nil)
+        }
+
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(SupabaseFunctionError) -> Data? {
+            do throws(TransportError) {
+                return try await base.next().map { Data($0) }
+            } catch {
+                throw SupabaseFunctionError(error)
+            }
+        }
+    }
+
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: body.makeAsyncIterator()) }
+}

@@ -1,0 +1,167 @@
+import Foundation
+public import Switchyard
+import SwitchyardBytes
+import SwitchyardWire
+
+/// A project's own functions, at the edge and in its database, called in the name of whoever is signed in.
+///
+/// ```swift
+/// let functions = backend.storage.unwrapped(as: SupabaseStorageAdapter.self)?.functions
+/// let answer = try await functions?.call(SupabaseFunctionCall("hello", json: ["name": "Alice"]))
+/// let total: Int? = try await functions?.callDatabase("total", ["of": "points"])
+/// ```
+/// It works as long as the client it came from is not shut down.
+public final class SupabaseFunctions: Sendable {
+    private let address: String
+    private let tokens: SupabaseTokens
+    private let database: PostgRESTService
+    private let transport: any Transport
+    private let clock: any Clock<Duration>
+    private let now: @Sendable () -> Timestamp
+
+    /// The most bytes of an answer that is not streamed.
+    private static let limit = 64 << 20
+    /// How often a call is made that may be repeated.
+    private static let attempts = 3
+
+    init(_ surroundings: SupabaseSurroundings) {
+        address = surroundings.project.functions
+        tokens = surroundings.tokens
+        transport = surroundings.transport
+        clock = surroundings.context.clock
+        now = surroundings.context.now
+        database = PostgRESTService(
+            project: surroundings.project, tokens: surroundings.tokens, transport: surroundings.transport)
+    }
+
+    // MARK: At the edge
+
+    /// - Throws: `.function` with the function's own answer where its status is no success, `.relay` where the platform could
+    ///   not run it. Calls that may be repeated are, after the latter.
+    public func call(_ call: SupabaseFunctionCall) async throws(SupabaseFunctionError) -> SupabaseFunctionAnswer {
+        let transport = transport
+        let deadline = call.deadline
+        let response = try await repeated(call) { request throws(TransportError) in
+            var request = request
+            request.maximumBodySize = Self.limit
+            request.idleLimit = deadline
+            let complete = request
+            return try await withDeadline(deadline, isIdempotent: request.isIdempotent) {
+                () throws(TransportError) in try await transport.send(complete)
+            }
+        }
+        return SupabaseFunctionAnswer(response.head, body: response.body)
+    }
+
+    /// The answer piece by piece, as the function sends it. The status is known when this returns; the deadline is for that.
+    public func stream(_ call: SupabaseFunctionCall) async throws(SupabaseFunctionError) -> SupabaseFunctionStream {
+        let transport = transport
+        let deadline = call.deadline
+        return SupabaseFunctionStream(
+            try await repeated(call) { request throws(TransportError) in
+                var request = request
+                // Streams may be quiet for long.
+                request.idleLimit = nil
+                let complete = request
+                return try await withDeadline(deadline, isIdempotent: request.isIdempotent) {
+                    () throws(TransportError) in try await transport.stream(complete)
+                }
+            })
+    }
+
+    private func repeated<Answer: SupabaseAnswer>(
+        _ call: SupabaseFunctionCall, _ send: (HTTPRequest) async throws(TransportError) -> Answer
+    ) async throws(SupabaseFunctionError) -> Answer {
+        var pause = Duration.milliseconds(200)
+        var attempt = 1
+        while true {
+            let failure: SupabaseFunctionError
+            do throws(SupabaseFunctionError) {
+                return try await authorized(call, send)
+            } catch {
+                failure = error
+            }
+            guard call.isIdempotent, failure.code == .relay || failure.code == .unavailable, failure.isRetryable,
+                attempt < Self.attempts
+            else { throw failure }
+            do {
+                try await clock.sleep(for: max(pause, min(failure.retryAfter ?? .zero, .seconds(5))))
+            } catch {
+                throw SupabaseFunctionError(.cancelled, "The call was cancelled.")
+            }
+            pause *= 2
+            attempt += 1
+        }
+    }
+
+    /// With the token of the moment, and once more with a new one when the platform, not the function, refuses it.
+    private func authorized<Answer: SupabaseAnswer>(
+        _ call: SupabaseFunctionCall, _ send: (HTTPRequest) async throws(TransportError) -> Answer
+    ) async throws(SupabaseFunctionError) -> Answer {
+        var request = try call.request(to: address)
+        var isRefused = false
+        while true {
+            do throws(SupabaseTokens.Failure) {
+                try await tokens.proof(isRefused: isRefused).sign(&request.headers)
+            } catch {
+                throw SupabaseFunctionError(error)
+            }
+            let answer: Answer
+            do throws(TransportError) {
+                answer = try await send(request)
+            } catch {
+                throw SupabaseFunctionError(error)
+            }
+            if answer.head.isSuccess, !answer.head.isRelayFailure { return answer }
+            let failure = SupabaseFunctionError(await answer.whole(), now: now())
+            guard failure.code == .unauthenticated, tokens.canRefresh, !isRefused else { throw failure }
+            isRefused = true
+        }
+    }
+
+    // MARK: In the database
+
+    /// Calls a function of the database with named arguments.
+    ///
+    /// - Parameters:
+    ///   - name: The function's.
+    ///   - arguments: A value whose JSON is an object with the arguments.
+    ///   - schema: Where the function is, if not in the first schema that the project shows.
+    ///   - isIdempotent: Whether the call may be sent again when its connection broke.
+    /// - Throws: `.unsupported` where there is no such function; what the function raises, by its code.
+    public func callDatabase<Result: Decodable>(
+        _ name: String, _ arguments: some Encodable = [String: String](), as type: Result.Type = Result.self,
+        schema: String? = nil, isIdempotent: Bool = false
+    ) async throws(StorageError) -> Result {
+        let answer = try await answer(of: name, arguments, schema, isIdempotent)
+        do {
+            return try JSONBytesDecoder().decode(type, from: answer.bytes())
+        } catch {
+            throw StorageError(
+                .codingFailed, "The function's answer is not of the form that was expected.", underlying: error)
+        }
+    }
+
+    /// The same for a function whose answer does not matter.
+    public func callDatabase(
+        _ name: String, _ arguments: some Encodable = [String: String](), schema: String? = nil,
+        isIdempotent: Bool = false
+    ) async throws(StorageError) {
+        _ = try await answer(of: name, arguments, schema, isIdempotent)
+    }
+
+    private func answer(
+        of name: String, _ arguments: some Encodable, _ schema: String?, _ isIdempotent: Bool
+    ) async throws(StorageError) -> JSON {
+        let object: JSONObject?
+        do {
+            object = try JSON(parsing: JSONBytesEncoder().encode(arguments)).object
+        } catch {
+            throw StorageError(.codingFailed, "The arguments cannot be encoded.", underlying: error)
+        }
+        guard let object else {
+            throw StorageError(.invalidArgument, "A function of the database takes its arguments by their names.")
+        }
+        return try await database.send(PercentCoding.encode(name), object, isIdempotent: isIdempotent, in: schema)
+    }
+}

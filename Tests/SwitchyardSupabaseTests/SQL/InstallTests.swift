@@ -1,0 +1,127 @@
+import Foundation
+import Switchyard
+import SwitchyardEmulator
+import SwitchyardSync
+import SwitchyardTestSupport
+import Testing
+
+@testable import SwitchyardSupabase
+
+/// How the functions come into a database, stay up to date there, and what a client says where they are not.
+@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+struct InstallTests {
+    private func install(on server: PostgresServer) async throws {
+        let connection = try await PostgresConnection(
+            port: UInt16(server.port), user: "postgres", database: "postgres")
+        defer { connection.close() }
+        try await connection.run(script: DocumentSchema.sql)
+    }
+
+    private func withSite(_ body: (PostgresServer, LocalSupabase) async throws -> Void) async throws {
+        let server = try await PostgresServer()
+        let supabase = try LocalSupabase(postgresPort: UInt16(server.port))
+        do {
+            try await body(server, supabase)
+        } catch {
+            await supabase.stop()
+            server.stop()
+            throw error
+        }
+        await supabase.stop()
+        server.stop()
+    }
+
+    private func client(_ supabase: LocalSupabase, needed: Int = DocumentSchema.version) throws -> SyncedStorageClient {
+        SyncedStorageClient(
+            driver: SupabaseDriver(
+                service: PostgRESTService(
+                    project: try SupabaseProject(supabase.server.url),
+                    tokens: SupabaseTokens(key: Secret(supabase.accessToken(for: "tester")), auth: nil),
+                    transport: SupabaseTransport.make(), gate: SchemaGate(needed: needed))))
+    }
+
+    private func problem(_ storage: any StorageClient) async -> SupabaseSchemaProblem? {
+        do throws(StorageError) {
+            _ = try await storage.snapshot("posts/p1", from: .server)
+            return nil
+        } catch {
+            #expect(error.code == .failedPrecondition)
+            return error.underlying as? SupabaseSchemaProblem
+        }
+    }
+
+    @Test func `An older version is brought up to date, twice changes nothing, and documents stay`() async throws {
+        try await withSite { server, supabase in
+            try await install(on: server)
+            // What version 1 had left behind.
+            try await server.query(
+                """
+                drop function public.switchyard_schema();
+                alter table switchyard.settings drop column serves;
+                update switchyard.settings set schema = 1;
+                create function public.switchyard_schema() returns int language sql as 'select 1';
+                insert into switchyard.documents (path, data, owner, created_at, updated_at)
+                  values ('posts/p1', '{"n": 1}', 'tester', now(), now());
+                """)
+            let old = try client(supabase)
+            #expect(await problem(old) == .tooOld(version: 1, needed: DocumentSchema.version))
+            await old.shutDown()
+
+            for _ in 1...2 {
+                try await install(on: server)
+                #expect(
+                    try await server.query("select schema, serves from switchyard.settings")
+                        == "\(DocumentSchema.version)|\(DocumentSchema.serves)")
+            }
+            let storage = try client(supabase)
+            #expect(try await storage.snapshot("posts/p1", from: .server).data?["n"] == 1)
+            await storage.shutDown()
+        }
+    }
+
+    @Test func `A newer version is left alone`() async throws {
+        try await withSite { server, _ in
+            try await install(on: server)
+            try await server.query("update switchyard.settings set schema = 99, serves = 98")
+            await #expect(throws: PostgresFailure.self) { try await install(on: server) }
+            #expect(try await server.query("select schema, serves from switchyard.settings") == "99|98")
+        }
+    }
+
+    @Test func `Two installations at once wait for each other`() async throws {
+        try await withSite { server, _ in
+            async let first: Void = install(on: server)
+            async let second: Void = install(on: server)
+            _ = try await (first, second)
+            #expect(try await server.query("select count(*) from switchyard.settings") == "1")
+        }
+    }
+
+    @Test func `Without the functions, reads say what to do and writes wait for them`() async throws {
+        try await withSite { server, supabase in
+            let storage = try client(supabase)
+            #expect(await problem(storage) == .missing)
+            let receipt = try await storage.setDocument("posts/p1", ["n": 1])
+            try await install(on: server)
+            // The next attempt of the queue finds them.
+            try await storage.retryPendingWrites()
+            _ = try await receipt.acknowledged()
+            #expect(try await storage.snapshot("posts/p1", from: .server).data?["n"] == 1)
+            await storage.shutDown()
+        }
+    }
+
+    @Test func `Functions that no longer serve this client are told from old ones`() async throws {
+        try await withSite { server, supabase in
+            try await install(on: server)
+            try await server.query("update switchyard.settings set schema = 99, serves = 98")
+            let storage = try client(supabase)
+            #expect(await problem(storage) == .tooNew(version: 99))
+            await storage.shutDown()
+            try await server.query("update switchyard.settings set serves = 1")
+            let other = try client(supabase)
+            #expect(await problem(other) == nil)
+            await other.shutDown()
+        }
+    }
+}
