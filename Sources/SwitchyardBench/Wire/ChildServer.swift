@@ -2,8 +2,10 @@ import Foundation
 
 /// This program once more, serving on a port until it is told to stop.
 final class ChildServer: @unchecked Sendable {
+    // Proof: `port` is immutable. `process` and `input` are constants whose objects nobody else is given, and only `init` and
+    // `stop` use them; a section calls `stop` once, when everything that has used the server has returned.
+
     let port: Int
-    // Used by init and stop only, one after the other.
     private let process = Process()
     private let input = Pipe()
 

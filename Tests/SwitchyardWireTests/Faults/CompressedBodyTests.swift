@@ -138,7 +138,7 @@ import Testing
     @Test(arguments: ["gzip", "br"]) func `A bomb goes off within the limit of whoever reads it`(coding: String)
         async throws
     {
-        let bomb = try CompressedSamples.zeros(100_000_000, coding)
+        let bomb = try CompressedSamples.zeros(40_000_000, coding)
         #expect(bomb.count < 200_000)
         for isStreamed in [false, true] {
             let bytes = answer(bomb, coding, .length)
@@ -158,6 +158,6 @@ import Testing
             count += bytes.count
             await Task.yield()
         }
-        #expect(count == 100_000_000)
+        #expect(count == 40_000_000)
     }
 }
