@@ -60,7 +60,17 @@ import Testing
     func `A refusal is told by its status, and by HTTP only when there is none`(
         body: String, http: Int, status: FirestoreStatus, message: String
     ) {
-        #expect(FirestoreFailure(body: body.utf8, httpStatus: http) == FirestoreFailure(status, message))
+        let failure = FirestoreFailure(body: body.utf8, httpStatus: http)
+        #expect(failure.status == status && failure.message == message)
+    }
+
+    @Test(
+        arguments: [
+            ("NEVER_HEARD", "NEVER_HEARD"), ("NOT_FOUND", nil), ("alice@example.com is barred", nil), ("", nil),
+        ] as [(String, String?)])
+    func `A word for a status that nobody knows is kept, other text is not`(status: String, kept: String?) {
+        let body = #"{"error":{"code":400,"message":"x","status":"\#(status)"}}"#
+        #expect(FirestoreFailure(body: body.utf8, httpStatus: 400).foreignStatus == kept)
     }
 
     @Test(arguments: FirestoreStatus.allCases) func `Every code has a name, a number and a body`(

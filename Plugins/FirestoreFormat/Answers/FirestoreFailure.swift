@@ -5,15 +5,19 @@ package struct FirestoreFailure: Error, Sendable, Hashable {
     package let status: FirestoreStatus
     /// May name indexes to create or rules that failed; empty when the server gave none.
     package let message: String
+    /// The server's own word for a status that is none of Firestore's, where it gave one.
+    package let foreignStatus: String?
 
-    package init(_ status: FirestoreStatus, _ message: String) {
+    package init(_ status: FirestoreStatus, _ message: String, foreignStatus: String? = nil) {
         self.status = status
         self.message = message
+        self.foreignStatus = foreignStatus
     }
 
     /// The body of an answer with an HTTP error: `{"error": …}`, also as the only element of a list.
     ///
-    /// A body that is something else counts by the HTTP status alone. An unknown code is `.unknown`.
+    /// A body that is something else counts by the HTTP status alone. An unknown code is `.unknown`, and keeps
+    /// its name as ``foreignStatus``.
     package init(body: some Collection<UInt8>, httpStatus: Int) {
         let json = try? JSON(
             parsing: body, options: JSONParsingOptions(duplicateKeys: .keepLast, loneSurrogates: .replace))
@@ -28,8 +32,18 @@ package struct FirestoreFailure: Error, Sendable, Hashable {
     ///
     /// - Parameter ifUnknown: What a missing or unknown code means: `.unknown` in answers, `.internal` on streams.
     package init(error: JSON, ifUnknown: FirestoreStatus) {
-        let status = error["status"]?.string.flatMap { FirestoreStatus(name: $0) } ?? ifUnknown
-        self.init(status, error["message"]?.string ?? "")
+        let (name, message) = (error["status"]?.string, error["message"]?.string ?? "")
+        if let status = name.flatMap({ FirestoreStatus(name: $0) }) {
+            self.init(status, message)
+        } else {
+            self.init(ifUnknown, message, foreignStatus: name.flatMap { Self.isWord($0) ? $0 : nil })
+        }
+    }
+
+    /// Spelled as such words are; anything else is text, and could say anything.
+    private static func isWord(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= 60
+            && text.utf8.allSatisfy { ($0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z")) || $0 == UInt8(ascii: "_") }
     }
 
     /// A `google.rpc.Status`, as in the cause of a removed target: a number, absent for none.

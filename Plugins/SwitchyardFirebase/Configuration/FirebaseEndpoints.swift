@@ -25,18 +25,12 @@ struct FirebaseEndpoint: Sendable, Hashable {
         }
         self.address = address
         self.isEmulator = isEmulator
-        mayCarryTokens = parts.scheme == "https" || FirebaseEndpoint.isLoopback(parts.host)
+        mayCarryTokens = parts.mayCarrySecrets
     }
 
     init(emulator: String, path: String = "") throws(InfrastructureError) {
         let address = emulator.hasPrefix("http://") || emulator.hasPrefix("https://") ? emulator : "http://\(emulator)"
         try self.init(host: address + path, isEmulator: true)
-    }
-
-    private static func isLoopback(_ host: String) -> Bool {
-        if host == "localhost" || host == "[::1]" { return true }
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
     private static func problem(_ address: String, _ what: String) -> InfrastructureError {

@@ -18,6 +18,28 @@ struct FirebaseTokens: Sendable {
         case unsafeAddress
         case auth(AuthError)
         case appCheck(any Error)
+
+        /// What it means for a call that was to carry tokens, in the words that the errors of all services share. Never a
+        /// refusal of what was asked for, so that nothing that waits in a queue is given up.
+        var meaning: (code: String, message: String, isRetryable: Bool, underlying: (any Error)?) {
+            switch self {
+            case .unsafeAddress:
+                (
+                    "unauthenticated", "The address is plain HTTP to another machine; tokens are not sent there.",
+                    false,
+                    nil
+                )
+            case .auth(let error):
+                switch error.code {
+                case .cancelled: ("cancelled", error.message, false, error)
+                case .shutDown: ("shutDown", error.message, false, error)
+                case .unavailable, .deadlineExceeded, .rateLimited, .sessionChanged:
+                    ("unavailable", "There is no token: \(error.message)", true, error)
+                default: ("unauthenticated", "There is no token: \(error.message)", false, error)
+                }
+            case .appCheck(let error): ("unauthenticated", "The source of App Check tokens failed.", true, error)
+            }
+        }
     }
 
     init(auth: (any AuthClient)?, appCheck: FirebaseAppCheck?) {

@@ -5,9 +5,7 @@ import SwitchyardWire
 
 /// One-shot calls to Firebase's file storage: everything that authorises, sends, repeats and maps failures, once.
 struct FirebaseFileService: Sendable {
-    /// How long one call, and all attempts of one together, may take.
     static let callDeadline = Duration.seconds(60)
-    static let patience = Duration.seconds(120)
 
     let bucket: String
     let endpoint: FirebaseEndpoint
@@ -37,41 +35,13 @@ struct FirebaseFileService: Sendable {
     func call(
         _ request: HTTPRequest, about subject: FileStorageError.FirebaseSubject
     ) async throws(FileStorageError) -> HTTPResponse {
-        let transport = transport
-        return try await authorized(request, about: subject) { request throws(TransportError) in
-            try await withDeadline(Self.callDeadline, isIdempotent: request.isIdempotent) {
-                () throws(TransportError) in try await transport.send(request)
-            }
+        try await authorized(request, about: subject) { request throws(TransportError) in
+            try await transport.send(request, within: Self.callDeadline, clock: clock)
         }
     }
 
-    /// The same, again and again while a failure may pass: for calls that do no harm when made twice.
-    ///
-    /// - Parameter isDone: Whether a failure after a lost answer means that the lost one was a success.
-    func persistently<Value: Sendable>(
-        isDone: (FileStorageError) -> Value? = { _ in nil },
-        _ body: () async throws(FileStorageError) -> Value
-    ) async throws(FileStorageError) -> Value {
-        let time = Stopwatch(clock)
-        let start = time.now
-        var generator = SystemRandomNumberGenerator()
-        var backoff = Backoff(
-            .init(initial: .seconds(1), factor: 2, maximum: .seconds(64), jitter: 0.2), now: start)
-        var mayHaveHappened = false
-        while true {
-            let failure: FileStorageError
-            do throws(FileStorageError) {
-                return try await body()
-            } catch {
-                failure = error
-            }
-            if mayHaveHappened, let value = isDone(failure) { return value }
-            guard failure.isRetryable, time.now - start < Self.patience else { throw failure }
-            mayHaveHappened = true
-            let pause = backoff.next(now: time.now, atLeast: failure.retryAfter, using: &generator)
-            do { try await clock.sleep(for: pause) } catch { throw FileStorageError(.cancelled, "It was cancelled.") }
-        }
-    }
+    /// The same, again and again while a failure may pass.
+    var persistently: PatientCaller { PatientCaller(clock: clock) }
 
     /// Sends with the tokens of the moment, and once more with new ones when these are refused.
     func authorized<Answer: HTTPAnswer>(

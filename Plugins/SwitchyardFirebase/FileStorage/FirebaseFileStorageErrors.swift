@@ -68,24 +68,8 @@ extension FileStorageError {
     }
 
     init(_ failure: FirebaseTokens.Failure) {
-        switch failure {
-        case .unsafeAddress:
-            self.init(
-                .unauthenticated, "The address is plain HTTP to another machine; tokens are not sent there.",
-                isRetryable: false)
-        case .auth(let error):
-            let (code, isRetryable): (Code, Bool) =
-                switch error.code {
-                case .cancelled: (.cancelled, false)
-                case .shutDown: (.shutDown, false)
-                case .unavailable, .deadlineExceeded, .rateLimited, .sessionChanged: (.unavailable, true)
-                default: (.unauthenticated, false)
-                }
-            self.init(code, "There is no token: \(error.message)", isRetryable: isRetryable, underlying: error)
-        case .appCheck(let error):
-            self.init(
-                .unauthenticated, "The source of App Check tokens failed.", isRetryable: true, underlying: error)
-        }
+        let (code, message, isRetryable, underlying) = failure.meaning
+        self.init(Code(rawValue: code), message, isRetryable: isRetryable, underlying: underlying)
     }
 
     static let unreadableAnswer = FileStorageError(.unavailable, "The server's answer could not be read.")

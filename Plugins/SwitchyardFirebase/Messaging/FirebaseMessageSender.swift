@@ -19,6 +19,7 @@ public final class FirebaseMessageSender: Sendable {
     private let project: String
     private let endpoint: FirebaseEndpoint
     private let transport: any Transport
+    private let clock: any Clock<Duration>
     private let token: TokenSource
     private let now: @Sendable () -> Timestamp
 
@@ -31,11 +32,13 @@ public final class FirebaseMessageSender: Sendable {
 
     package init(
         _ configuration: FirebaseConfiguration, transport: any Transport,
+        clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) }, token: @escaping TokenSource
     ) throws(InfrastructureError) {
         project = configuration.project
         endpoint = try FirebaseEndpoint(host: configuration.hosts.messaging)
         self.transport = transport
+        self.clock = clock
         self.token = token
         self.now = now
     }
@@ -93,7 +96,7 @@ public final class FirebaseMessageSender: Sendable {
             request.headers["Authorization"] = "Bearer \(credential.reveal())"
             do throws(FirebaseMessagingFailure) {
                 return try await FirebaseMessagingService.exchange(
-                    request, endpoint, transport, now: now().seconds)
+                    request, endpoint, transport, clock, now: now().seconds)
             } catch {
                 if error.status == status, status != nil { return [:] }
                 guard !isRefused, case .refused("UNAUTHENTICATED", 401) = error.kind else {

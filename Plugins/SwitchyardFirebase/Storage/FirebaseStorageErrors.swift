@@ -24,7 +24,9 @@ extension StorageError {
             case .unauthenticated: (.unauthenticated, true)
             case .ok: (.unknown, false)
             }
-        self.init(code, failure.message, isRetryable: isRetryable, underlying: failure)
+        self.init(
+            failure.foreignStatus.map { Code(rawValue: $0) } ?? code, failure.message, isRetryable: isRetryable,
+            underlying: failure)
     }
 
     init(_ error: TransportError) {
@@ -47,25 +49,7 @@ extension StorageError {
     }
 
     init(_ failure: FirebaseTokens.Failure) {
-        switch failure {
-        case .unsafeAddress:
-            // Not a refusal of what was asked for, so that nothing that waits in a queue is given up.
-            self.init(
-                .unauthenticated, "The address is plain HTTP to another machine; tokens are not sent there.",
-                isRetryable: false)
-        case .auth(let error):
-            let (code, isRetryable): (Code, Bool) =
-                switch error.code {
-                case .cancelled: (.cancelled, false)
-                case .shutDown: (.shutDown, false)
-                case .unavailable, .deadlineExceeded, .rateLimited: (.unavailable, true)
-                case .sessionChanged: (.unavailable, true)
-                default: (.unauthenticated, false)
-                }
-            self.init(code, "There is no token: \(error.message)", isRetryable: isRetryable, underlying: error)
-        case .appCheck(let error):
-            self.init(
-                .unauthenticated, "The source of App Check tokens failed.", isRetryable: true, underlying: error)
-        }
+        let (code, message, isRetryable, underlying) = failure.meaning
+        self.init(Code(rawValue: code), message, isRetryable: isRetryable, underlying: underlying)
     }
 }

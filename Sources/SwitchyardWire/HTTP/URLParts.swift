@@ -71,6 +71,16 @@ package struct URLParts: Sendable, Hashable {
     /// Scheme, host and port: what credentials belong to.
     package var origin: String { "\(scheme)://\(host):\(effectivePort)" }
 
+    /// Whether the host is this very machine.
+    package var isLoopback: Bool {
+        if host == "localhost" || host == "[::1]" { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+
+    /// Whether passwords and tokens may travel there: over TLS, or without leaving this machine.
+    package var mayCarrySecrets: Bool { scheme == "https" || scheme == "wss" || isLoopback }
+
     /// `address` for people: the values of its query hidden, anything unparsable hidden entirely.
     package static func redacted(_ address: String) -> String {
         guard let parts = try? URLParts(validating: address) else { return "<invalid address>" }

@@ -3,8 +3,8 @@
 /// An operation that succeeds at the last moment has succeeded. Whether the server may have seen the request is carried
 /// over from the operation's own answer to the cancellation.
 /// - Throws: `.deadlineExceeded` when time ran out; retryable if the request was not sent or `isIdempotent`.
-package func withDeadline<Value: Sendable, Timer: Clock>(
-    _ duration: Timer.Duration, clock: Timer, isIdempotent: Bool = false,
+package func withDeadline<Value: Sendable>(
+    _ duration: Duration, clock: any Clock<Duration> = ContinuousClock(), isIdempotent: Bool = false,
     operation: @escaping @Sendable () async throws(TransportError) -> Value
 ) async throws(TransportError) -> Value {
     let result: Result<Value, TransportError> = await withTaskGroup(of: DeadlineEvent<Value>.self) { group in
@@ -45,12 +45,17 @@ package func withDeadline<Value: Sendable, Timer: Clock>(
     return try result.get()
 }
 
-/// The same by the system's monotonic clock.
-package func withDeadline<Value: Sendable>(
-    _ duration: Duration, isIdempotent: Bool = false,
-    operation: @escaping @Sendable () async throws(TransportError) -> Value
-) async throws(TransportError) -> Value {
-    try await withDeadline(duration, clock: ContinuousClock(), isIdempotent: isIdempotent, operation: operation)
+extension Transport {
+    /// The whole answer, waited for no longer than `deadline`.
+    ///
+    /// - Throws: `.deadlineExceeded` when time ran out; retryable if the request was not sent or is idempotent.
+    package func send(
+        _ request: HTTPRequest, within deadline: Duration, clock: any Clock<Duration>
+    ) async throws(TransportError) -> HTTPResponse {
+        try await withDeadline(deadline, clock: clock, isIdempotent: request.isIdempotent) {
+            () throws(TransportError) in try await send(request)
+        }
+    }
 }
 
 private enum DeadlineEvent<Value: Sendable>: Sendable {

@@ -70,7 +70,7 @@ struct FirebaseAuthService: Sendable {
         }
         let response: HTTPResponse
         do throws(TransportError) {
-            response = try await clock.send(complete, by: transport, within: Self.deadline)
+            response = try await transport.send(complete, within: Self.deadline, clock: clock)
         } catch {
             throw FirebaseAuthFailure(.unanswered(error, status: nil))
         }
@@ -79,16 +79,5 @@ struct FirebaseAuthService: Sendable {
             answer.object != nil
         else { throw FirebaseAuthFailure(.unanswered(nil, status: response.status)) }
         return answer
-    }
-}
-
-extension Clock<Duration> {
-    /// A call as a member of the clock, so that it can be made on any clock there may be.
-    fileprivate func send(
-        _ request: HTTPRequest, by transport: any Transport, within deadline: Duration
-    ) async throws(TransportError) -> HTTPResponse {
-        try await withDeadline(deadline, clock: self) { () throws(TransportError) in
-            try await transport.send(request)
-        }
     }
 }

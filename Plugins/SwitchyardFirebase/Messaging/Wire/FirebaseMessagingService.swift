@@ -16,6 +16,7 @@ struct FirebaseMessagingService: Sendable {
     let endpoints: FirebaseEndpoints
     let headers: [(String, String)]
     let transport: any Transport
+    let clock: any Clock<Duration>
     let now: @Sendable () -> Timestamp
 
     init(_ surroundings: FirebaseSurroundings, appID: String, appVersion: String) {
@@ -26,6 +27,7 @@ struct FirebaseMessagingService: Sendable {
         endpoints = surroundings.endpoints
         headers = surroundings.appHeaders
         transport = surroundings.transport
+        clock = surroundings.context.clock
         now = surroundings.context.now
     }
 
@@ -149,12 +151,14 @@ struct FirebaseMessagingService: Sendable {
             method, url, body: method == .delete ? [] : JSON.object(body).bytes(),
             isIdempotent: isIdempotent || method == .delete)
         for (name, value) in headers + proof { request.headers[name] = value }
-        return try await FirebaseMessagingService.exchange(request, endpoint, transport, now: now().seconds)
+        return try await FirebaseMessagingService.exchange(
+            request, endpoint, transport, clock, now: now().seconds)
     }
 
     /// - Returns: An object; an empty one for an empty answer.
     static func exchange(
-        _ request: HTTPRequest, _ endpoint: FirebaseEndpoint, _ transport: any Transport, now: Int64
+        _ request: HTTPRequest, _ endpoint: FirebaseEndpoint, _ transport: any Transport, _ clock: any Clock<Duration>,
+        now: Int64
     ) async throws(FirebaseMessagingFailure) -> JSON {
         guard endpoint.mayCarryTokens else { throw FirebaseMessagingFailure(.unsafeAddress) }
         var complete = request
@@ -163,12 +167,8 @@ struct FirebaseMessagingService: Sendable {
         if !complete.body.isEmpty { complete.headers["Content-Type"] = "application/json" }
         complete.headers["Accept"] = "application/json"
         let response: HTTPResponse
-        let ready = complete
         do throws(TransportError) {
-            response = try await withDeadline(deadline, isIdempotent: ready.isIdempotent) {
-                () throws(TransportError) in
-                try await transport.send(ready)
-            }
+            response = try await transport.send(complete, within: deadline, clock: clock)
         } catch {
             throw FirebaseMessagingFailure(.unanswered(error, status: nil))
         }

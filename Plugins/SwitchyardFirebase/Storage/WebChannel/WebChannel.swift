@@ -85,11 +85,8 @@ actor WebChannel {
             backChannel = nil
         case .terminate(let query):
             let request = request(.post, query)
-            let transport = transport
-            Task {
-                _ = try? await withDeadline(WebChannel.requestDeadline) { () throws(TransportError) in
-                    try await transport.send(request)
-                }
+            Task { [transport, clock] in
+                _ = try? await transport.send(request, within: WebChannel.requestDeadline, clock: clock)
             }
         case .deliver(let message): incoming.yield(message)
         case .schedule(let timer, let delay):
@@ -129,11 +126,7 @@ actor WebChannel {
         var request = request(.post, query)
         request.headers["Content-Type"] = "application/x-www-form-urlencoded"
         request.body = body
-        let transport = transport
-        let complete = request
-        return try await withDeadline(WebChannel.requestDeadline) { () throws(TransportError) in
-            try await transport.send(complete)
-        }
+        return try await transport.send(request, within: WebChannel.requestDeadline, clock: clock)
     }
 
     private func heard(_ event: WebChannelMachine.Event, on number: Int) -> Bool {

@@ -17,6 +17,7 @@ struct FirestoreExchange: Sendable {
     let endpoint: FirebaseEndpoint
     let transport: any Transport
     private let tokens: FirebaseTokens
+    private let clock: any Clock<Duration>
     /// What goes along with every call, tokens aside.
     private let headers: [(String, String)]
 
@@ -24,6 +25,7 @@ struct FirestoreExchange: Sendable {
         endpoint = surroundings.endpoints.firestore
         transport = surroundings.transport
         tokens = surroundings.tokens
+        clock = surroundings.context.clock
         var parameters = "project_id=\(PercentCoding.encode(database.project))"
         if database.database != "(default)" {
             parameters += "&database_id=\(PercentCoding.encode(database.database))"
@@ -69,13 +71,8 @@ struct FirestoreExchange: Sendable {
     ) async throws(StorageError) -> JSON {
         var request = try request(call, parent, body, isIdempotent)
         let answer = try await authorised(&request, for: batch) { request in
-            let transport = transport
             do throws(TransportError) {
-                return .success(
-                    try await withDeadline(Self.callDeadline, isIdempotent: isIdempotent) {
-                        () throws(TransportError) in
-                        try await transport.send(request)
-                    })
+                return .success(try await transport.send(request, within: Self.callDeadline, clock: clock))
             } catch {
                 return .failure(StorageError(error))
             }
@@ -101,7 +98,8 @@ struct FirestoreExchange: Sendable {
             let transport = transport
             do throws(TransportError) {
                 return .success(
-                    try await withDeadline(Self.readDeadline, isIdempotent: true) { () throws(TransportError) in
+                    try await withDeadline(Self.readDeadline, clock: clock, isIdempotent: true) {
+                        () throws(TransportError) in
                         try await ListAnswer(try await transport.stream(request), decode)
                     })
             } catch {

@@ -31,7 +31,7 @@ struct SupabaseAuthService: Sendable {
         request.maximumBodySize = 1 << 20
         let response: HTTPResponse
         do throws(TransportError) {
-            response = try await clock.send(request, by: transport, within: Self.deadline)
+            response = try await transport.send(request, within: Self.deadline, clock: clock)
         } catch {
             throw SupabaseAuthFailure(.unanswered(error, status: nil))
         }
@@ -52,16 +52,5 @@ struct SupabaseAuthService: Sendable {
     /// Whether secrets may travel to the address.
     private var isSafe: Bool {
         (try? URLParts(validating: address)).map(SupabaseProject.mayCarrySecrets) ?? false
-    }
-}
-
-extension Clock<Duration> {
-    /// A call as a member of the clock, so that it can be made on any clock there may be.
-    fileprivate func send(
-        _ request: HTTPRequest, by transport: any Transport, within deadline: Duration
-    ) async throws(TransportError) -> HTTPResponse {
-        try await withDeadline(deadline, clock: self, isIdempotent: request.isIdempotent) {
-            () throws(TransportError) in try await transport.send(request)
-        }
     }
 }

@@ -78,6 +78,8 @@ final class DownloadRun: FileTransferControls {
     // MARK: Pauses
 
     private func waitWhilePaused() async {
+        // Asked for every piece.
+        guard gate.withLock({ $0.isClosed }) else { return }
         await withTaskCancellationHandler {
             await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
                 let passes = gate.withLock { gate in
