@@ -89,6 +89,7 @@ import Testing
         let server = try server { _ in
             .stream { writer in
                 try await writer.write("begun")
+                // Longer than the test: only the cut ends it.
                 try await Task.sleep(for: .seconds(60))
             }
         }

@@ -4,6 +4,7 @@ import SwitchyardConformance
 import SwitchyardEmulator
 import SwitchyardWire
 import Synchronization
+import Testing
 
 @testable import SwitchyardFirebase
 
@@ -69,8 +70,12 @@ final class LocalFilesSite: FileHarness {
 
     func makeFileClient() async throws -> any FileStorageClient { try client() }
 
+    private func ours(_ client: any FileStorageClient) throws -> FirebaseFileStorageAdapter {
+        try #require(client.unwrapped(as: FirebaseFileStorageAdapter.self))
+    }
+
     func reopen(_ client: any FileStorageClient) async throws -> any FileStorageClient {
-        try reopened(client as! FirebaseFileStorageAdapter)
+        try reopened(try ours(client))
     }
 
     func fetch(_ url: URL) async throws -> Data? {
@@ -81,7 +86,8 @@ final class LocalFilesSite: FileHarness {
     }
 
     func cutOff(_ client: any FileStorageClient, afterBytes count: Int64) async throws {
-        let device = devices.withLock { $0[ObjectIdentifier(client as! FirebaseFileStorageAdapter)] }
+        let id = ObjectIdentifier(try ours(client))
+        let device = devices.withLock { $0[id] }
         device?.transport.cut(afterBytes: count)
     }
 

@@ -208,6 +208,21 @@ import Testing
         try bed.transport.verify()
     }
 
+    @Test func `Nothing secret goes to another machine in clear text`() async throws {
+        var hosts = FirebaseConfiguration.Hosts()
+        hosts.installations = "http://10.0.0.1"
+        let first = try MessagingBed(hosts: hosts)
+        hosts = FirebaseConfiguration.Hosts()
+        hosts.registrations = "http://registrations.example.com"
+        let second = try MessagingBed(MessagingBed.installed(), hosts: hosts)
+        for bed in [first, second] {
+            try await bed.client.setPlatformToken(push)
+            let code = await bed.code { () async throws(MessagingError) in try await bed.client.token() }
+            #expect(code == .invalidArgument)
+            try bed.transport.verify()
+        }
+    }
+
     @Test func `Names of installations have their form, and are never the same`() {
         var generator = SeededGenerator(seed: 7)
         let names = (0..<1000).map { _ in FirebaseInstallation.makeID(using: &generator) }

@@ -15,13 +15,16 @@ final class MessagingBed: Sendable {
 
     init(
         _ script: ScriptedExchange..., hasPushService: Bool = true, appID: String? = "1:1:ios:abc",
-        bundleID: String? = "com.example.app", appVersion: String = "1.4", folder: URL? = nil, time: BedTime = BedTime()
+        bundleID: String? = "com.example.app", appVersion: String = "1.4", folder: URL? = nil,
+        time: BedTime = BedTime(),
+        hosts: FirebaseConfiguration.Hosts = FirebaseConfiguration.Hosts()
     ) throws {
         let transport = ScriptedTransport(script)
         self.transport = transport
         self.time = time
         let configuration = FirebaseConfiguration(
-            project: "demo", apiKey: "the-key", appID: appID, bundleID: bundleID, usesEmulatorVariables: false)
+            project: "demo", apiKey: "the-key", appID: appID, bundleID: bundleID, hosts: hosts,
+            usesEmulatorVariables: false)
         let module = FirebaseModule(configuration, environment: [:]) { transport }
         client = try FirebaseMessagingAdapter(
             module.surroundings(

@@ -7,6 +7,7 @@ import Synchronization
 final class CountingTransport: Transport {
     fileprivate struct Counts {
         var handshakes = 0
+        var refreshes = 0
         var commits = 0
         var lost = 0
     }
@@ -31,12 +32,14 @@ final class CountingTransport: Transport {
     }
 
     var handshakes: Int { counts.state.withLock { $0.handshakes } }
+    var refreshes: Int { counts.state.withLock { $0.refreshes } }
 
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         let isCommit = request.url.hasSuffix(":commit")
         let response = try await base.send(request)
         let isLost = counts.state.withLock { counts in
             if request.url.contains("/channel?"), request.url.contains("CVER=") { counts.handshakes += 1 }
+            if request.url.hasSuffix("/v1/token") { counts.refreshes += 1 }
             guard isCommit else { return false }
             counts.commits += 1
             guard let losesEvery, counts.commits.isMultiple(of: losesEvery) else { return false }

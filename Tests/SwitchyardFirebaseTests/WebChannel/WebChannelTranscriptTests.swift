@@ -124,7 +124,7 @@ import Testing
         try await body(watch) { mark, count in
             try await eventually("\(mark) is seen", within: .seconds(10)) { lines.count(of: mark) >= count }
         }
-        // What is still on its way belongs to it.
+        // What is still on its way belongs to it, and only quiet says that nothing is. Recording alone waits here.
         try await Task.sleep(for: .milliseconds(300))
         watch.close()
         _ = await reading.result

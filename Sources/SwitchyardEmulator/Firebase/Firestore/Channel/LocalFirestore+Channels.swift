@@ -107,6 +107,7 @@ extension LocalFirestore {
             ]
         ) { writer in
             let noops = Task {
+                // Says that time has passed and the connection still stands; there is nothing else to wait for.
                 while !Task.isCancelled {
                     try await Task.sleep(for: LocalFirestore.keepAlive)
                     session.send([["noop"]])
