@@ -27,7 +27,7 @@ struct FirestoreHardshipTests {
     {
         let site = try await FirestoreSite()
         let counts = CountingTransport.SharedCounts()
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("increments-\(UUID().uuidString)")
+        let folder = ScratchSpace.url.appendingPathComponent("increments-\(UUID().uuidString)")
         let context = ModuleContext(stateFolder: folder)
         func makeDevice() async throws -> FirebaseStorageAdapter {
             try await site.client(transport: CountingTransport(counts: counts, losesEvery: 3), context)
