@@ -23,7 +23,7 @@ import Testing
             endpoints.isSuperset(of: [
                 ":batchGet", ":runQuery", ":runAggregationQuery", ":commit", ":beginTransaction", ":rollback",
                 "channel",
-                "channel: on", "channel: back", "channel: terminate",
+                "channel: on", "channel: back",
             ]), "\(endpoints.sorted())")
     }
 

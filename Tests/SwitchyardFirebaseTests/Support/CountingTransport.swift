@@ -15,6 +15,7 @@ final class CountingTransport: Transport {
     private let base: any Transport
     private let counts: SharedCounts
     private let losesEvery: Int?
+    private let heard: @Sendable (_ isLost: Bool) -> Void
 
     /// What several transports count together.
     final class SharedCounts: Sendable {
@@ -24,8 +25,14 @@ final class CountingTransport: Transport {
         var lost: Int { state.withLock { $0.lost } }
     }
 
-    /// - Parameter losesEvery: The answer to each commit whose number is a multiple of this is lost after the server gave it.
-    init(_ base: any Transport = CurlTransport(), counts: SharedCounts = SharedCounts(), losesEvery: Int? = nil) {
+    /// - Parameters:
+    ///   - losesEvery: The answer to each commit whose number is a multiple of this is lost after the server gave it.
+    ///   - heard: Called with each answer to a commit, before anybody else learns of it.
+    init(
+        _ base: any Transport = CurlTransport(), counts: SharedCounts = SharedCounts(), losesEvery: Int? = nil,
+        heard: @escaping @Sendable (_ isLost: Bool) -> Void = { _ in }
+    ) {
+        self.heard = heard
         self.base = base
         self.counts = counts
         self.losesEvery = losesEvery
@@ -46,6 +53,7 @@ final class CountingTransport: Transport {
             counts.lost += 1
             return true
         }
+        if isCommit { heard(isLost) }
         if isLost { throw TransportError(.connectionLost, "the answer was lost", mayHaveBeenSent: true) }
         return response
     }

@@ -1,0 +1,83 @@
+import Foundation
+import Switchyard
+import SwitchyardTestSupport
+import Synchronization
+import Testing
+
+@testable import SwitchyardFirebase
+
+/// A device with a queue of increments, in processes that die while they send them.
+struct IncrementingDevice: Codable, Sendable {
+    private static let lost = UInt8(ascii: "l")
+
+    private let port: Int
+    private let project: String
+    private let folder: String
+
+    init(port: Int, project: String) {
+        self.port = port
+        self.project = project
+        folder = ScratchSpace.url.appendingPathComponent("increments-\(UUID().uuidString)").path
+    }
+
+    func remove() { try? FileManager.default.removeItem(atPath: folder) }
+
+    private var answersFile: String { folder + "/answers" }
+
+    /// How many answers to commits were lost on purpose, in all lives.
+    var lostAnswers: Int {
+        get throws { try Data(contentsOf: URL(fileURLWithPath: answersFile)).filter { $0 == Self.lost }.count }
+    }
+
+    private func client(_ transport: CountingTransport) async throws -> FirebaseStorageAdapter {
+        let configuration = FirebaseConfiguration(
+            project: project, apiKey: "test", writeLedger: "ledger",
+            emulators: FirebaseConfiguration.Emulators(firestore: "127.0.0.1:\(port)"), usesEmulatorVariables: false)
+        let module = FirebaseModule(configuration, environment: [:]) { transport }
+        return try await FirebaseStorageAdapter(
+            module.surroundings(ModuleContext(stateFolder: URL(fileURLWithPath: folder, isDirectory: true))))
+    }
+
+    /// Written while there is no network.
+    func queue(_ count: Int) async throws {
+        let client = try await client(CountingTransport())
+        try await client.disableNetwork()
+        for number in 0..<count {
+            try await client.mergeDocument(CollectionPath("counters").document("c\(number % 7)"), ["n": .increment(1)])
+        }
+        await client.shutDown()
+    }
+
+    /// Sends what is queued; every third answer is lost.
+    ///
+    /// - Parameter limit: At this answer to a commit the process ends, as if its power were cut: the server has carried it
+    ///   out, and nobody here knows.
+    func run(diesAfter limit: Int?) async {
+        let answers = open(answersFile, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        let heard = Counter()
+        let transport = CountingTransport(losesEvery: 3) { isLost in
+            var letter = isLost ? Self.lost : UInt8(ascii: "c")
+            _ = write(answers, &letter, 1)
+            if heard.next() == limit { kill(getpid(), SIGKILL) }
+        }
+        do {
+            let client = try await client(transport)
+            try await client.waitForPendingWrites()
+            await client.shutDown()
+        } catch {
+            Issue.record(error)
+        }
+        close(answers)
+    }
+
+    private final class Counter: Sendable {
+        private let count = Mutex(0)
+
+        func next() -> Int {
+            count.withLock { count in
+                count += 1
+                return count
+            }
+        }
+    }
+}
