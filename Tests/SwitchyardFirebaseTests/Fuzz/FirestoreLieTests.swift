@@ -22,8 +22,7 @@ import Testing
         #expect(
             endpoints.isSuperset(of: [
                 ":batchGet", ":runQuery", ":runAggregationQuery", ":commit", ":beginTransaction", ":rollback",
-                "channel",
-                "channel: on", "channel: back",
+                "channel", "channel: on", "channel: back",
             ]), "\(endpoints.sorted())")
     }
 
