@@ -1,0 +1,77 @@
+/// Why a channel is over, or a message was not taken.
+struct RealtimeFailure: Error, Hashable, Sendable {
+    enum Kind: Hashable, Sendable {
+        /// The server takes neither the token nor a new one.
+        case unauthenticated
+        /// A policy does not let this user on the channel.
+        case unauthorized
+        /// The channel can never be what was asked for.
+        case refused
+        /// Too many channels on this socket: leave one first.
+        case tooManyChannels
+        /// Not now; a channel repairs itself, a message may be sent again.
+        case unavailable
+        /// No answer came: the message may have been taken, or a policy has swallowed it.
+        case unanswered
+        case tooLarge
+        /// The topic is joined already, for something else.
+        case topicInUse
+        /// Left, or the socket was closed.
+        case closed
+    }
+
+    let kind: Kind
+    /// The server's name for it, without its text.
+    let reason: String
+
+    init(_ kind: Kind, _ reason: String = "") {
+        self.kind = kind
+        self.reason = reason
+    }
+}
+
+/// What can be done about a join, a channel or a socket that the server does not want.
+enum RealtimeRemedy: Hashable, Sendable {
+    case never(RealtimeFailure.Kind)
+    /// With a token that is not the present one.
+    case newToken
+    case later
+    /// Much later: the project is at a limit.
+    case muchLater
+
+    /// The one table from the service's words to ours. Newer words count as passing trouble.
+    init(_ reason: String) {
+        let name = reason.prefix { $0 != ":" && $0 != " " }
+        switch name {
+        case "InvalidJWTToken", "MalformedJWT", "JwtSignatureError", "JwtSignerError": self = .newToken
+        case "Unauthorized": self = .never(.unauthorized)
+        case "PrivateOnly", "TopicNameRequired", "TenantNotFound", "RealtimeDisabledForTenant": self = .never(.refused)
+        case "ChannelRateLimitReached": self = .never(.tooManyChannels)
+        case "ConnectionRateLimitReached", "ClientJoinRateLimitReached": self = .muchLater
+        default: self = RealtimeRemedy(text: reason)
+        }
+    }
+
+    private init(text: String) {
+        let permanent = ["Replay params are not valid", "Replay is not allowed", "You no longer have permission"]
+        let bindings = [
+            "Unable to subscribe to changes with given parameters", "Error parsing `filter`", "Error parsing `select`",
+            "No subscription params provided", "Column selection is not supported",
+        ]
+        let limits = [
+            "Too many messages", "Too many presence messages", "Client presence rate limit", "Too many joins",
+        ]
+        let tokens = ["Token has expired", "Fields `role` and `exp`", "The token provided", "Failed to validate JWT"]
+        if permanent.contains(where: { text.contains($0) }) {
+            self = .never(.unauthorized)
+        } else if bindings.contains(where: { text.contains($0) }) {
+            self = .never(.refused)
+        } else if limits.contains(where: { text.contains($0) }) {
+            self = .muchLater
+        } else if tokens.contains(where: { text.contains($0) }) {
+            self = .newToken
+        } else {
+            self = .later
+        }
+    }
+}

@@ -1,0 +1,218 @@
+import SwitchyardBytes
+
+/// Channels, the tokens that they are joined with, and what is sent on them.
+extension RealtimeMachine {
+    mutating func join(_ topic: String, _ configuration: RealtimeConfiguration) {
+        guard channels[topic] == nil else { return }
+        channels[topic] = Channel(configuration: configuration)
+        order.append(topic)
+        actions.append(.cancel(.unused))
+        switch phase {
+        case .idle: connect(polls: false)
+        case .open: joinNext()
+        case .connecting, .pausing, .closed: break
+        }
+    }
+
+    mutating func leave(_ topic: String) {
+        guard let channel = channels[topic] else { return }
+        sendLeave(channel, topic)
+        end(topic, RealtimeFailure(.closed))
+        joinNext()
+    }
+
+    mutating func sendLeave(_ channel: Channel, _ topic: String) {
+        guard phase == .open, channel.isOnServer else { return }
+        actions.append(
+            .send(RealtimeMessage(joinRef: channel.joinRef, ref: nextRef(), topic: topic, event: "phx_leave")))
+    }
+
+    mutating func end(_ topic: String, _ failure: RealtimeFailure) {
+        guard channels.removeValue(forKey: topic) != nil else { return }
+        order.removeAll { $0 == topic }
+        failPushes(of: topic, RealtimeFailure(.closed))
+        actions += [
+            .cancel(.join(topic)), .cancel(.rejoin(topic)), .cancel(.confirmation(topic)), .end(topic, failure),
+        ]
+        if channels.isEmpty { actions.append(.schedule(.unused, after: Self.heartbeat * 2)) }
+    }
+
+    mutating func joinNext() {
+        guard phase == .open else { return }
+        var room = Self.joinsAtOnce - channels.values.count { $0.phase == .joining }
+        for topic in order where room > 0 && channels[topic]?.phase == .waiting {
+            let ref = nextRef()
+            channels[topic]?.phase = .joining
+            channels[topic]?.joinRef = ref
+            channels[topic]?.token = token
+            actions.append(
+                .send(
+                    RealtimeMessage(
+                        joinRef: ref, ref: ref, topic: topic, event: "phx_join",
+                        payload: channels[topic]!.configuration.payload(token: token))))
+            actions.append(.schedule(.join(topic), after: Self.joinDeadline))
+            room -= 1
+        }
+    }
+
+    /// The server does not want a channel, or has lost it.
+    mutating func troubled(_ topic: String, _ reason: String) {
+        guard var channel = channels[topic] else { return }
+        failPushes(of: topic, RealtimeFailure(.unavailable))
+        if channel.isJoined { actions += [.cancel(.confirmation(topic)), .deliver(topic, .interrupted)] }
+        actions.append(.cancel(.join(topic)))
+        channel.failures += 1
+        switch RealtimeRemedy(reason) {
+        case .never(let kind): return end(topic, RealtimeFailure(kind, reason))
+        case .newToken:
+            guard !channel.hasTriedNewToken else { return end(topic, RealtimeFailure(.unauthenticated, reason)) }
+            channel.hasTriedNewToken = true
+            channel.phase = .awaitingToken
+            channels[topic] = channel
+            return fetchToken(isRefused: true)
+        case .later:
+            channel.phase = .pausing
+            let pause = pause(.seconds(1), channel.failures, atMost: .seconds(30))
+            actions.append(.schedule(.rejoin(topic), after: pause))
+        case .muchLater:
+            channel.phase = .pausing
+            let pause = pause(.seconds(20), channel.failures, atMost: .seconds(300))
+            actions.append(.schedule(.rejoin(topic), after: pause))
+        }
+        channels[topic] = channel
+    }
+
+    // MARK: Tokens
+
+    mutating func fetchToken(isRefused: Bool) {
+        guard fetchIsForRefusal == nil else { return }
+        fetchIsForRefusal = isRefused
+        actions.append(.fetchToken(isRefused: isRefused))
+    }
+
+    mutating func take(token new: String?) {
+        let isForRefusal = fetchIsForRefusal == true
+        fetchIsForRefusal = nil
+        token = new
+        for topic in order {
+            guard let channel = channels[topic] else { continue }
+            switch channel.phase {
+            case .joined: if channel.token != new { renewToken(of: topic) }
+            case .awaitingToken where channel.token == new:
+                // One that was on its way before the refusal may be the same; one fetched because of it may not.
+                if isForRefusal {
+                    end(topic, RealtimeFailure(.unauthenticated, "the token was refused"))
+                } else {
+                    fetchToken(isRefused: true)
+                }
+            case .awaitingToken: channels[topic]?.phase = .waiting
+            case .waiting, .joining, .pausing: break
+            }
+        }
+        joinNext()
+    }
+
+    mutating func renewToken(of topic: String) {
+        guard phase == .open, let channel = channels[topic] else { return }
+        channels[topic]?.token = token
+        if let token {
+            actions.append(
+                .send(
+                    RealtimeMessage(
+                        joinRef: channel.joinRef, ref: nextRef(), topic: topic, event: "access_token",
+                        payload: ["access_token": .string(token)])))
+        } else {
+            // A token cannot be taken away from a channel, so the channel is.
+            sendLeave(channel, topic)
+            lose(topic)
+            joinNext()
+        }
+    }
+
+    mutating func tokenDelayed() {
+        fetchIsForRefusal = nil
+        if phase == .connecting { return broken(.seconds(0.5)) }
+        for topic in order where channels[topic]?.phase == .awaitingToken {
+            channels[topic]?.phase = .pausing
+            channels[topic]?.hasTriedNewToken = false
+            actions.append(.schedule(.rejoin(topic), after: pause(.seconds(5), 1, atMost: .seconds(5))))
+        }
+    }
+
+    mutating func tokenDenied() {
+        fetchIsForRefusal = nil
+        for topic in order {
+            if let channel = channels[topic] { sendLeave(channel, topic) }
+            end(topic, RealtimeFailure(.unauthenticated, "the session is over"))
+        }
+        if phase == .connecting { phase = .idle }
+    }
+
+    // MARK: What goes out
+
+    mutating func push(_ push: Push) {
+        guard phase == .open, let channel = channels[push.topic], channel.isJoined else {
+            let kind: RealtimeFailure.Kind = channels[push.topic] == nil ? .closed : .unavailable
+            actions.append(.answer(push.id, .failure(RealtimeFailure(kind))))
+            return
+        }
+        let ref = nextRef()
+        let message = RealtimeMessage(
+            joinRef: channel.joinRef, ref: ref, topic: push.topic, event: push.event, payload: push.payload,
+            bytes: push.bytes)
+        if push.bytes != nil, polls || (try? message.frame()) == nil {
+            actions.append(.answer(push.id, .failure(RealtimeFailure(.refused, "bytes cannot be sent this way"))))
+            return
+        }
+        actions.append(.send(message))
+        guard channel.configuration.acknowledges else {
+            actions.append(.answer(push.id, .success(.null)))
+            return
+        }
+        pushes[ref] = push
+        actions.append(.schedule(.push(ref), after: Self.pushDeadline))
+    }
+
+    mutating func failPushes(of topic: String, _ failure: RealtimeFailure) {
+        for (ref, push) in pushes where push.topic == topic {
+            pushes[ref] = nil
+            actions += [.cancel(.push(ref)), .answer(push.id, .failure(failure))]
+        }
+    }
+
+    mutating func nextRef() -> String {
+        lastRef += 1
+        return "\(lastRef)"
+    }
+}
+
+extension RealtimeMachine {
+    struct Channel {
+        enum Phase: Equatable {
+            /// For the socket, or for its turn.
+            case waiting
+            case joining
+            case joined(isConfirmed: Bool)
+            /// Until its time to try again.
+            case pausing
+            case awaitingToken
+        }
+
+        let configuration: RealtimeConfiguration
+        var phase = Phase.waiting
+        var joinRef: String?
+        /// Whose token the server has for it.
+        var token: String?
+        var awaited: Set<RealtimeConfirmation> = []
+        /// In a row.
+        var failures = 0
+        var hasTriedNewToken = false
+        /// Whether a heartbeat was answered since it was joined.
+        var hasBeaten = false
+
+        var isJoined: Bool { if case .joined = phase { true } else { false } }
+        var isOnServer: Bool { isJoined || phase == .joining }
+
+        init(configuration: RealtimeConfiguration) { self.configuration = configuration }
+    }
+}

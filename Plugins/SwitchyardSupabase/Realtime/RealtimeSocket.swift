@@ -1,0 +1,299 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardWire
+import Synchronization
+
+/// The one connection of a project to its realtime service: does what its ``RealtimeMachine`` says.
+///
+/// ```swift
+/// let channel = try socket.join("room:1", RealtimeConfiguration(isPrivate: true))
+/// while let event = try await channel.next() { … }
+/// ```
+final class RealtimeSocket: Sendable {
+    /// How many events may wait for the reader of one channel.
+    static let inboxLimit = 10_000
+
+    /// Told of everything that happens and of what the machine makes of it, for transcripts.
+    typealias Trace = @Sendable (RealtimeMachine.Event, [RealtimeMachine.Action]) -> Void
+
+    private struct State {
+        var machine: RealtimeMachine
+        var inboxes: [String: RealtimeInbox] = [:]
+        var timers: [RealtimeMachine.Timer: (number: Int, task: Task<Void, Never>)] = [:]
+        var answers: [Int: CheckedContinuation<Result<JSON, RealtimeFailure>, Never>] = [:]
+        var cancelled: Set<Int> = []
+        var lastNumber = 0
+        /// Tells what comes over the present way from what comes over one that was given up.
+        var link = 0
+        var outgoing: StreamBuffer<RealtimeMessage, Never>?
+        var reader: Task<Void, Never>?
+        var follower: Task<Void, Never>?
+    }
+
+    private let address: String
+    private let key: Secret
+    private let auth: (any AuthClient)?
+    private let transport: any Transport
+    private let clock: any Clock<Duration>
+    private let trace: Trace?
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - url: The project's address, without a slash at its end.
+    ///   - key: The key that apps carry.
+    ///   - auth: Whose tokens join channels; channels follow whoever is signed in.
+    init(
+        url: String, key: Secret, auth: (any AuthClient)?, transport: any Transport,
+        clock: any Clock<Duration> = ContinuousClock(),
+        jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }, trace: Trace? = nil
+    ) {
+        address = "\(url)/realtime/v1"
+        self.key = key
+        self.auth = auth
+        self.transport = transport
+        self.clock = clock
+        self.trace = trace
+        state = Mutex(State(machine: RealtimeMachine(jitter: jitter)))
+        guard let auth else { return }
+        let follower = Task { [weak self] in
+            for await _ in auth.authStateStream() {
+                guard let self else { return }
+                if self.state.withLock({ $0.machine.isInUse }) { await self.fetchToken(isRefused: false) }
+            }
+        }
+        state.withLock { $0.follower = follower }
+    }
+
+    deinit {
+        state.withLock { state in
+            state.follower?.cancel()
+            state.reader?.cancel()
+            for timer in state.timers.values { timer.task.cancel() }
+        }
+    }
+
+    /// Joins a channel. It is joined again whenever it has to be.
+    ///
+    /// - Throws: `.topicInUse` while there is a channel of this topic: one incarnation would push out the other.
+    func join(
+        _ topic: String, _ configuration: RealtimeConfiguration, inboxLimit: Int = RealtimeSocket.inboxLimit
+    ) throws(RealtimeFailure) -> RealtimeChannel {
+        let inbox = RealtimeInbox(limit: inboxLimit)
+        let isFree = state.withLock { state in
+            guard state.inboxes[topic] == nil, !state.machine.isClosed else { return false }
+            state.inboxes[topic] = inbox
+            handle(.join(wireName(topic), configuration), &state)
+            return true
+        }
+        guard isFree else { throw RealtimeFailure(.topicInUse) }
+        return RealtimeChannel(topic, inbox, on: self)
+    }
+
+    /// Ends all channels. Nothing can be joined afterwards.
+    func close() {
+        state.withLock { state in
+            state.follower?.cancel()
+            handle(.close, &state)
+        }
+    }
+
+    func leave(_ topic: String, _ inbox: RealtimeInbox) {
+        state.withLock { state in
+            guard state.inboxes[topic] === inbox else { return }
+            handle(.leave(wireName(topic)), &state)
+        }
+    }
+
+    @discardableResult
+    func push(
+        _ topic: String, _ inbox: RealtimeInbox, event: String, payload: JSON, bytes: [UInt8]?
+    ) async throws(RealtimeFailure) -> JSON {
+        let id = state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Result<JSON, RealtimeFailure>, Never>) in
+                state.withLock { state in
+                    guard state.cancelled.remove(id) == nil else {
+                        return continuation.resume(returning: .failure(RealtimeFailure(.closed)))
+                    }
+                    guard state.inboxes[topic] === inbox else {
+                        return continuation.resume(returning: .failure(RealtimeFailure(.closed)))
+                    }
+                    state.answers[id] = continuation
+                    handle(
+                        .push(
+                            RealtimeMachine.Push(
+                                id: id, topic: wireName(topic), event: event, payload: payload, bytes: bytes)), &state)
+                }
+            }
+        } onCancel: {
+            state.withLock { state in
+                guard let continuation = state.answers.removeValue(forKey: id) else {
+                    state.cancelled.insert(id)
+                    return
+                }
+                continuation.resume(returning: .failure(RealtimeFailure(.unanswered, "the task was cancelled")))
+            }
+        }
+        state.withLock { _ = $0.cancelled.remove(id) }
+        return try result.get()
+    }
+
+    // MARK: The machine's hands
+
+    private func wireName(_ topic: String) -> String { "realtime:\(topic)" }
+
+    private func handle(_ event: RealtimeMachine.Event) {
+        state.withLock { handle(event, &$0) }
+    }
+
+    /// Under the lock, and without waiting for anything: so what the machine says is done in its order.
+    private func handle(_ event: RealtimeMachine.Event, _ state: inout State) {
+        let actions = state.machine.handle(event)
+        trace?(event, actions)
+        for action in actions { perform(action, &state) }
+    }
+
+    private func perform(_ action: RealtimeMachine.Action, _ state: inout State) {
+        switch action {
+        case .connect(let polls): connect(polls, &state)
+        case .disconnect: disconnect(&state)
+        case .fetchToken(let isRefused):
+            Task { [weak self] in await self?.fetchToken(isRefused: isRefused) }
+        case .send(let message): state.outgoing?.yield(message)
+        case .deliver(let topic, let event): state.inboxes[name(of: topic)]?.deliver(event)
+        case .end(let topic, let failure): state.inboxes.removeValue(forKey: name(of: topic))?.end(failure)
+        case .answer(let id, let result): state.answers.removeValue(forKey: id)?.resume(returning: result)
+        case .schedule(let timer, let delay):
+            state.lastNumber += 1
+            let number = state.lastNumber
+            state.timers[timer]?.task.cancel()
+            let task = Task { [weak self, clock] in
+                guard (try? await clock.sleep(for: delay)) != nil else { return }
+                self?.fired(timer, number)
+            }
+            state.timers[timer] = (number, task)
+        case .cancel(let timer): state.timers.removeValue(forKey: timer)?.task.cancel()
+        }
+    }
+
+    private func name(of topic: String) -> String { String(topic.dropFirst("realtime:".count)) }
+
+    private func fired(_ timer: RealtimeMachine.Timer, _ number: Int) {
+        state.withLock { state in
+            guard state.timers[timer]?.number == number else { return }
+            state.timers[timer] = nil
+            handle(.timer(timer), &state)
+        }
+    }
+
+    private func fetchToken(isRefused: Bool) async { handle(await token(isRefused: isRefused)) }
+
+    private func token(isRefused: Bool) async -> RealtimeMachine.Event {
+        guard let auth else { return .token(nil) }
+        do throws(AuthError) {
+            return .token(try await auth.accessToken(refreshing: isRefused).value.reveal())
+        } catch {
+            if error.code == .notSignedIn { return .token(nil) }
+            return error.isRetryable || error.code == .cancelled ? .tokenDelayed : .tokenDenied
+        }
+    }
+
+    // MARK: The way to the server
+
+    private func disconnect(_ state: inout State) {
+        state.link += 1
+        state.reader?.cancel()
+        state.reader = nil
+        state.outgoing?.finish(.success(()))
+        state.outgoing = nil
+    }
+
+    private func connect(_ polls: Bool, _ state: inout State) {
+        disconnect(&state)
+        let number = state.link
+        let outgoing = StreamBuffer<RealtimeMessage, Never>(.all)
+        state.outgoing = outgoing
+        let (address, key, transport) = (address, key, transport)
+        state.reader = Task { [weak self] in
+            guard let token = await self?.token(isRefused: false), self?.heard(token, on: number) == true else {
+                return
+            }
+            guard case .token = token else { return }
+            let link: any RealtimeLink
+            do throws(TransportError) {
+                link =
+                    polls
+                    ? try await LongPollLink(address, key: key, transport: transport)
+                    : try await WebSocketLink(address, key: key, transport: transport)
+            } catch {
+                self?.heard(RealtimeMachine.Event(refusal: error), on: number)
+                return
+            }
+            if self?.heard(.opened(polls: polls), on: number) == true {
+                let sender = Task {
+                    do throws(TransportError) {
+                        while let message = await outgoing.next() { try await link.send(message) }
+                    } catch {
+                        self?.heard(.broken, on: number)
+                    }
+                }
+                await RealtimeSocket.read(link) { self?.heard($0, on: number) ?? false }
+                sender.cancel()
+            }
+            // In a task of its own: this one may be cancelled.
+            await Task { await link.close() }.value
+        }
+    }
+
+    /// Outside of the socket, so that a quiet connection keeps nothing alive.
+    ///
+    /// - Parameter tell: Says whether to go on.
+    private static func read(_ link: any RealtimeLink, _ tell: (RealtimeMachine.Event) -> Bool) async {
+        do throws(TransportError) {
+            while let event = try await link.next() {
+                let isWanted =
+                    switch event {
+                    case .message(let message): tell(.received(message))
+                    case .renewed: tell(.opened(polls: true))
+                    }
+                guard isWanted else { return }
+            }
+            _ = tell(.broken)
+        } catch {
+            _ = tell(.broken)
+        }
+    }
+
+    /// - Returns: Whether the way is still the present one.
+    @discardableResult
+    private func heard(_ event: RealtimeMachine.Event, on number: Int) -> Bool {
+        state.withLock { state in
+            guard state.link == number else { return false }
+            handle(event, &state)
+            return state.link == number
+        }
+    }
+}
+
+extension RealtimeMachine {
+    fileprivate var isClosed: Bool { phase == .closed }
+    /// Whether tokens matter now.
+    fileprivate var isInUse: Bool { phase == .open || phase == .connecting }
+}
+
+extension RealtimeMachine.Event {
+    /// What it means that a way could not be opened.
+    fileprivate init(refusal error: TransportError) {
+        if error.code == .unsupported {
+            self = .refused(status: 501, reason: nil)
+        } else if error.code == .webSocketRefused, let response = error.response {
+            let body = try? JSON(parsing: response.body)
+            self = .refused(status: response.status, reason: body?["error"]?.string)
+        } else {
+            self = .broken
+        }
+    }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+import SwitchyardEmulator
+import SwitchyardTestSupport
+import SwitchyardWire
+import Testing
+
+@testable import SwitchyardSupabase
+
+/// The socket on a real connection to a small server.
+struct RealtimeSocketTests {
+    private func withStub(
+        auth: (any AuthClient)? = nil, clock: any Clock<Duration> = ContinuousClock(),
+        _ body: (RealtimeStub, RealtimeSocket) async throws -> Void
+    ) async throws {
+        let stub = try RealtimeStub()
+        let transport = CurlTransport()
+        let socket = RealtimeSocket(
+            url: stub.url, key: "key", auth: auth, transport: transport, clock: clock, jitter: { 0 })
+        try await body(stub, socket)
+        socket.close()
+        await transport.shutDown()
+        await stub.stop()
+    }
+
+    private func broadcast(_ number: Int, topic: String = "realtime:room") -> RealtimeMessage {
+        RealtimeMessage(
+            topic: topic, event: "broadcast",
+            payload: ["type": "broadcast", "event": "e", "payload": .integer(Int64(number))])
+    }
+
+    private func received(_ number: Int) -> RealtimeEvent {
+        .broadcast(
+            RealtimeBroadcast(event: "e", content: .json(.integer(Int64(number))), id: nil, isReplayed: false))
+    }
+
+    @Test func `Events come in order, whichever way the server frames them`() async throws {
+        try await withStub { stub, socket in
+            let channel = try socket.join("room", RealtimeConfiguration())
+            #expect(try await channel.next() == .joined)
+            #expect(try await channel.next() == .confirmed)
+            for number in 0..<50 { try await stub.tell(broadcast(number)) }
+            try await stub.tell(frame: [4, 13, 1, 0, 1] + Array("realtime:roome50".utf8))
+            for number in 0...50 { #expect(try await channel.next() == received(number)) }
+        }
+    }
+
+    @Test func `A connection that is cut is made again, and its channels joined`() async throws {
+        try await withStub { stub, socket in
+            let channel = try socket.join("room", RealtimeConfiguration(isPrivate: true, awaitsDatabase: true))
+            for _ in 0..<3 {
+                #expect(try await channel.next() == .joined)
+                #expect(try await channel.next() == .confirmed)
+                stub.dropConnections()
+                #expect(try await channel.next() == .interrupted)
+            }
+            #expect(try await channel.next() == .joined)
+            #expect(stub.openings == 4)
+        }
+    }
+
+    @Test func `Where no web socket comes through, long polling brings the same events`() async throws {
+        try await withStub { stub, socket in
+            stub.refuseWebSockets(with: .text("Upgrade what?", status: 400))
+            let channel = try socket.join("room", RealtimeConfiguration(acknowledges: true))
+            #expect(try await channel.next() == .joined)
+            #expect(try await channel.next() == .confirmed)
+            for number in 0..<5 { try await stub.tell(broadcast(number)) }
+            for number in 0..<5 { #expect(try await channel.next() == received(number)) }
+            try await channel.broadcast("e", ["x": 1])
+            #expect(stub.received.last?.payload == ["type": "broadcast", "event": "e", "payload": ["x": 1]])
+            stub.forgetSessions()
+            #expect(try await channel.next() == .interrupted)
+            #expect(try await channel.next() == .joined)
+        }
+    }
+
+    @Test func `A refusal of the service itself is told with its reason`() async throws {
+        try await withStub { stub, socket in
+            stub.refuseWebSockets(with: .json(Array(#"{"error":"Tenant not found"}"#.utf8), status: 404))
+            let channel = try socket.join("room", RealtimeConfiguration())
+            await #expect(throws: RealtimeFailure(.refused, "Tenant not found")) { _ = try await channel.next() }
+        }
+    }
+
+    @Test func `A channel that a policy forbids ends, and its topic is free again`() async throws {
+        try await withStub { stub, socket in
+            stub.refuseJoins("Unauthorized: no")
+            let channel = try socket.join("room", RealtimeConfiguration(isPrivate: true))
+            let failure = await #expect(throws: RealtimeFailure.self) { _ = try await channel.next() }
+            #expect(failure?.kind == .unauthorized)
+            stub.refuseJoins(nil)
+            let other = try socket.join("room", RealtimeConfiguration(isPrivate: true))
+            #expect(try await other.next() == .joined)
+        }
+    }
+
+    @Test func `A topic is joined once`() async throws {
+        try await withStub { stub, socket in
+            let channel = try socket.join("room", RealtimeConfiguration())
+            #expect(throws: RealtimeFailure(.topicInUse)) { try socket.join("room", RealtimeConfiguration()) }
+            channel.leave()
+            #expect(try await channel.next() == nil)
+            let other = try socket.join("room", RealtimeConfiguration())
+            #expect(try await other.next() == .joined)
+        }
+    }
+
+    @Test func `A channel that nobody holds is left`() async throws {
+        try await withStub { stub, socket in
+            var channel: RealtimeChannel? = try socket.join("room", RealtimeConfiguration())
+            #expect(try await channel?.next() == .joined)
+            channel = nil
+            try await eventually("the channel is left") { stub.count(of: "phx_leave") == 1 }
+        }
+    }
+
+    @Test func `Channels follow whoever is signed in`() async throws {
+        let auth = SteeredAuthClient("ann")
+        try await withStub(auth: auth) { stub, socket in
+            let channel = try socket.join("room", RealtimeConfiguration())
+            #expect(try await channel.next() == .joined)
+            #expect(stub.received.first?.payload["access_token"] == "ann")
+            auth.become("ben")
+            try await eventually("the new token is pushed") { stub.count(of: "access_token") == 1 }
+            #expect(stub.received.last { $0.event == "access_token" }?.payload["access_token"] == "ben")
+            auth.become(nil)
+            try await eventually("the channel is joined by nobody") { stub.count(of: "phx_join") == 2 }
+            #expect(stub.received.last { $0.event == "phx_join" }?.payload["access_token"] == nil)
+        }
+    }
+
+    @Test func `A token that the service refuses is replaced once, and then the channel ends`() async throws {
+        let clock = ManualClock()
+        let auth = SteeredAuthClient("ann")
+        try await withStub(auth: auth, clock: clock) { stub, socket in
+            let channel = try socket.join("room", RealtimeConfiguration())
+            #expect(try await channel.next() == .joined)
+            #expect(try await channel.next() == .confirmed)
+            stub.refuseJoins("InvalidJWTToken: expired")
+            stub.dropConnections()
+            #expect(try await channel.next() == .interrupted)
+            let failure = Task { try await channel.next() }
+            try await eventually("the pause is made") {
+                clock.deadlines.contains { clock.now.duration(to: $0) < .seconds(1) }
+            }
+            clock.advance(by: .seconds(1))
+            // The old token is refused, and so is the new one.
+            await #expect(throws: RealtimeFailure.self) { _ = try await failure.value }
+            #expect(
+                stub.received.filter { $0.event == "phx_join" }.map { $0.payload["access_token"] } == [
+                    "ann", "ann", "new-ann",
+                ])
+        }
+    }
+
+    @Test func `A reader who is too slow learns that something is lost`() async throws {
+        try await withStub { stub, socket in
+            let channel = try socket.join("room", RealtimeConfiguration(), inboxLimit: 10)
+            try await eventually("it is joined") { stub.count(of: "phx_join") == 1 }
+            for number in 0..<50 { try await stub.tell(broadcast(number)) }
+            // Behind all the others on the same connection.
+            let other = try socket.join("other", RealtimeConfiguration())
+            #expect(try await other.next() == .joined)
+            var events: [RealtimeEvent] = []
+            while let event = try await channel.next() {
+                events.append(event)
+                if event == .overflowed { break }
+            }
+            #expect(events == [.joined, .confirmed] + (0..<7).map { received($0) } + [.overflowed])
+            try await stub.tell(broadcast(99))
+            #expect(try await channel.next() == received(99))
+        }
+    }
+
+    @Test func `A socket that is given up holds nothing`() async throws {
+        let stub = try RealtimeStub()
+        let transport = CurlTransport()
+        weak var weakSocket: RealtimeSocket?
+        do {
+            let socket = RealtimeSocket(url: stub.url, key: "key", auth: nil, transport: transport)
+            weakSocket = socket
+            let channel = try socket.join("room", RealtimeConfiguration())
+            #expect(try await channel.next() == .joined)
+        }
+        try await eventually("the socket is gone") { weakSocket == nil }
+        await transport.shutDown()
+        await stub.stop()
+    }
+}

@@ -1,0 +1,71 @@
+import Switchyard
+import Synchronization
+
+/// An auth client whose session a test sets.
+final class SteeredAuthClient: AuthClient {
+    private struct State {
+        var userID: String?
+        var number = 0
+        var watchers: [Int: SnapshotStream<AuthState, Never>.Continuation] = [:]
+        var failure: AuthError?
+    }
+
+    private let box: Mutex<State>
+
+    init(_ userID: String?) { box = Mutex(State(userID: userID)) }
+
+    var provider: InfrastructureProvider { "steered" }
+    var capabilities: AuthCapabilities { AuthCapabilities() }
+    var state: AuthState { get async { box.withLock { Self.state($0.userID) } } }
+
+    private static func state(_ userID: String?) -> AuthState {
+        userID.map { .signedIn(AuthUser(id: AuthUser.ID($0))) } ?? .signedOut(SignOut(.byUser))
+    }
+
+    /// Another user, or nobody; everybody who watches is told.
+    func become(_ userID: String?) {
+        let watchers = box.withLock { state in
+            state.userID = userID
+            return Array(state.watchers.values)
+        }
+        for watcher in watchers { watcher.yield(Self.state(userID)) }
+    }
+
+    func fail(with error: AuthError?) { box.withLock { $0.failure = error } }
+
+    func authStateStream() -> SnapshotStream<AuthState, Never> {
+        SnapshotStream { continuation in
+            let (id, now) = self.box.withLock { state in
+                state.number += 1
+                state.watchers[state.number] = continuation
+                return (state.number, Self.state(state.userID))
+            }
+            continuation.yield(now)
+            return { self.box.withLock { _ = $0.watchers.removeValue(forKey: id) } }
+        }
+    }
+
+    func accessToken(refreshing: Bool) async throws(AuthError) -> AccessToken {
+        let (userID, failure) = box.withLock { ($0.userID, $0.failure) }
+        if let failure { throw failure }
+        guard let userID else { throw AuthError(.notSignedIn, "Nobody is signed in.") }
+        return AccessToken(
+            value: Secret(refreshing ? "new-\(userID)" : userID), expiresAt: .distantFuture, userID: AuthUser.ID(userID)
+        )
+    }
+
+    private var refusal: AuthError { AuthError(.unsupported, "Not in this test.") }
+    func signUp(email: String, password: Secret) async throws(AuthError) -> AuthUser { throw refusal }
+    func signIn(with credential: AuthCredential) async throws(AuthError) -> AuthUser { throw refusal }
+    func reauthenticate(with credential: AuthCredential) async throws(AuthError) { throw refusal }
+    func beginSecondFactor(_ kind: SecondFactor.Kind) async throws(AuthError) -> SecondFactorEnrollment {
+        throw refusal
+    }
+    func confirmSecondFactor(
+        _ enrollment: SecondFactorEnrollment, code: Secret, displayName: String?
+    ) async throws(AuthError) -> AuthUser { throw refusal }
+    func removeSecondFactor(_ id: SecondFactor.ID) async throws(AuthError) -> AuthUser { throw refusal }
+    func updateAccount(_ changes: AccountChanges) async throws(AuthError) -> AuthUser { throw refusal }
+    func reloadUser() async throws(AuthError) -> AuthUser { throw refusal }
+    func signOut(_ scope: SignOutScope, wipesLocalData: Bool) async throws(AuthError) { throw refusal }
+}
