@@ -57,7 +57,7 @@ let package = Package(
                 .target(name: "SwitchyardURLSession", condition: .when(platforms: apple)),
             ],
             path: "Plugins/SwitchyardSupabase",
-            resources: ["values", "tables", "queries", "writing", "reading", "changes", "grants"].map {
+            resources: ["values", "tables", "queries", "writing", "reading", "changes", "rows", "grants"].map {
                 .embedInCode("SQL/\($0).sql")
             }),
 

@@ -3,7 +3,8 @@ import Switchyard
 
 extension SupabaseConfiguration: Codable {
     private enum CodingKeys: String, CodingKey {
-        case url, key, serviceKey, bucket, isBucketPublic, checkSeconds, keepsDocuments, cacheBytes
+        case url, key, serviceKey, bucket, isBucketPublic, tables, usesDocumentTable, checkSeconds, keepsDocuments,
+            cacheBytes
     }
 
     public init(from decoder: any Decoder) throws {
@@ -13,6 +14,9 @@ extension SupabaseConfiguration: Codable {
         serviceKey = try values.decodeIfPresent(Secret.self, forKey: .serviceKey)
         bucket = try values.decodeIfPresent(String.self, forKey: .bucket)
         isBucketPublic = try values.decodeIfPresent(Bool.self, forKey: .isBucketPublic) ?? isBucketPublic
+        tables = try values.decodeIfPresent([SupabaseTableMapping].self, forKey: .tables) ?? tables
+        usesDocumentTable =
+            try values.decodeIfPresent(Bool.self, forKey: .usesDocumentTable) ?? usesDocumentTable
         if let seconds = try values.decodeIfPresent(Double.self, forKey: .checkSeconds) {
             guard (0.01...86_400).contains(seconds) else {
                 throw DecodingError.dataCorruptedError(
@@ -31,6 +35,8 @@ extension SupabaseConfiguration: Codable {
         try values.encodeIfPresent(serviceKey, forKey: .serviceKey)
         try values.encodeIfPresent(bucket, forKey: .bucket)
         try values.encode(isBucketPublic, forKey: .isBucketPublic)
+        if !tables.isEmpty { try values.encode(tables, forKey: .tables) }
+        try values.encode(usesDocumentTable, forKey: .usesDocumentTable)
         try values.encode(checkInterval / .milliseconds(1) / 1000, forKey: .checkSeconds)
         try values.encode(keepsDocuments, forKey: .keepsDocuments)
         try values.encode(cacheBytes, forKey: .cacheBytes)

@@ -20,6 +20,10 @@ public struct SupabaseConfiguration: Sendable, Hashable {
     public var bucket: String?
     /// Whether anybody may read the bucket: then its files have addresses without an end.
     public var isBucketPublic: Bool
+    /// Collections that are tables of the project's own.
+    public var tables: [SupabaseTableMapping]
+    /// Whether all other collections are in the document table; without it there are none but those of ``tables``.
+    public var usesDocumentTable: Bool
     /// How often changes are looked for where nothing tells of them.
     public var checkInterval: Duration
     /// Whether documents and queued writes are kept in the state folder, if the app has chosen one. Otherwise they are gone
@@ -30,7 +34,8 @@ public struct SupabaseConfiguration: Sendable, Hashable {
 
     public init(
         url: String, key: Secret, serviceKey: Secret? = nil, bucket: String? = nil, isBucketPublic: Bool = false,
-        checkInterval: Duration = .seconds(1), keepsDocuments: Bool = true,
+        tables: [SupabaseTableMapping] = [], usesDocumentTable: Bool = true, checkInterval: Duration = .seconds(1),
+        keepsDocuments: Bool = true,
         cacheBytes: Int64 = 100 << 20
     ) {
         self.url = url
@@ -38,6 +43,8 @@ public struct SupabaseConfiguration: Sendable, Hashable {
         self.serviceKey = serviceKey
         self.bucket = bucket
         self.isBucketPublic = isBucketPublic
+        self.tables = tables
+        self.usesDocumentTable = usesDocumentTable
         self.checkInterval = checkInterval
         self.keepsDocuments = keepsDocuments
         self.cacheBytes = cacheBytes

@@ -32,7 +32,9 @@ begin
   if target ? 'documents' then
     execute format('select jsonb_agg(switchyard.document_json(d, null)) from switchyard.documents d
                     where d.path = any ($1) and %s', access) into found_ using switchyard.strings(target -> 'documents');
-    return result || jsonb_build_object('reset', true, 'documents', coalesce(found_, '[]'));
+    execute format('select jsonb_object_agg(d.path, switchyard.time_text(d.deleted_at)) from switchyard.deletions d
+                    where d.path = any ($1) and %s', access) into gone using switchyard.strings(target -> 'documents');
+    return result || jsonb_build_object('reset', true, 'documents', coalesce(found_, '[]'), 'gone', coalesce(gone, '{}'));
   end if;
 
   if since is null or query ? 'first' or query ? 'last' or query ? 'offset' then
@@ -79,27 +81,29 @@ begin
   end loop;
   select max((d ->> 'updated')::timestamptz) into newest
     from jsonb_array_elements(answers) a, jsonb_array_elements(coalesce(a -> 'documents', '[]')) d;
-  return jsonb_build_object('token', switchyard.token(), 'targets', answers,
+  return jsonb_build_object('token', switchyard.token(), 'targets', answers, 'settled', switchyard.is_settled(),
                             'readTime', switchyard.time_text(greatest(statement_timestamp(), newest)));
 end $$;
 
--- A hint that something was written: where, not what. The data is fetched under the reader's own rights.
+-- A hint that something was written: where, not what. The data is fetched under the reader's own rights. Once in a
+-- transaction for each collection, however many writes it has: a project bears so many messages a second.
 create or replace function switchyard.announce() returns trigger
 language plpgsql security definer set search_path = '' as $$
 declare
-  place_ record;
+  told   text[] := coalesce(nullif(current_setting('switchyard.told', true), '')::text[], '{}');
+  place_ text;
+  hint   jsonb := jsonb_build_object('transaction', pg_current_xact_id()::text);
 begin
-  for place_ in
-    select distinct t.collection from touched t
-  loop
+  for place_ in select distinct t.collection from touched t where t.collection <> all (told) loop
+    told := told || place_;
     if to_regprocedure('realtime.send(jsonb,text,text,boolean)') is not null then
       execute 'select realtime.send($1, $2, $3, true), realtime.send($1, $2, $4, true)'
-        using jsonb_build_object('collection', place_.collection), 'change', 'documents:' || place_.collection,
-              'documents:*/' || substring(place_.collection from '[^/]+$');
+        using hint, 'change', 'documents:' || place_, 'documents:*/' || substring(place_ from '[^/]+$');
     else
-      perform pg_notify('switchyard', place_.collection);
+      perform pg_notify('switchyard', place_);
     end if;
   end loop;
+  perform set_config('switchyard.told', told::text, true);
   return null;
 end $$;
 
@@ -113,13 +117,20 @@ create trigger documents_updated after update on switchyard.documents referencin
 create trigger documents_deleted after delete on switchyard.documents referencing old table as touched
   for each statement execute function switchyard.announce();
 
--- Who may hear the hints: whoever is signed in. They tell names of collections, which may be told.
+-- Who may hear the hints of a collection: who could read something in it. They tell when something was written there.
+create or replace function switchyard.may_listen(topic text) returns boolean
+language sql stable security definer set search_path = '' as $$
+  select topic like 'documents:%' and coalesce((
+    select case r.read when 'public' then true when 'none' then false end
+    from switchyard.rules r where r.collection_id = substring(topic from '([^/:]+)$')), switchyard.caller() is not null)
+$$;
+
 do $$
 begin
   if to_regclass('realtime.messages') is not null then
     drop policy if exists switchyard_listen on realtime.messages;
-    create policy switchyard_listen on realtime.messages for select to authenticated
-      using (realtime.messages.extension = 'broadcast' and (select realtime.topic()) like 'documents:%');
+    create policy switchyard_listen on realtime.messages for select to anon, authenticated
+      using (realtime.messages.extension = 'broadcast' and (select switchyard.may_listen((select realtime.topic()))));
   end if;
 exception when insufficient_privilege then
   raise notice 'The policy switchyard_listen on realtime.messages has to be added by hand: %', sqlerrm;

@@ -7,7 +7,7 @@ language sql immutable parallel safe as $$
 $$;
 
 create or replace function switchyard.has_element(list jsonb, key bytea) returns boolean
-language plpgsql immutable parallel safe cost 1000 as $$
+language plpgsql immutable parallel safe cost 100 as $$
 begin
   if jsonb_typeof(list) is distinct from 'array' then return false; end if;
   return exists (select from jsonb_array_elements(list) has where switchyard.whole_key(has) = key);

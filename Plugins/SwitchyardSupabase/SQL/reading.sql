@@ -1,28 +1,47 @@
 -- What clients read. Each function answers one JSON value, so that no limit on rows cuts a result off unseen.
 
-create or replace function switchyard.document_json(d switchyard.documents, fields jsonb) returns jsonb
-language plpgsql stable set search_path = '' as $$
+-- Only the fields asked for, or all.
+create or replace function switchyard.projected(data jsonb, fields jsonb) returns jsonb
+language plpgsql immutable set search_path = '' as $$
 declare
-  data  jsonb := d.data;
-  field jsonb;
+  result jsonb := '{}';
+  field  jsonb;
 begin
-  if jsonb_typeof(fields) = 'array' then
-    data := '{}';
-    for field in select jsonb_array_elements(fields) loop
-      if d.data #> switchyard.strings(field) is not null then
-        data := switchyard.put(data, switchyard.strings(field), d.data #> switchyard.strings(field));
-      end if;
-    end loop;
-  end if;
-  return jsonb_build_object('path', d.path, 'data', data, 'created', switchyard.time_text(d.created_at),
-                            'updated', switchyard.time_text(d.updated_at));
+  if jsonb_typeof(fields) is distinct from 'array' then return data; end if;
+  for field in select jsonb_array_elements(fields) loop
+    if data #> switchyard.strings(field) is not null then
+      result := switchyard.put(result, switchyard.strings(field), data #> switchyard.strings(field));
+    end if;
+  end loop;
+  return result;
 end $$;
 
--- As of when an answer is. Never before what it shows: a document's time can be ahead of the clock by its last steps.
+create or replace function switchyard.document_json(d switchyard.documents, fields jsonb) returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object('path', d.path, 'data', switchyard.projected(d.data, fields),
+                            'created', switchyard.time_text(d.created_at), 'updated', switchyard.time_text(d.updated_at))
+$$;
+
+-- Whether no transaction was under way that may write. What was missing then was missing as of that moment; otherwise
+-- something may yet appear with a time before it, for a commit takes its time before it can be seen.
+create or replace function switchyard.is_settled() returns boolean
+language sql stable set search_path = '' as $$
+  select pg_snapshot_xmin(s) = pg_snapshot_xmax(s) from pg_current_snapshot() s
+$$;
+
+-- As of when what is missing is missing: before anything that was being written, as far as that can be seen.
+create or replace function switchyard.missing_since() returns timestamptz
+language sql stable security definer set search_path = '' as $$
+  select case when switchyard.is_settled() then statement_timestamp() else least(statement_timestamp(), coalesce(
+    (select min(a.xact_start) - interval '1 microsecond' from pg_catalog.pg_stat_activity a
+     where a.backend_xid is not null and a.pid <> pg_backend_pid()), statement_timestamp() - interval '10 seconds')) end
+$$;
+
+-- Not before what it shows, if that can be: a document's time can be ahead of the clock by its last steps.
 create or replace function switchyard.answer(documents jsonb, newest timestamptz) returns jsonb
 language sql stable set search_path = '' as $$
-  select jsonb_build_object('documents', documents,
-                            'readTime', switchyard.time_text(greatest(statement_timestamp(), newest)))
+  select jsonb_build_object('documents', documents, 'readTime', switchyard.time_text(
+    case when switchyard.is_settled() then greatest(statement_timestamp(), newest) else switchyard.missing_since() end))
 $$;
 
 -- Those of the documents that are there and may be read, in no order.
@@ -57,14 +76,13 @@ language sql immutable parallel safe as $$
     else switchyard.from_double(rough) end
 $$;
 
--- Values over all results of a query: [["count"], ["sum", field], ["average", field], …] in their order.
-create or replace function public.switchyard_aggregate(query jsonb, aggregations jsonb) returns jsonb
-language plpgsql stable security definer set search_path = '' as $$
+-- Values over all results: [["count"], ["sum", field], ["average", field], …] as columns over rows of `d`.
+create or replace function switchyard.aggregate_columns(aggregations jsonb) returns text
+language plpgsql stable set search_path = '' as $$
 declare
   wanted  jsonb;
   number  text;
   columns text[] := '{}';
-  result  jsonb;
 begin
   for wanted in select jsonb_array_elements(aggregations) loop
     number := format('switchyard.as_double(d.data #> %L::text[])', switchyard.strings(wanted -> 1));
@@ -77,7 +95,15 @@ begin
           sum(%2$s), bool_and(switchyard.is_whole(d.data #> %1$L::text[])) filter (where %2$s is not null))',
           switchyard.strings(wanted -> 1), number) end;
   end loop;
-  execute format('select jsonb_build_array(%s) from (%s) d', array_to_string(columns, ', '),
+  return array_to_string(columns, ', ');
+end $$;
+
+create or replace function public.switchyard_aggregate(query jsonb, aggregations jsonb) returns jsonb
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  result jsonb;
+begin
+  execute format('select jsonb_build_array(%s) from (%s) d', switchyard.aggregate_columns(aggregations),
                  switchyard.query_sql(query, switchyard.readable())) into result;
   return result;
 end $$;

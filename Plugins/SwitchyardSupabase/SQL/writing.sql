@@ -80,6 +80,7 @@ declare
   chosen  timestamptz := nullif(current_setting('switchyard.commit_time', true), '')::timestamptz;
   earlier timestamptz;
 begin
+  perform pg_current_xact_id();
   if tg_op = 'DELETE' then
     insert into switchyard.deletions (path, place, collection, collection_id, owner, deleted_at)
       values (old.path, old.place, old.collection, old.collection_id, old.owner,
@@ -155,6 +156,8 @@ begin
   for lock_key in select distinct hashtextextended(w ->> 'path', 0) from jsonb_array_elements(writes) w order by 1 loop
     perform pg_advisory_xact_lock(lock_key);
   end loop;
+  -- A transaction is known to be under way before it takes its time: see switchyard.is_settled.
+  perform pg_current_xact_id();
   -- One time for all, after that of every document it touches.
   select greatest(clock_timestamp(), max(t.at) + interval '1 microsecond') into at from (
     select d.updated_at as at from switchyard.documents d where d.path in (select w ->> 'path' from jsonb_array_elements(writes) w)

@@ -7,28 +7,30 @@ import SwitchyardWire
 /// of it or nothing.
 struct SupabaseDriver: SyncDriver {
     let service: PostgRESTService
+    let tables: SupabaseTables
     /// Who is to look for changes at once, instead of when it is time again.
     let hints: ChangeHints
-    /// How often changes are looked for without a hint.
-    let interval: Duration
+    let pace: SupabaseWatch.Pace
     let clock: any Clock<Duration>
 
+    /// - Parameters:
+    ///   - tables: The collections that are not in the document table.
+    ///   - realtime: Where the database tells of what others write; without it, it is asked every now and then.
     init(
-        service: PostgRESTService, interval: Duration = .seconds(1), clock: any Clock<Duration> = ContinuousClock()
+        service: PostgRESTService, tables: SupabaseTables = .none, realtime: RealtimeSocket? = nil,
+        pace: SupabaseWatch.Pace = SupabaseWatch.Pace(),
+        clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.service = service
-        self.interval = interval
+        self.tables = tables
+        self.pace = pace
         self.clock = clock
-        hints = ChangeHints()
+        hints = ChangeHints(realtime, clock: clock)
     }
 
     var provider: InfrastructureProvider { .supabase }
 
-    var capabilities: StorageCapabilities {
-        var capabilities = StorageCapabilities.all
-        capabilities.maximumBatchSize = 500
-        return capabilities
-    }
+    var capabilities: StorageCapabilities { tables.capabilities }
 
     /// The commit function keeps each batch's answer under its name.
     var traits: SyncDriverTraits { SyncDriverTraits(hasLedger: true) }
@@ -36,31 +38,74 @@ struct SupabaseDriver: SyncDriver {
     // MARK: Reading
 
     func documents(_ paths: [StoragePath]) async throws(StorageError) -> FetchedDocuments {
-        let answer = try FetchedDocuments(
-            postgres: await service.call(
-                "switchyard_get", ["paths": .array(paths.map { .string($0.rawValue) })], isIdempotent: true))
-        let found = Dictionary(answer.documents.map { ($0.path, $0) }) { first, _ in first }
-        return FetchedDocuments(documents: paths.map { found[$0] ?? .missing($0) }, readTime: answer.readTime)
+        var documents: [JSON] = []
+        var rows: [SupabaseTables.Place: [JSON]] = [:]
+        for path in Set(paths) {
+            if let place = try tables.place(of: path.collection) {
+                rows[place, default: []].append(.string(path.id))
+            } else {
+                documents.append(.string(path.rawValue))
+            }
+        }
+        var answers: [FetchedDocuments] = []
+        if !rows.isEmpty {
+            let targets = rows.map { place, ids -> JSON in
+                var object = place.json
+                object["ids"] = .array(ids)
+                return .object(object)
+            }
+            answers.append(
+                try FetchedDocuments(
+                    postgres: await service.call("switchyard_rows", ["targets": .array(targets)], isIdempotent: true)))
+        }
+        if !documents.isEmpty || rows.isEmpty {
+            answers.append(
+                try FetchedDocuments(
+                    postgres: await service.call("switchyard_get", ["paths": .array(documents)], isIdempotent: true)))
+        }
+        let found = Dictionary(answers.flatMap(\.documents).map { ($0.path, $0) }) { first, _ in first }
+        // As of the earlier moment, where there are two.
+        return FetchedDocuments(
+            documents: paths.map { found[$0] ?? .missing($0) }, readTime: answers.map(\.readTime).min() ?? .never)
     }
 
     func results(of query: Query) async throws(StorageError) -> FetchedDocuments {
         let isReversed = if case .last = query.limit { true } else { false }
-        return try FetchedDocuments(
-            postgres: await service.call("switchyard_query", ["query": query.postgres], isIdempotent: true),
-            isReversed: isReversed)
+        let answer =
+            if let target = try target(of: query) {
+                try await service.call("switchyard_row_query", ["target": target], isIdempotent: true)
+            } else {
+                try await service.call("switchyard_query", ["query": query.postgres], isIdempotent: true)
+            }
+        return try FetchedDocuments(postgres: answer, isReversed: isReversed)
     }
 
     func aggregate(_ query: Query, _ aggregations: [Aggregation]) async throws(StorageError) -> [DocumentValue] {
-        let answer = try await service.call(
-            "switchyard_aggregate",
-            ["query": query.postgres, "aggregations": .array(aggregations.map(\.postgres))], isIdempotent: true)
+        let wanted = JSON.array(aggregations.map(\.postgres))
+        let answer =
+            if let target = try target(of: query) {
+                try await service.call(
+                    "switchyard_row_aggregate", ["target": target, "aggregations": wanted], isIdempotent: true)
+            } else {
+                try await service.call(
+                    "switchyard_aggregate", ["query": query.postgres, "aggregations": wanted], isIdempotent: true)
+            }
         guard let values = answer.array, values.count == aggregations.count else { throw .unreadableAnswer }
         var result: [DocumentValue] = []
         for value in values { result.append(try DocumentValue(postgres: value)) }
         return result
     }
 
+    /// A query over a table; `nil` for one over documents.
+    private func target(of query: Query) throws(StorageError) -> JSON? {
+        guard let place = try tables.place(of: query) else { return nil }
+        var object = place.json
+        object["query"] = query.postgres
+        return .object(object)
+    }
+
     func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath] {
+        try tables.check(below: document, directly: true, for: "listing collections")
         let answer = try await service.call(
             "switchyard_collections", ["parent": document.map { .string($0.rawValue) } ?? .null], isIdempotent: true)
         var paths: [CollectionPath] = []
@@ -72,7 +117,7 @@ struct SupabaseDriver: SyncDriver {
     }
 
     func openWatch() async throws(StorageError) -> any WatchConnection {
-        SupabaseWatch(service, hints, interval: interval, clock: clock)
+        SupabaseWatch(service, tables, hints, pace: pace, clock: clock)
     }
 
     // MARK: Writing
@@ -94,6 +139,10 @@ struct SupabaseDriver: SyncDriver {
     func deleteRecursively(
         _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
     ) async throws(StorageError) -> Int {
+        try tables.check(below: document, directly: false, for: "recursive deletion")
+        if try tables.place(of: document.collection) != nil {
+            throw .unsupported("recursive deletion", by: .supabase, instead: "Delete the row by itself.")
+        }
         var deleted = 0
         while true {
             if Task.isCancelled { throw StorageError(.cancelled, "The deletion was cancelled.") }
@@ -111,14 +160,29 @@ struct SupabaseDriver: SyncDriver {
     fileprivate func commit(
         _ writes: [DocumentWrite], as name: String, for batch: OutgoingBatch? = nil
     ) async throws(StorageError) -> CommitResult {
+        var function = "switchyard_commit"
+        var entries: [JSON] = []
+        for write in writes {
+            guard let place = try tables.place(of: write.path.collection) else {
+                entries.append(.object(write.postgres))
+                continue
+            }
+            function = "switchyard_commit_rows"
+            var entry = write.postgres
+            for member in place.json { entry[member.key] = member.value }
+            entry["id"] = .string(write.path.id)
+            entries.append(.object(entry))
+        }
         let answer = try await service.call(
-            "switchyard_commit", ["batch": .string(name), "writes": .array(writes.map(\.postgres))],
-            isIdempotent: true, for: batch)
+            function, ["batch": .string(name), "writes": .array(entries)], isIdempotent: true, for: batch)
         hints.give()
         return try CommitResult(postgres: answer)
     }
 
-    func shutDown() async { await service.transport.shutDown() }
+    func shutDown() async {
+        hints.close()
+        await service.transport.shutDown()
+    }
 }
 
 /// Optimistic: nothing is locked, and the commit checks that what was read is still so.

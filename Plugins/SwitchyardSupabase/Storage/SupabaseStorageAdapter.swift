@@ -15,11 +15,18 @@ public final class SupabaseStorageAdapter: StorageLayer {
         let configuration = surroundings.configuration
         let context = surroundings.context
         functions = SupabaseFunctions(surroundings)
+        let tables = try SupabaseTables(configuration.tables, usesDocuments: configuration.usesDocumentTable)
         let service = PostgRESTService(
             project: surroundings.project, tokens: surroundings.tokens, transport: surroundings.transport,
-            gate: SchemaGate(needed: 1))
+            gate: SchemaGate(needed: tables.isEmpty ? 1 : 3))
+        // In nobody's name channels are joined with the key.
+        let realtime = RealtimeSocket(
+            url: surroundings.project.address, key: configuration.serviceKey ?? configuration.key, auth: context.auth,
+            transport: surroundings.transport, clock: context.clock)
         documents = await UserStorageClient(
-            driver: SupabaseDriver(service: service, interval: configuration.checkInterval, clock: context.clock),
+            driver: SupabaseDriver(
+                service: service, tables: tables, realtime: realtime,
+                pace: SupabaseWatch.Pace(alone: configuration.checkInterval), clock: context.clock),
             folder: configuration.keepsDocuments ? try surroundings.folder("documents") : nil,
             cacheBytes: configuration.cacheBytes, context: context)
     }

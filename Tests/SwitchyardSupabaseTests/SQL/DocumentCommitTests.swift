@@ -21,7 +21,7 @@ struct DocumentCommitTests {
     private func commit(
         _ writes: [DocumentWrite], as batch: String = UUID().uuidString, on server: PostgresServer
     ) async throws -> CommitResult {
-        let text = JSON.array(writes.map(\.postgres)).text()
+        let text = JSON.array(writes.map { .object($0.postgres) }).text()
         let answer = try await server.query(
             "select public.switchyard_commit(:'batch', :'writes');", ["batch": batch, "writes": text])
         return try CommitResult(postgres: JSON(parsing: answer))

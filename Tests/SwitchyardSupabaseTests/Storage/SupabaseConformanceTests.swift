@@ -31,7 +31,8 @@ struct SupabaseSite: Sendable {
     }
 
     func client(key: String? = nil) throws -> SyncedStorageClient {
-        SyncedStorageClient(driver: SupabaseDriver(service: try service(key: key), interval: .milliseconds(25)))
+        SyncedStorageClient(
+            driver: SupabaseDriver(service: try service(key: key), pace: SupabaseWatch.Pace(alone: .milliseconds(25))))
     }
 
     func stop() async {

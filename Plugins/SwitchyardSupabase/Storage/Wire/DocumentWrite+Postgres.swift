@@ -4,7 +4,7 @@ import SwitchyardSync
 
 /// Writes as the commit function takes them, and its answer.
 extension DocumentWrite {
-    var postgres: JSON {
+    var postgres: JSONObject {
         var object: JSONObject = ["path": .string(path.rawValue)]
         switch operation {
         case .set(let data):
@@ -23,7 +23,7 @@ extension DocumentWrite {
         case .updateTime(let time): object["updateTime"] = .string(time.postgresText)
         }
         if !transforms.isEmpty { object["transforms"] = .array(transforms.map(\.postgres)) }
-        return .object(object)
+        return object
     }
 }
 

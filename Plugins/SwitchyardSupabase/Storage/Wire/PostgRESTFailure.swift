@@ -53,7 +53,7 @@ extension StorageError {
         case "PT412", "23503": return (.failedPrecondition, false)
         case "42501": return failure.status == 401 ? (.unauthenticated, false) : (.unauthorized, false)
         case "PGRST301", "PGRST302", "PGRST303": return (.unauthenticated, true)
-        case "PGRST202", "PGRST205", "PGRST125", "PGRST106", "42P01", "42883": return (.unsupported, false)
+        case "PGRST202", "PGRST205", "PGRST125", "PGRST106", "42P01", "42883", "0A000": return (.unsupported, false)
         case "PGRST000", "PGRST001", "PGRST002", "PGRST003", "57P01", "57P02", "57P03": return (.unavailable, true)
         case "40001", "40P01": return (.aborted, true)
         case "55P03": return (.unavailable, true)

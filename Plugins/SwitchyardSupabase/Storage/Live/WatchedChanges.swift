@@ -6,19 +6,26 @@ import SwitchyardSync
 struct WatchedChanges {
     fileprivate struct Target {
         let watched: WatchedTarget
+        /// In a table of the project's own; `nil` in the document table.
+        let place: SupabaseTables.Place?
         /// Tells this one from an earlier one of the same ID.
         let generation: Int
         var token: String?
         /// Whether the server shall count the results: once after a resume, to find out what was missed.
         var wantsCount: Bool
         var isNew = true
-        /// Of targets that are always told whole: what was told.
-        var told: [StoragePath: Timestamp] = [:]
+        /// Of targets that are always told whole: what was told, and in which version.
+        var told: [StoragePath: String] = [:]
     }
 
+    private let tables: SupabaseTables
     private var targets: [Int: Target] = [:]
     private var generations = 0
     private var lastReadTime = Timestamp.never
+    /// All transactions below it were seen by the last look; targets that came later are looked at anyway.
+    private var seenBelow: UInt64 = 0
+
+    init(_ tables: SupabaseTables = .none) { self.tables = tables }
 
     /// A question to the database: about which targets, and in which words.
     struct Inquiry: Sendable {
@@ -29,10 +36,19 @@ struct WatchedChanges {
     mutating func take(_ request: WatchRequest) -> [WatchEvent] {
         switch request {
         case .add(let watched):
+            let place: SupabaseTables.Place?
+            do throws(StorageError) {
+                place = try tables.place(of: watched.target)
+            } catch {
+                return [.removed([watched.id], cause: error)]
+            }
             generations += 1
-            let token = watched.resumeToken.isEmpty ? nil : String(decoding: watched.resumeToken, as: UTF8.self)
+            // What a table says of its state means something only to whoever has that state at hand.
+            let isResumed = !watched.resumeToken.isEmpty && place == nil
+            let token = isResumed ? String(decoding: watched.resumeToken, as: UTF8.self) : nil
             targets[watched.id] = Target(
-                watched: watched, generation: generations, token: token, wantsCount: token != nil)
+                watched: watched, place: place, generation: generations, token: token,
+                wantsCount: isResumed)
             return []
         case .remove(let id):
             targets[id] = nil
@@ -40,16 +56,30 @@ struct WatchedChanges {
         }
     }
 
+    /// Whether what a transaction has left may not have been told yet.
+    func mayBeNew(_ transaction: UInt64) -> Bool { transaction >= seenBelow }
+
+    /// Where the documents are announced that are watched.
+    var topics: Set<HintTopic> {
+        Set(targets.values.map { $0.place?.table.topic ?? $0.watched.target.documentTopic })
+    }
+
     /// - Parameter recounts: Whether all results are to be counted, to find what no hint and no version could tell: that a
     ///   document has gone out of the user's sight.
     /// - Returns: `nil` when there is nothing to ask.
     mutating func inquiry(recounts: Bool) -> Inquiry? {
         guard !targets.isEmpty else { return nil }
-        if recounts { for id in targets.keys { targets[id]?.wantsCount = true } }
+        if recounts { for id in targets.keys where targets[id]?.place == nil { targets[id]?.wantsCount = true } }
         let list = targets.values.map { target in
-            var object: JSONObject = ["id": .integer(Int64(target.watched.id))]
+            var object = target.place?.json ?? [:]
+            object["id"] = .integer(Int64(target.watched.id))
             switch target.watched.target {
-            case .document(let path): object["documents"] = [.string(path.rawValue)]
+            case .document(let path):
+                if target.place == nil {
+                    object["documents"] = [.string(path.rawValue)]
+                } else {
+                    object["ids"] = [.string(path.id)]
+                }
             case .query(let query): object["query"] = query.postgres
             }
             if let token = target.token { object["since"] = .string(token) }
@@ -65,6 +95,8 @@ struct WatchedChanges {
             let readTime = Timestamp(postgres: answer["readTime"])
         else { throw .unreadableAnswer }
         lastReadTime = max(lastReadTime, readTime)
+        // The token names the database's epoch, and the oldest transaction that may be new.
+        if let oldest = token.split(separator: ":").last.flatMap({ UInt64($0) }) { seenBelow = max(seenBelow, oldest) }
         var events: [WatchEvent] = []
         for element in list {
             guard let id = element["id"]?.int64.map({ Int($0) }) else { throw .unreadableAnswer }
@@ -72,11 +104,12 @@ struct WatchedChanges {
             if let code = element["error"]?.string {
                 targets[id] = nil
                 let cause = StorageError(
-                    .invalidArgument, "The database cannot run the query (\(code)).", isRetryable: false)
+                    code == "42501" ? .unauthorized : .invalidArgument, "The database cannot run the query (\(code)).",
+                    isRetryable: false)
                 events.append(.removed([id], cause: cause))
                 continue
             }
-            events += try self.events(of: element, for: &target, token)
+            events += try self.events(of: element, for: &target, token, isSettled: answer["settled"] == true)
             targets[id] = target
         }
         if !events.isEmpty { events.append(.snapshot(version: lastReadTime, token: Array(token.utf8))) }
@@ -84,12 +117,17 @@ struct WatchedChanges {
     }
 
     private func events(
-        of answer: JSON, for target: inout Target, _ token: String
+        of answer: JSON, for target: inout Target, _ token: String, isSettled: Bool
     ) throws(StorageError) -> [WatchEvent] {
         let id = target.watched.id
         var events: [WatchEvent] = target.isNew ? [.added([id])] : []
         var documents: [DocumentSnapshot] = []
-        for document in answer["documents"]?.array ?? [] { documents.append(try DocumentSnapshot(postgres: document)) }
+        var versions: [StoragePath: String] = [:]
+        for element in answer["documents"]?.array ?? [] {
+            let document = try DocumentSnapshot(postgres: element)
+            documents.append(document)
+            versions[document.path] = element["version"]?.string ?? element["updated"]?.string
+        }
 
         let isWhole = answer["reset"] == true
         if isWhole {
@@ -98,19 +136,21 @@ struct WatchedChanges {
                 events.append(.reset([id]))
                 target.told = [:]
             }
-            let here = Dictionary(documents.map { ($0.path, $0) }) { first, _ in first }
-            for document in documents where target.told[document.path] != document.updateTime {
+            for document in documents where target.told[document.path] != versions[document.path] {
                 events.append(.changed(document, targets: [id]))
             }
-            for path in target.told.keys.sorted() where here[path] == nil {
+            for path in target.told.keys.sorted() where versions[path] == nil {
                 events.append(.left(path, removedFrom: [id]))
             }
-            if case .document(let path) = target.watched.target, here[path] == nil,
+            if case .document(let path) = target.watched.target, versions[path] == nil,
                 target.isNew || target.told[path] != nil
             {
-                events.append(.deleted(path, version: lastReadTime, removedFrom: [id]))
+                // Without knowing when, it is missing as of now, unless something is being written that may be it.
+                let time = Timestamp(postgres: answer["gone"]?[path.rawValue])
+                let version = time ?? (isSettled ? lastReadTime : .never)
+                events.append(.deleted(path, version: version, removedFrom: [id]))
             }
-            if target.isAlwaysWhole { target.told = here.compactMapValues(\.updateTime) }
+            if target.isAlwaysWhole { target.told = versions }
         } else {
             events += documents.map { .changed($0, targets: [id]) }
             for path in answer["left"]?.array ?? [] {
@@ -131,7 +171,8 @@ struct WatchedChanges {
         if isWhole { target.wantsCount = false }
         if target.isNew { events.append(.current([id], token: Array(token.utf8))) }
         target.isNew = false
-        target.token = token
+        // What a table says of its state is about that one target.
+        target.token = answer["digest"]?.string ?? token
         return events
     }
 }
@@ -139,7 +180,8 @@ struct WatchedChanges {
 extension WatchedChanges.Target {
     /// Whether the database tells all of it each time: then what to tell the engine is found by comparing.
     fileprivate var isAlwaysWhole: Bool {
-        switch watched.target {
+        if place != nil { return true }
+        return switch watched.target {
         case .document: true
         case .query(let query): query.limit != nil
         }

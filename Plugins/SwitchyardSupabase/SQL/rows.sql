@@ -1,0 +1,501 @@
+-- Rows of a project's own tables as documents. These functions run with the caller's rights: the tables' own grants and
+-- policies decide, and nothing here goes around them.
+--
+-- A table, as clients describe it in each call:
+--   {"schema": …, "name": …, "id": column, "parents": [column, …], "path": [text, …], "fields": [[field, column], …],
+--    "created": column, "updated": column}
+-- A row's path is the first text, the first parent's value, the second text, and so on, and its id behind the last text.
+
+-- Only schemas that a project names are reachable this way, whatever their grants.
+alter table switchyard.settings add column if not exists schemas text[] not null default '{public}';
+
+create or replace function switchyard.is_reachable(schema_ text) returns boolean
+language sql stable security definer set search_path = '' as $$ select schema_ = any (s.schemas) from switchyard.settings s $$;
+
+create or replace function switchyard.column_type(table_ jsonb, column_ text) returns regtype
+language plpgsql stable set search_path = '' as $$
+declare
+  type_ oid;
+  base  oid;
+begin
+  if not switchyard.is_reachable(table_ ->> 'schema') then
+    raise exception 'the schema “%” is not open to documents', table_ ->> 'schema' using errcode = '42501';
+  end if;
+  select a.atttypid into type_ from pg_catalog.pg_attribute a
+    where a.attrelid = to_regclass(format('%I.%I', table_ ->> 'schema', table_ ->> 'name')) and a.attname = column_
+      and a.attnum > 0 and not a.attisdropped;
+  if type_ is null then
+    raise exception 'the table “%” is missing or has no column “%”', table_ ->> 'name', column_ using errcode = '42703';
+  end if;
+  select nullif(t.typbasetype, 0) into base from pg_catalog.pg_type t where t.oid = type_;
+  return coalesce(base, type_)::regtype;
+end $$;
+
+create or replace function switchyard.element_type(type_ regtype) returns regtype
+language sql stable set search_path = '' as $$
+  select nullif(t.typelem, 0)::regtype from pg_catalog.pg_type t where t.oid = type_ and t.typcategory = 'A'
+$$;
+
+-- SQL of a column's value as it stands in a document; null where there is none.
+create or replace function switchyard.from_column_sql(type_ regtype, value_ text) returns text
+language plpgsql stable set search_path = '' as $$
+begin
+  return case
+    when type_ in ('bool'::regtype, 'int2', 'int4', 'int8', 'jsonb') then format('to_jsonb(%s)', value_)
+    when type_ = 'json'::regtype then format('(%s)::jsonb', value_)
+    when type_ in ('float4'::regtype, 'float8', 'numeric') then format('switchyard.from_double((%s)::text::float8)', value_)
+    when type_ = 'timestamptz'::regtype then
+      format('case when isfinite(%1$s) then jsonb_build_object(''$ts'', switchyard.time_text(%1$s)) end', value_)
+    when type_ = 'timestamp'::regtype then
+      format('case when isfinite(%1$s) then jsonb_build_object(''$ts'', switchyard.time_text(%1$s at time zone ''UTC'')) end', value_)
+    when type_ = 'bytea'::regtype then
+      format('case when %1$s is not null then jsonb_build_object(''$bytes'', translate(encode(%1$s, ''base64''), e''\n'', '''')) end', value_)
+    when switchyard.element_type(type_) is not null then
+      format('case when %1$s is not null then (select coalesce(jsonb_agg(%2$s order by n), ''[]'') from unnest(%1$s) with ordinality e (v, n)) end',
+             value_, switchyard.from_column_sql(switchyard.element_type(type_), 'e.v'))
+    else format('to_jsonb((%s)::text)', value_) end;
+end $$;
+
+-- The text that a column of the type reads as the value; null where the value is of another kind.
+create or replace function switchyard.column_text(value_ jsonb, type_ regtype) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  kind    text := jsonb_typeof(value_);
+  element regtype;
+begin
+  if type_ in ('json'::regtype, 'jsonb') then return value_::text; end if;
+  if type_ = 'bool'::regtype then return case kind when 'boolean' then value_::text end; end if;
+  if type_ in ('int2'::regtype, 'int4', 'int8') then return case when switchyard.is_whole(value_) then value_::text end; end if;
+  if type_ in ('float4'::regtype, 'float8', 'numeric') then
+    return case when kind = 'number' then value_::text when kind = 'object' and value_ ? '$num' then value_ ->> '$num' end;
+  end if;
+  if type_ in ('timestamptz'::regtype, 'timestamp') then return case kind when 'object' then value_ ->> '$ts' end; end if;
+  if type_ = 'bytea'::regtype then
+    return case when kind = 'object' and value_ ? '$bytes' then '\x' || encode(decode(value_ ->> '$bytes', 'base64'), 'hex') end;
+  end if;
+  element := switchyard.element_type(type_);
+  if element is not null then
+    if kind <> 'array' then return null; end if;
+    if exists (select from jsonb_array_elements(value_) e where e <> 'null' and switchyard.column_text(e, element) is null) then
+      return null;
+    end if;
+    return (select coalesce(array_agg(case when e <> 'null' then switchyard.column_text(e, element) end), '{}')::text
+            from jsonb_array_elements(value_) e);
+  end if;
+  return case kind when 'string' then value_ #>> '{}' end;
+end $$;
+
+-- A constant of the type; null where the text is none.
+create or replace function switchyard.literal(text_ text, type_ regtype) returns text
+language plpgsql stable set search_path = '' as $$
+begin
+  if text_ is null then return null; end if;
+  execute format('select %L::%s', text_, type_);
+  return format('%L::%s', text_, type_);
+exception when data_exception then
+  return null;
+end $$;
+
+-- What every result meets, said of columns, so that the table's own indexes serve; null if there is nothing to say. The
+-- exact condition is asked as well.
+create or replace function switchyard.native_sql(table_ jsonb, filter jsonb) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  op       text := filter ->> 0;
+  column_  text;
+  type_    regtype;
+  constant text;
+  parts    text[];
+begin
+  if op in ('all', 'any') then
+    select array_agg(switchyard.native_sql(table_, f)) into parts from jsonb_array_elements(filter -> 1) f;
+    if op = 'any' and array_position(parts, null) is not null then return null; end if;
+    parts := array_remove(parts, null);
+    return case when cardinality(parts) > 0
+      then '(' || array_to_string(parts, case op when 'all' then ' and ' else ' or ' end) || ')' end;
+  end if;
+  if jsonb_typeof(filter -> 1) <> 'array' or jsonb_array_length(filter -> 1) <> 1 then return null; end if;
+  select f ->> 1 into column_ from jsonb_array_elements(table_ -> 'fields') f where f -> 0 = filter -> 1 -> 0;
+  if column_ is null then return null; end if;
+  type_ := switchyard.column_type(table_, column_);
+  if type_ in ('json'::regtype, 'jsonb') then return null; end if;
+  if op = 'in' then
+    select array_agg(switchyard.literal(switchyard.column_text(v, type_), type_)) into parts
+      from jsonb_array_elements(filter -> 2) v;
+    if array_position(parts, null) is not null then return null; end if;
+    return format('t.%I in (%s)', column_, array_to_string(parts, ', '));
+  end if;
+  if op = 'array-contains' then
+    constant := switchyard.literal(switchyard.column_text(jsonb_build_array(filter -> 2), type_), type_);
+    return case when constant is not null then format('t.%I @> %s', column_, constant) end;
+  end if;
+  -- Text is compared otherwise by the database, depending on how it sorts.
+  if op = '==' or (op in ('<', '<=', '>', '>=')
+                   and type_ in ('int2'::regtype, 'int4', 'int8', 'float4', 'float8', 'numeric', 'timestamptz', 'timestamp')) then
+    constant := switchyard.literal(switchyard.column_text(filter -> 2, type_), type_);
+    return case when constant is not null then format('t.%I %s %s', column_, case op when '==' then '=' else op end, constant) end;
+  end if;
+  return null;
+end $$;
+
+-- The conditions on the parents of a collection, or of one row in it.
+create or replace function switchyard.row_place(table_ jsonb, parents jsonb, id text) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  parts text[] := '{}';
+  step  record;
+begin
+  for step in select p.column_, parents ->> (p.n - 1)::int as value_
+                from jsonb_array_elements_text(table_ -> 'parents') with ordinality p (column_, n)
+              union all select table_ ->> 'id', id where id is not null loop
+    parts := parts || coalesce(format('t.%I = ', step.column_)
+      || switchyard.literal(step.value_, switchyard.column_type(table_, step.column_)), 'false');
+  end loop;
+  return case when cardinality(parts) = 0 then 'true' else array_to_string(parts, ' and ') end;
+end $$;
+
+-- Rows as documents, under the names by which queries know them. Without parents, those of all collections.
+create or replace function switchyard.rows_sql(table_ jsonb, parents jsonb, conditions text) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  relation  regclass := to_regclass(format('%I.%I', table_ ->> 'schema', table_ ->> 'name'));
+  has_xmin  boolean;
+  path_     text := '';
+  named     text := format('t.%I::text !~ ''/'' and t.%1$I::text not in ('''', ''.'', ''..'')', table_ ->> 'id');
+  data_     text;
+  -- Without a column for it, a row's version is that it was read later.
+  updated   text := case when table_ ? 'updated' then format('coalesce(t.%I::timestamptz, ''epoch'')', table_ ->> 'updated')
+                    else 'statement_timestamp()' end;
+  created   text := case when table_ ? 'created' then format('coalesce(t.%I::timestamptz, ''epoch'')', table_ ->> 'created')
+                    else 'timestamptz ''epoch''' end;
+begin
+  perform switchyard.column_type(table_, table_ ->> 'id');
+  select c.relkind in ('r', 'p', 'm') into has_xmin from pg_catalog.pg_class c where c.oid = relation;
+  for n in 0 .. jsonb_array_length(table_ -> 'parents') loop
+    path_ := path_ || case when n > 0 then ' || ' else '' end || format('%L', table_ -> 'path' ->> n) || ' || '
+      || format('t.%I::text', coalesce(table_ -> 'parents' ->> n, table_ ->> 'id'));
+    if n < jsonb_array_length(table_ -> 'parents') then
+      named := named || format(' and t.%I::text !~ ''/'' and t.%1$I::text not in ('''', ''.'', ''..'')', table_ -> 'parents' ->> n);
+    end if;
+  end loop;
+  select string_agg(format('(%L, %s)', f ->> 0,
+           switchyard.from_column_sql(switchyard.column_type(table_, f ->> 1), format('t.%I', f ->> 1))), ', ')
+    into data_ from jsonb_array_elements(table_ -> 'fields') f;
+  return format('(select x.path, switchyard.place(x.path) as place, regexp_replace(x.path, ''/[^/]+$'', '''') as collection,
+      %L::text as collection_id, x.data, coalesce(x.version, md5(x.data::text)) as version, x.created_at, x.updated_at
+    from (select (%s) collate "C" as path, (select coalesce(jsonb_object_agg(f.k, f.v), ''{}'') from (values %s) f (k, v)
+                             where f.v is not null) as data,
+            %s as version, %s as created_at, %s as updated_at
+          from %s t where %s and %s and %s) x)',
+    substring(table_ -> 'path' ->> -1 from '([^/]+)/$'), path_, data_, case when has_xmin then 't.xmin::text' else 'null::text' end,
+    created, updated, relation, named,
+    case when parents is null then 'true' else switchyard.row_place(table_, parents, null) end, coalesce(conditions, 'true'));
+end $$;
+
+create or replace function switchyard.row_query_sql(target jsonb) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  query jsonb := target -> 'query';
+  part  record;
+  rows_ text;
+begin
+  select * into part from switchyard.parts(query);
+  rows_ := format('select d.* from %s d where %s order by ',
+    switchyard.rows_sql(target -> 'table', target -> 'parents', switchyard.native_sql(target -> 'table', query -> 'filter')),
+    part.conditions);
+  if query ? 'last' then return rows_ || part.backwards || format(' limit %s', (query ->> 'last')::bigint); end if;
+  return rows_ || part.sorted || format(' offset %s', coalesce((query ->> 'offset')::bigint, 0))
+    || case when query ? 'first' then format(' limit %s', (query ->> 'first')::bigint) else '' end;
+end $$;
+
+create or replace function switchyard.row_ids_sql(target jsonb) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  table_ jsonb := target -> 'table';
+  type_  regtype := switchyard.column_type(table_, table_ ->> 'id');
+  ids    text[];
+begin
+  select array_agg(l) into ids from (
+    select switchyard.literal(i, type_) l from jsonb_array_elements_text(target -> 'ids') i) x where l is not null;
+  return format('select d.* from %s d', switchyard.rows_sql(table_, target -> 'parents',
+    case when ids is null then 'false' else format('t.%I in (%s)', table_ ->> 'id', array_to_string(ids, ', ')) end));
+end $$;
+
+-- What a select of rows brings, as reading functions answer it.
+create or replace function switchyard.rows_json(rows_ text, fields jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  result jsonb;
+begin
+  execute format('select coalesce(jsonb_agg(jsonb_build_object(
+      ''path'', d.path, ''data'', switchyard.projected(d.data, $1), ''created'', switchyard.time_text(d.created_at),
+      ''updated'', switchyard.time_text(d.updated_at), ''version'', d.version)), ''[]'') from (%s) d', rows_)
+    into result using fields;
+  return result;
+end $$;
+
+create or replace function switchyard.newest(documents jsonb) returns timestamptz
+language sql immutable set search_path = '' as $$
+  select max((d ->> 'updated')::timestamptz) from jsonb_array_elements(documents) d
+$$;
+
+-- Rows by their ids: [{"table": …, "parents": [value, …], "ids": [id, …]}, …]. Those that are there and may be read.
+create or replace function public.switchyard_rows(targets jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  target jsonb;
+  result jsonb := '[]';
+begin
+  for target in select jsonb_array_elements(targets) loop
+    result := result || switchyard.rows_json(switchyard.row_ids_sql(target), null);
+  end loop;
+  return switchyard.answer(result, switchyard.newest(result));
+end $$;
+
+-- The results of a query over a table: {"table": …, "parents": …, "query": …}.
+create or replace function public.switchyard_row_query(target jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  result jsonb := switchyard.rows_json(switchyard.row_query_sql(target), target -> 'query' -> 'fields');
+begin
+  return switchyard.answer(result, switchyard.newest(result));
+end $$;
+
+create or replace function public.switchyard_row_aggregate(target jsonb, aggregations jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  result jsonb;
+begin
+  execute format('select jsonb_build_array(%s) from (%s) d', switchyard.aggregate_columns(aggregations),
+                 switchyard.row_query_sql(target)) into result;
+  return result;
+end $$;
+
+-- All targets of a listener as of one moment, rows and documents: see switchyard_changes. A target of rows is always told
+-- whole, or not at all while it is as it was: tables do not say what has left them.
+create or replace function public.switchyard_look(targets jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  target  jsonb;
+  found_  jsonb;
+  digest  text;
+  code    text;
+  answers jsonb := '[]';
+  newest  timestamptz := statement_timestamp();
+  others  jsonb := (select coalesce(jsonb_agg(t), '[]') from jsonb_array_elements(targets) t where not t ? 'table');
+  result  jsonb := public.switchyard_changes(others);
+begin
+  for target in select t from jsonb_array_elements(targets) t where t ? 'table' loop
+    begin
+      found_ := switchyard.rows_json(
+        case when target ? 'query' then switchyard.row_query_sql(target) else switchyard.row_ids_sql(target) end, null);
+      newest := greatest(newest, switchyard.newest(found_));
+      select md5(string_agg((d ->> 'path') || ' ' || (d ->> 'version'), ',')) into digest from jsonb_array_elements(found_) d;
+      digest := coalesce(digest, 'none');
+      answers := answers || case when target ->> 'since' = digest
+        then jsonb_build_object('id', target -> 'id', 'same', true, 'digest', digest)
+        else jsonb_build_object('id', target -> 'id', 'reset', true, 'documents', found_, 'digest', digest) end;
+    exception when invalid_parameter_value or invalid_text_representation or undefined_column or insufficient_privilege then
+      get stacked diagnostics code = returned_sqlstate;
+      answers := answers || jsonb_build_object('id', target -> 'id', 'error', code);
+    end;
+  end loop;
+  return result || jsonb_build_object('targets', (result -> 'targets') || answers,
+    'readTime', switchyard.time_text(greatest(newest, (result ->> 'readTime')::timestamptz)));
+end $$;
+
+-- The ledger, for a function that may not see it.
+create or replace function switchyard.recall(batch text) returns jsonb
+language sql security definer set search_path = '' as $$
+  select b.answer from switchyard.batches b where b.id = batch and b.owner = coalesce(switchyard.caller(), '')
+$$;
+
+create or replace function switchyard.remember(batch text, answer jsonb) returns void
+language sql security definer set search_path = '' as $$
+  insert into switchyard.batches (id, owner, answer) values (batch, coalesce(switchyard.caller(), ''), answer)
+$$;
+
+-- One write to a row; answers {"updateTime": …, "transforms": […]}.
+create or replace function switchyard.write_row(entry jsonb, index_ int, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  table_   jsonb := entry -> 'table';
+  name_    text := format('%I.%I', table_ ->> 'schema', table_ ->> 'name');
+  updated  text := table_ ->> 'updated';
+  place_   text;
+  old      record;
+  is_there boolean;
+  data     jsonb;
+  step     jsonb;
+  field    text[];
+  value_   jsonb;
+  values_  jsonb := '[]';
+  touched_ text[] := '{}';
+  columns_ text[];
+  constants text[];
+  column_  text;
+  count_   int;
+begin
+  place_ := switchyard.row_place(table_, entry -> 'parents', entry ->> 'id');
+  for attempt in 1 .. 20 loop
+    execute format('select d.data, d.version, d.updated_at from (%s) d',
+      switchyard.row_ids_sql(jsonb_build_object('table', table_, 'parents', entry -> 'parents', 'ids', jsonb_build_array(entry -> 'id'))))
+      into old;
+    get diagnostics count_ = row_count;
+    is_there := count_ > 0;
+    if entry ->> 'exists' = 'false' and is_there then
+      raise exception 'the document exists' using errcode = 'PT409', detail = index_;
+    elsif entry ->> 'exists' = 'true' and not is_there then
+      raise exception 'the document does not exist' using errcode = 'PT404', detail = index_;
+    elsif entry ? 'updateTime' then
+      if updated is null then
+        raise exception 'the table “%” has no column for versions', table_ ->> 'name' using errcode = '0A000', detail = index_;
+      elsif not is_there or old.updated_at <> (entry ->> 'updateTime')::timestamptz then
+        raise exception 'the document has changed' using errcode = 'PT412', detail = index_;
+      end if;
+    end if;
+    if entry ->> 'op' = 'verify' then
+      return jsonb_build_object('updateTime', case when is_there then switchyard.time_text(old.updated_at) end);
+    elsif entry ->> 'op' = 'delete' then
+      execute format('delete from %s t where %s', name_, place_);
+      get diagnostics count_ = row_count;
+      if is_there and count_ = 0 then raise exception 'not allowed' using errcode = '42501', detail = index_; end if;
+      return '{}';
+    end if;
+
+    values_ := '[]';
+    if entry ->> 'op' = 'set' then
+      data := coalesce(entry -> 'data', '{}');
+      touched_ := array(select f ->> 0 from jsonb_array_elements(table_ -> 'fields') f);
+    else
+      data := case when is_there then old.data else '{}'::jsonb end;
+      touched_ := '{}';
+      for step in select jsonb_array_elements(coalesce(entry -> 'mask', '[]')) loop
+        field := switchyard.strings(step);
+        value_ := (entry -> 'data') #> field;
+        data := case when value_ is null then data #- field else switchyard.put(data, field, value_) end;
+        touched_ := touched_ || field[1];
+      end loop;
+    end if;
+    for step in select jsonb_array_elements(coalesce(entry -> 'transforms', '[]')) loop
+      field := switchyard.strings(step -> 'field');
+      value_ := switchyard.transformed(data #> field, step, at);
+      data := switchyard.put(data, field, value_);
+      values_ := values_ || jsonb_build_array(value_);
+      touched_ := touched_ || field[1];
+    end loop;
+    touched_ := array(select distinct t from unnest(touched_ || array(select jsonb_object_keys(entry -> 'data')
+                                                   where entry ->> 'op' = 'set')) t);
+
+    columns_ := '{}';
+    constants := '{}';
+    for n in 1 .. cardinality(touched_) loop
+      declare
+        type_    regtype;
+        constant text;
+      begin
+        column_ := (select f ->> 1 from jsonb_array_elements(table_ -> 'fields') f where f ->> 0 = touched_[n]);
+        if column_ is null then
+          raise exception 'the table “%” has no column for the field “%”', table_ ->> 'name', touched_[n]
+            using errcode = '22023', detail = index_;
+        end if;
+        type_ := switchyard.column_type(table_, column_);
+        value_ := data -> touched_[n];
+        constant := case when value_ is null then 'default' when value_ = 'null' then 'null'
+                    else switchyard.literal(switchyard.column_text(value_, type_), type_) end;
+        if constant is null then
+          raise exception 'the column “%” (%) cannot hold the value of the field “%”', column_, type_, touched_[n]
+            using errcode = '22023', detail = index_;
+        end if;
+        -- A new row takes its defaults by itself.
+        continue when constant = 'default' and not is_there;
+        columns_ := columns_ || format('%I', column_);
+        constants := constants || constant;
+      end;
+    end loop;
+    -- A version is later than the one before, also if the clock has gone back.
+    if updated is not null and old.updated_at > at then at := old.updated_at + interval '1 microsecond'; end if;
+    foreach column_ in array array_remove(array[updated, case when not is_there then table_ ->> 'created' end], null) loop
+      continue when format('%I', column_) = any (columns_);
+      columns_ := columns_ || format('%I', column_);
+      constants := constants || format('%L::timestamptz', at);
+    end loop;
+
+    if is_there then
+      if cardinality(columns_) = 0 then exit; end if;
+      execute format('update %s t set %s where %s and %s', name_,
+        (select string_agg(c || ' = ' || v, ', ') from unnest(columns_, constants) u (c, v)), place_,
+        case when old.version ~ '^[0-9]+$' then format('t.xmin::text = %L', old.version) else 'true' end);
+    else
+      for step in select jsonb_build_array(p, entry -> 'parents' ->> (n - 1)::int)
+                    from jsonb_array_elements_text(table_ -> 'parents') with ordinality x (p, n)
+                  union all select jsonb_build_array(table_ ->> 'id', entry ->> 'id') loop
+        continue when format('%I', step ->> 0) = any (columns_);
+        value_ := to_jsonb(switchyard.literal(step ->> 1, switchyard.column_type(table_, step ->> 0)));
+        if value_ is null then
+          raise exception 'the column “%” cannot hold that part of the path', step ->> 0 using errcode = '22023', detail = index_;
+        end if;
+        columns_ := columns_ || format('%I', step ->> 0);
+        constants := constants || (value_ #>> '{}');
+      end loop;
+      begin
+        execute format('insert into %s (%s) values (%s)', name_, array_to_string(columns_, ', '), array_to_string(constants, ', '));
+      exception when unique_violation then
+        -- Either somebody was faster, or the key is taken where the caller cannot see it.
+        if attempt < 3 then continue; end if;
+        raise exception 'the document exists' using errcode = 'PT409', detail = index_;
+      end;
+    end if;
+    get diagnostics count_ = row_count;
+    exit when count_ > 0;
+    -- A direct writer was faster, or a policy does not let the row be changed.
+    if attempt = 20 then raise exception 'not allowed' using errcode = '42501', detail = index_; end if;
+  end loop;
+
+  if updated is not null then
+    execute format('select t.%I::timestamptz as updated_at from %s t where %s', updated, name_, place_) into old;
+    at := coalesce(old.updated_at, at);
+  end if;
+  return jsonb_build_object('updateTime', switchyard.time_text(at), 'transforms', values_);
+end $$;
+
+-- Like switchyard_commit, with rows among the documents: such a write has {"table": …, "parents": […], "id": …} beside its
+-- path. All of it or nothing, once.
+create or replace function public.switchyard_commit_rows(batch text, writes jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  at       timestamptz;
+  index_   int := -1;
+  entry    jsonb;
+  part     jsonb;
+  outcomes jsonb := '[]';
+  answer_  jsonb;
+  lock_key bigint;
+begin
+  if jsonb_typeof(writes) is distinct from 'array' or jsonb_array_length(writes) not between 1 and 500 or batch is null then
+    raise exception 'a batch has a name and 1 to 500 writes' using errcode = '22023';
+  end if;
+  perform pg_advisory_xact_lock(hashtextextended(coalesce(switchyard.caller(), '') || '/' || batch, 1));
+  answer_ := switchyard.recall(batch);
+  if answer_ is not null then return answer_; end if;
+  for lock_key in select distinct hashtextextended(w ->> 'path', 0) from jsonb_array_elements(writes) w order by 1 loop
+    perform pg_advisory_xact_lock(lock_key);
+  end loop;
+  perform pg_current_xact_id();
+  at := clock_timestamp();
+  for entry in select jsonb_array_elements(writes) loop
+    index_ := index_ + 1;
+    if entry ? 'table' then
+      part := switchyard.write_row(entry, index_, at);
+      at := greatest(at, (part ->> 'updateTime')::timestamptz);
+    else
+      part := public.switchyard_commit(batch || '#' || index_, jsonb_build_array(entry));
+      at := greatest(at, (part ->> 'commitTime')::timestamptz);
+      part := part -> 'results' -> 0;
+    end if;
+    outcomes := outcomes || part;
+  end loop;
+  answer_ := jsonb_build_object('commitTime', switchyard.time_text(at), 'results', outcomes);
+  perform switchyard.remember(batch, answer_);
+  return answer_;
+end $$;

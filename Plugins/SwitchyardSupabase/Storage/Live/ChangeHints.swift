@@ -1,0 +1,159 @@
+import Switchyard
+import Synchronization
+
+/// Tells whoever watches that there may be something new: because this client has written, or because the database says so
+/// on a channel.
+///
+/// A hint is no more than that. It may come without need, twice, late or not at all, so whoever takes one looks for himself,
+/// and looks now and then without any.
+final class ChangeHints: Sendable {
+    enum Hint: Sendable, Hashable {
+        /// By this client.
+        case written
+        /// By anybody; with the transaction, if that is known.
+        case told(transaction: UInt64?)
+        /// From now on a channel tells everything; what happened before may be missing.
+        case confirmed
+        /// A channel does not tell everything any more.
+        case lost
+    }
+
+    private struct Topic {
+        let task: Task<Void, Never>
+        var isConfirmed = false
+    }
+
+    private struct State {
+        var listeners: [Int: @Sendable (Hint) -> Void] = [:]
+        var lastName = 0
+        var topics: [HintTopic: Topic] = [:]
+        var wanted: Set<HintTopic> = []
+        var cleaning: Task<Void, Never>?
+    }
+
+    private let realtime: RealtimeSocket?
+    private let clock: any Clock<Duration>
+    private let state = Mutex(State())
+
+    /// How long a channel is kept for which there is no use at the moment; whoever comes back finds it joined.
+    private static let linger = Duration.seconds(20)
+    /// After how long a channel that was refused is tried again.
+    private static let retry = Duration.seconds(60)
+
+    /// - Parameter realtime: Without it nothing is told but this client's own writes.
+    init(_ realtime: RealtimeSocket? = nil, clock: any Clock<Duration> = ContinuousClock()) {
+        self.realtime = realtime
+        self.clock = clock
+    }
+
+    deinit { close() }
+
+    /// Whether everything that is wanted is told, as far as the service can promise that.
+    var isComplete: Bool {
+        state.withLock { state in
+            !state.wanted.isEmpty && state.wanted.allSatisfy { state.topics[$0]?.isConfirmed == true }
+        }
+    }
+
+    /// Says that this client has written.
+    func give() { tell(.written) }
+
+    /// - Returns: A name for ``forget(_:)``.
+    func tell(_ listener: @escaping @Sendable (Hint) -> Void) -> Int {
+        state.withLock { state in
+            state.lastName += 1
+            state.listeners[state.lastName] = listener
+            return state.lastName
+        }
+    }
+
+    func forget(_ name: Int) { state.withLock { $0.listeners[name] = nil } }
+
+    /// What shall be told about from now on. Channels of what is not wanted any more are left after a while.
+    func follow(_ wanted: Set<HintTopic>) {
+        guard let realtime else { return }
+        state.withLock { state in
+            state.wanted = wanted
+            for topic in wanted where state.topics[topic] == nil {
+                let task = Task { [weak self, clock] in
+                    while true {
+                        let pause = await ChangeHints.listen(to: topic, on: realtime) { self?.heard($0, on: topic) }
+                        if Task.isCancelled { return }
+                        self?.heard(.interrupted, on: topic)
+                        guard (try? await clock.sleep(for: pause)) != nil else { return }
+                    }
+                }
+                state.topics[topic] = Topic(task: task)
+            }
+            guard state.cleaning == nil, state.topics.count > wanted.count else { return }
+            state.cleaning = Task { [weak self, clock] in
+                guard (try? await clock.sleep(for: Self.linger)) != nil else { return }
+                self?.clean()
+            }
+        }
+    }
+
+    func close() {
+        state.withLock { state in
+            state.cleaning?.cancel()
+            for topic in state.topics.values { topic.task.cancel() }
+            state = State()
+        }
+    }
+
+    private func clean() {
+        state.withLock { state in
+            state.cleaning = nil
+            for (topic, entry) in state.topics where !state.wanted.contains(topic) {
+                entry.task.cancel()
+                state.topics[topic] = nil
+            }
+        }
+    }
+
+    /// Until the channel is over.
+    ///
+    /// - Returns: When to try again.
+    private static func listen(
+        to topic: HintTopic, on realtime: RealtimeSocket, _ tell: (RealtimeEvent) -> Void
+    ) async -> Duration {
+        do throws(RealtimeFailure) {
+            let channel = try realtime.join(topic.name, topic.configuration)
+            while let event = try await channel.next() {
+                tell(event)
+                guard case .change(let change) = event, change.isFruitless else { continue }
+                channel.leave()
+                break
+            }
+            return retry
+        } catch {
+            // Whoever watches looks often enough meanwhile. A topic in use is one that is being left.
+            return error.kind == .topicInUse ? .seconds(1) : retry
+        }
+    }
+
+    private func heard(_ event: RealtimeEvent, on topic: HintTopic) {
+        let isNews = state.withLock { state in
+            let isConfirmed: Bool
+            switch event {
+            case .confirmed: isConfirmed = true
+            case .unconfirmed, .interrupted: isConfirmed = false
+            default: return true
+            }
+            let isNews = isConfirmed || state.topics[topic]?.isConfirmed == true
+            state.topics[topic]?.isConfirmed = isConfirmed
+            return isNews
+        }
+        switch event {
+        case .confirmed: tell(.confirmed)
+        case .unconfirmed, .interrupted: if isNews { tell(.lost) }
+        case .overflowed, .change: tell(.told(transaction: nil))
+        case .broadcast(let broadcast): tell(.told(transaction: HintTopic.transaction(of: broadcast)))
+        case .joined: break
+        }
+    }
+
+    private func tell(_ hint: Hint) {
+        for listener in state.withLock({ Array($0.listeners.values) }) { listener(hint) }
+    }
+}

@@ -1,0 +1,164 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardSync
+import Synchronization
+
+/// The stream of changes of one client. All its targets are looked at together, as of one moment: when there is a hint,
+/// when a target is added, and every now and then.
+///
+/// First the channels are joined, then the database is asked, and asked again when the channels are confirmed: so nothing
+/// falls between. Each question goes back to the oldest transaction that was under way when the last was answered, so
+/// what committed late is seen, and what comes twice is known by its version.
+final class SupabaseWatch: WatchConnection {
+    /// How often to look without a hint.
+    struct Pace: Sendable {
+        /// While there are no hints, or not from everybody.
+        var alone = Duration.seconds(1)
+        /// At most, while hints come from everybody; reached little by little.
+        var hinted = Duration.seconds(30)
+        /// How often results are counted: see ``WatchedChanges/inquiry(recounts:)``.
+        var count = Duration.seconds(30)
+    }
+
+    private struct State {
+        var changes: WatchedChanges
+        /// Something calls for a look, whatever has been seen.
+        var mustLook = false
+        var wantsCount = false
+        /// The newest transaction that was told of.
+        var told: UInt64?
+        var timer: Task<Void, Never>?
+        var looking: Task<Void, Never>?
+        var sinceCount = Duration.zero
+
+        /// Whether to look now.
+        mutating func takeNeed() -> Bool {
+            defer { (mustLook, told) = (false, nil) }
+            return mustLook || told.map { changes.mayBeNew($0) } == true
+        }
+    }
+
+    private let state: Mutex<State>
+    private let events = StreamBuffer<WatchEvent, StorageError>(.all)
+    private let wake = StreamBuffer<Void, Never>(.newest)
+    private let hints: ChangeHints
+    private let hintName = Mutex(0)
+    private let pace: Pace
+    private let clock: any Clock<Duration>
+
+    /// Which function looks: the one for documents alone, or the one that also knows tables.
+    private let function: String
+
+    init(
+        _ service: PostgRESTService, _ tables: SupabaseTables, _ hints: ChangeHints, pace: Pace,
+        clock: any Clock<Duration>
+    ) {
+        state = Mutex(State(changes: WatchedChanges(tables)))
+        function = tables.isEmpty ? "switchyard_changes" : "switchyard_look"
+        self.hints = hints
+        self.pace = pace
+        self.clock = clock
+        let wake = wake
+        let looking = Task { [weak self] in
+            while await wake.next() != nil {
+                guard await self?.look(service) == true else { return }
+            }
+        }
+        state.withLock { $0.looking = looking }
+        let name = hints.tell { [weak self] in self?.take($0) }
+        hintName.withLock { $0 = name }
+        restartTimer()
+    }
+
+    deinit { close() }
+
+    func send(_ request: WatchRequest) {
+        // Under the lock, so that the answer to a request stands behind what was told before.
+        let topics = state.withLock { state in
+            for event in state.changes.take(request) { events.yield(event) }
+            state.mustLook = true
+            return state.changes.topics
+        }
+        hints.follow(topics)
+        wake.yield(())
+    }
+
+    func next() async throws(StorageError) -> WatchEvent? { try await events.next() }
+
+    func close() {
+        hints.forget(hintName.withLock { $0 })
+        state.withLock { state in
+            state.timer?.cancel()
+            state.looking?.cancel()
+        }
+        wake.finish(.success(()))
+        events.finish(.success(()))
+    }
+
+    // MARK: When to look
+
+    private func take(_ hint: ChangeHints.Hint) {
+        switch hint {
+        case .written, .told(transaction: nil), .confirmed: state.withLock { $0.mustLook = true }
+        case .told(let transaction?): state.withLock { $0.told = max($0.told ?? 0, transaction) }
+        case .lost: return restartTimer()
+        }
+        if hint == .confirmed { restartTimer() }
+        wake.yield(())
+    }
+
+    /// Looks soon at first, also after a confirmation: the first one of a project may come a moment too early.
+    private func restartTimer() {
+        let timer = Task { [weak self, pace, clock, hints] in
+            var pause = pace.alone
+            while (try? await clock.sleep(for: pause)) != nil {
+                guard self?.tick(after: pause) == true else { return }
+                pause = hints.isComplete ? min(pause * 2, pace.hinted) : pace.alone
+            }
+        }
+        let last = state.withLock { state in
+            defer { state.timer = timer }
+            return state.timer
+        }
+        last?.cancel()
+    }
+
+    private func tick(after pause: Duration) -> Bool {
+        state.withLock { state in
+            state.mustLook = true
+            state.sinceCount += pause
+            guard state.sinceCount >= pace.count else { return }
+            state.sinceCount = .zero
+            state.wantsCount = true
+        }
+        return wake.yield(())
+    }
+
+    // MARK: Looking
+
+    /// - Returns: Whether to go on.
+    private func look(_ service: PostgRESTService) async -> Bool {
+        let inquiry = state.withLock { state -> WatchedChanges.Inquiry? in
+            guard state.takeNeed() else { return nil }
+            defer { state.wantsCount = false }
+            return state.changes.inquiry(recounts: state.wantsCount)
+        }
+        guard let inquiry else { return true }
+        do throws(StorageError) {
+            let answer = try await service.call(function, ["targets": inquiry.json], isIdempotent: true)
+            let result = state.withLock { state -> Result<Void, StorageError> in
+                do throws(StorageError) {
+                    for event in try state.changes.take(answer, to: inquiry) { events.yield(event) }
+                    return .success(())
+                } catch {
+                    return .failure(error)
+                }
+            }
+            try result.get()
+            return true
+        } catch {
+            events.finish(.failure(error))
+            return false
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import Switchyard
+import SwitchyardBytes
+
+/// A mapping that was looked through, ready to be asked.
+struct MappedTable: Hashable, Sendable {
+    /// A segment of the collection's path.
+    private enum Segment: Hashable, Sendable {
+        case name(String)
+        case column(String)
+    }
+
+    let mapping: SupabaseTableMapping
+    private let segments: [Segment]
+    /// How the functions in the database want it described.
+    let json: JSON
+
+    init(_ mapping: SupabaseTableMapping) throws(InfrastructureError) {
+        func mistake(_ what: String) -> InfrastructureError {
+            InfrastructureError(
+                .invalidConfiguration, "The mapping of the table “\(mapping.table)” to “\(mapping.collection)” \(what)."
+            )
+        }
+        var segments: [Segment] = []
+        for (index, part) in mapping.collection.split(separator: "/", omittingEmptySubsequences: false).enumerated() {
+            let isColumn = part.hasPrefix("{") && part.hasSuffix("}")
+            guard isColumn == (index % 2 == 1), part.count > (isColumn ? 2 : 0) else {
+                throw mistake("must have names and columns in braces in turn")
+            }
+            segments.append(isColumn ? .column(String(part.dropFirst().dropLast())) : .name(String(part)))
+        }
+        guard segments.count % 2 == 1 else { throw mistake("must end with a name") }
+        guard !mapping.fields.isEmpty else { throw mistake("names no field") }
+        guard ![mapping.schema, mapping.table, mapping.idColumn].contains("") else {
+            throw mistake("leaves a name empty")
+        }
+        self.mapping = mapping
+        self.segments = segments
+        json = MappedTable.description(of: mapping, segments)
+    }
+
+    private static func description(of mapping: SupabaseTableMapping, _ segments: [Segment]) -> JSON {
+        var texts = [""]
+        var parents: [JSON] = []
+        for segment in segments {
+            switch segment {
+            case .name(let name): texts[texts.count - 1] += "\(name)/"
+            case .column(let column):
+                parents.append(.string(column))
+                texts.append("/")
+            }
+        }
+        var object: JSONObject = [
+            "schema": .string(mapping.schema), "name": .string(mapping.table), "id": .string(mapping.idColumn),
+            "parents": .array(parents), "path": .array(texts.map { .string($0) }),
+            "fields": .array(
+                mapping.fields.sorted { $0.key < $1.key }.map { [.string($0.key), .string($0.value)] }),
+        ]
+        if let created = mapping.createdColumn { object["created"] = .string(created) }
+        if let updated = mapping.updatedColumn { object["updated"] = .string(updated) }
+        return .object(object)
+    }
+
+    /// The last segment: by which a group of collections is known.
+    var id: String { if case .name(let name)? = segments.last { name } else { "" } }
+
+    var topic: HintTopic { .rows(of: mapping.table, in: mapping.schema) }
+
+    /// The values of the parents' columns, if the collection is one of this table.
+    func parents(of collection: CollectionPath) -> [String]? {
+        let parts = collection.segments
+        guard parts.count == segments.count else { return nil }
+        var values: [String] = []
+        for (part, segment) in zip(parts, segments) {
+            switch segment {
+            case .name(let name): if part != name { return nil }
+            case .column: values.append(part)
+            }
+        }
+        return values
+    }
+
+    /// Whether collections of this table lie below the document, at any depth, or directly.
+    func isBelow(_ document: StoragePath?, directly: Bool) -> Bool {
+        let parts = document?.segments ?? []
+        guard parts.count < segments.count, !directly || parts.count == segments.count - 1 else { return false }
+        return zip(parts, segments).allSatisfy { part, segment in
+            if case .name(let name) = segment { part == name } else { true }
+        }
+    }
+}

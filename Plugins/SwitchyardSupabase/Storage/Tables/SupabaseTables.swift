@@ -1,0 +1,95 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardSync
+
+/// Which collections are tables of the project's own; all others are in the document table, if that is used.
+struct SupabaseTables: Sendable {
+    /// A collection in a table, or all collections of one.
+    struct Place: Hashable, Sendable {
+        let table: MappedTable
+        /// `nil` for all.
+        let parents: [String]?
+
+        /// What calls say of it.
+        var json: JSONObject {
+            var object: JSONObject = ["table": table.json]
+            if let parents { object["parents"] = .array(parents.map { .string($0) }) }
+            return object
+        }
+    }
+
+    private let tables: [MappedTable]
+    /// Whether collections that are no tables exist.
+    let usesDocuments: Bool
+
+    static let none = SupabaseTables()
+
+    private init() {
+        tables = []
+        usesDocuments = true
+    }
+
+    /// - Throws: `.invalidConfiguration`, naming the mapping that cannot be.
+    init(_ mappings: [SupabaseTableMapping], usesDocuments: Bool = true) throws(InfrastructureError) {
+        var tables: [MappedTable] = []
+        for mapping in mappings { tables.append(try MappedTable(mapping)) }
+        self.tables = tables
+        self.usesDocuments = usesDocuments
+    }
+
+    var isEmpty: Bool { tables.isEmpty }
+
+    var capabilities: StorageCapabilities {
+        var capabilities = StorageCapabilities.all
+        capabilities.maximumBatchSize = 500
+        guard !isEmpty else { return capabilities }
+        capabilities.openTypes = false
+        capabilities.versionPreconditions = tables.allSatisfy { $0.mapping.updatedColumn != nil }
+        if !usesDocuments {
+            capabilities.openSchema = false
+            capabilities.listCollections = false
+            capabilities.recursiveDelete = false
+        }
+        return capabilities
+    }
+
+    /// Where a collection is; `nil` in the document table.
+    func place(of collection: CollectionPath) throws(StorageError) -> Place? {
+        for table in tables {
+            if let parents = table.parents(of: collection) { return Place(table: table, parents: parents) }
+        }
+        guard usesDocuments else {
+            throw .unsupported(
+                "collections that are no tables", by: .supabase, instead: "Map “\(collection.id)” to a table.")
+        }
+        return nil
+    }
+
+    func place(of target: WatchTarget) throws(StorageError) -> Place? {
+        switch target {
+        case .document(let path): try place(of: path.collection)
+        case .query(let query): try place(of: query)
+        }
+    }
+
+    func place(of query: Query) throws(StorageError) -> Place? {
+        switch query.source {
+        case .collection(let path): return try place(of: path)
+        case .group(let id, _):
+            let found = tables.filter { $0.id == id }
+            guard found.count < 2 else {
+                throw .unsupported(
+                    "groups of collections in several tables", by: .supabase, instead: "Query the tables one by one.")
+            }
+            if let table = found.first { return Place(table: table, parents: nil) }
+            return try place(of: CollectionPath(unchecked: id))
+        }
+    }
+
+    /// - Throws: `.unsupported` where a table's rows lie below the document: nobody knows which tables those are below.
+    func check(below document: StoragePath?, directly: Bool, for operation: String) throws(StorageError) {
+        guard usesDocuments, !tables.contains(where: { $0.isBelow(document, directly: directly) }) else {
+            throw .unsupported(operation, by: .supabase, instead: "Tables are mapped there; name their collections.")
+        }
+    }
+}

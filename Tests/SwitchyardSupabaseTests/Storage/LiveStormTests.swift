@@ -1,0 +1,147 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardEmulator
+import SwitchyardSync
+import SwitchyardTestSupport
+import SwitchyardWire
+import Synchronization
+import Testing
+
+@testable import SwitchyardSupabase
+
+/// Fifty live queries while others write and everything between breaks: in the end each shows what its query finds.
+@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+struct LiveStormTests {
+    private final class Screen: Sendable {
+        let query: Query
+        private let shown = Mutex<(documents: [DocumentSnapshot], isFromCache: Bool)?>(nil)
+        private let problems = Mutex<[String]>([])
+        private let task = Mutex<Task<Void, Never>?>(nil)
+
+        init(_ query: Query, on client: SyncedStorageClient) {
+            self.query = query
+            let watching = Task { [weak self] in
+                var paths: [StoragePath] = []
+                do {
+                    for try await snapshot in client.snapshots(
+                        of: query, options: ListenOptions(includesMetadataChanges: true))
+                    {
+                        guard let self else { return }
+                        // Changes lead from one snapshot to the next: nothing missed, nothing doubled.
+                        for change in snapshot.changes {
+                            if let old = change.oldIndex { paths.remove(at: old) }
+                            if let new = change.newIndex { paths.insert(change.document.path, at: new) }
+                        }
+                        let documents = Array(snapshot.documents)
+                        if paths != documents.map(\.path) {
+                            self.problems.withLock { $0.append("\(paths) is not \(documents.map(\.path))") }
+                        }
+                        self.shown.withLock { $0 = (documents, snapshot.metadata.isFromCache) }
+                    }
+                } catch {
+                    self?.problems.withLock { $0.append("\(error)") }
+                }
+            }
+            task.withLock { $0 = watching }
+        }
+
+        var complaints: [String] { problems.withLock { $0 } }
+
+        func shows(_ expected: [DocumentSnapshot]) -> Bool {
+            shown.withLock { shown in
+                shown.map { shown in
+                    !shown.isFromCache && shown.documents.map(\.path) == expected.map(\.path)
+                        && shown.documents.map(\.data) == expected.map(\.data)
+                } == true
+            }
+        }
+
+        func leave() { task.withLock { $0?.cancel() } }
+    }
+
+    private static func queries() throws -> [Query] {
+        try (0..<10).flatMap { number -> [Query] in
+            let all = Query(in: CollectionPath(unchecked: "storm/c\(number)/items"))
+            return [
+                all, try all.where("n", .greaterThan, 50).ordered(by: "n"),
+                try all.ordered(by: "n", .descending).limited(to: 3), try all.where("tag", .equal, "t1"),
+                try Query(group: "items").where("tag", .equal, .string("t\(number % 4)")).ordered(by: "n").limited(
+                    to: 5),
+            ]
+        }
+    }
+
+    @Test func `Each of fifty live queries ends equal to its query`() async throws {
+        let site = try await SupabaseSite()
+        let stub = try RealtimeStub()
+        let wire = CurlTransport()
+        let socket = RealtimeSocket(
+            url: stub.url, key: "key", auth: nil, transport: wire, clock: HurriedClock(), jitter: { 0 })
+        func client(_ realtime: RealtimeSocket?) throws -> SyncedStorageClient {
+            SyncedStorageClient(
+                driver: SupabaseDriver(
+                    service: try site.service(), realtime: realtime,
+                    pace: SupabaseWatch.Pace(alone: .milliseconds(100), hinted: .seconds(1))), clock: HurriedClock())
+        }
+        let listener = try client(socket)
+        let screens = try Self.queries().map { Screen($0, on: listener) }
+        let writers = try (0..<3).map { _ in try client(nil) }
+
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, writer) in writers.enumerated() {
+                group.addTask {
+                    var random = SeededGenerator(seed: UInt64(index) + 1)
+                    for _ in 0..<60 {
+                        let place = "c\(Int.random(in: 0..<10, using: &random))"
+                        let path = StoragePath(
+                            unchecked: "storm/\(place)/items/d\(Int.random(in: 0..<12, using: &random))")
+                        let write: DocumentWrite =
+                            if Int.random(in: 0..<5, using: &random) == 0 {
+                                .delete(path)
+                            } else {
+                                try .set(
+                                    path,
+                                    data: [
+                                        "n": .integer(Int64.random(in: 0..<100, using: &random)),
+                                        "tag": .string("t\(Int.random(in: 0..<4, using: &random))"),
+                                    ])
+                            }
+                        _ = try await writer.commit(WriteBatch([write])).acknowledged()
+                        // Hints that come, that come twice, that come too early for the next one, or not at all.
+                        for _ in 0..<Int.random(in: 0..<3, using: &random) {
+                            try await stub.tell(
+                                RealtimeMessage(
+                                    topic: "realtime:documents:storm/\(place)/items", event: "broadcast",
+                                    payload: ["type": "broadcast", "event": "change", "payload": [:]]))
+                        }
+                    }
+                }
+            }
+            group.addTask {
+                for round in 0..<9 {
+                    try await Task.sleep(for: .milliseconds(150))
+                    switch round % 3 {
+                    case 0: stub.dropConnections()
+                    case 1: site.supabase.server.dropConnections()
+                    default:
+                        _ = try? await site.postgres.query(
+                            "select count(pg_terminate_backend(pid)) from pg_stat_activity where pid <> pg_backend_pid() and backend_type = 'client backend'"
+                        )
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        for screen in screens {
+            let expected = try await writers[0].results(of: screen.query, from: .server)
+            try await eventually("\(screen.query) shows its results") { screen.shows(Array(expected.documents)) }
+            #expect(screen.complaints.isEmpty)
+        }
+        for screen in screens { screen.leave() }
+        for client in writers + [listener] { await client.shutDown() }
+        socket.close()
+        await wire.shutDown()
+        await stub.stop()
+        await site.stop()
+    }
+}
