@@ -32,7 +32,10 @@ struct OnlineStateTracker {
         return .cancel
     }
 
-    mutating func timedOut() { state = .offline }
+    /// A message may have come in the same moment.
+    mutating func timedOut() {
+        if state == .unknown { state = .offline }
+    }
 
     /// Learned for certain, or reset.
     mutating func set(_ new: OnlineState) -> TimerChange {

@@ -7,13 +7,14 @@ import Testing
     private let query = LiveQuery.query(Query(in: "rooms"))
     private let broken = StorageError(.unavailable, "gone")
 
-    /// A view with one document that only the cache has.
+    /// One document in the cache, and no stream.
     private func benchWithCache() throws -> TestBench {
         let bench = try TestBench()
         bench.feed(.listen(1, query, ListenerOptions()))
         bench.answer(2, [("rooms/a", ["n": 1])], at: 1000)
         bench.feed(.unlisten(1))
         bench.feed(.watched(.removed([2])))
+        bench.feed(.timer(.watchIdle))
         bench.forgetSnapshots()
         return bench
     }
@@ -51,6 +52,16 @@ import Testing
         #expect(bench.snapshots.map(\.isFromCache) == [true])
         bench.answer(2, [], at: 2000)
         #expect(bench.snapshots.map(\.isFromCache) == [true, false])
+    }
+
+    @Test func `A time limit that ends in the moment of the first message does not take a stream for lost`() throws {
+        let bench = try TestBench()
+        bench.feed(.listen(1, query, ListenerOptions()))
+        bench.answer(2, [("rooms/a", ["n": 1])], at: 1000)
+        bench.forgetSnapshots()
+        bench.feed(.timer(.onlineState))
+        #expect(bench.machine.onlineState == .online)
+        #expect(bench.snapshots.isEmpty)
     }
 
     @Test func `Changes of nothing but metadata are told only to those who ask`() throws {
