@@ -6,9 +6,7 @@ extension LocalStore {
         try perform(.writeLocally) { transaction throws(StorageError) in
             let rows = transaction.rows
             let paths = Set(writes.map(\.path))
-            var cached: [StoragePath: CachedDocument] = [:]
-            for document in try rows.documents(at: paths) { cached[document.path] = document }
-
+            let cached = try transaction.cachedDocuments(at: paths)
             var documents: [StoragePath: (document: LocalDocument, mask: FieldMask)] = [:]
             for path in paths {
                 var document = LocalDocument(path, cached[path])
@@ -47,16 +45,19 @@ extension LocalStore {
         _ batch: QueuedBatch, _ result: CommitResult, isDurable: Bool
     ) throws(StorageError) -> Documents {
         try perform(isDurable ? .acknowledgeBatch : .acknowledgeAmongOthers) { transaction throws(StorageError) in
-            let rows = transaction.rows
-            for path in batch.paths {
-                let cached = try rows.document(at: path)
+            let paths = batch.paths
+            var cached = try transaction.cachedDocuments(at: paths)
+            for path in paths {
+                let old = cached[path]
                 let version = batch.version(of: path, in: result)
-                guard cached?.version ?? .never < version else { continue }
-                try transaction.put(batch.committed(over: cached, at: path, version: version, result: result))
+                guard old?.version ?? .never < version else { continue }
+                let document = batch.committed(over: old, at: path, version: version, result: result)
+                try transaction.put(document, replacing: old)
+                cached[path] = document
             }
             let transformed = Set(batch.writes.filter { !$0.transforms.isEmpty }.map(\.path))
-            try transaction.remove(batch, recomputing: transformed)
-            return try transaction.localDocuments(at: batch.paths)
+            try transaction.remove(batch, recomputing: transformed, over: cached)
+            return try transaction.localDocuments(at: paths, cached: cached)
         }
     }
 
@@ -65,19 +66,23 @@ extension LocalStore {
     /// - Parameter refused: Where it goes instead, when somebody is to decide about it.
     func reject(_ batch: QueuedBatch, keeping refused: RefusedBatch?) throws(StorageError) -> Documents {
         try perform(.rejectBatch) { transaction throws(StorageError) in
-            try transaction.remove(batch, recomputing: batch.paths)
+            let cached = try transaction.cachedDocuments(at: batch.paths)
+            try transaction.remove(batch, recomputing: batch.paths, over: cached)
             if let refused { try transaction.rows.putRefused(refused, of: transaction.owner) }
-            return try transaction.localDocuments(at: batch.paths)
+            return try transaction.localDocuments(at: batch.paths, cached: cached)
         }
     }
 
     /// That an attempt to send a batch failed.
-    func noteAttempt(on number: Int, error: StorageError.Code) throws(StorageError) {
+    ///
+    /// - Returns: The batch with that in it, if it is in the queue.
+    func noteAttempt(on number: Int, error: StorageError.Code) throws(StorageError) -> QueuedBatch? {
         try perform(.noteAttempt) { transaction throws(StorageError) in
-            guard var batch = try transaction.rows.batch(number, of: transaction.owner) else { return }
+            guard var batch = try transaction.rows.batch(number, of: transaction.owner) else { return nil }
             batch.attempts += 1
             batch.lastError = error
             try transaction.rows.putBatch(batch, of: transaction.owner)
+            return batch
         }
     }
 
@@ -116,17 +121,18 @@ extension LocalStore {
 }
 
 extension LocalTransaction {
-    fileprivate func remove(_ batch: QueuedBatch, recomputing recomputed: Set<StoragePath>) throws(StorageError) {
-        try rows.removeBatch(batch.number, of: owner)
+    /// - Parameters:
+    ///   - recomputed: Where the batches that stay may mean something else without this one.
+    ///   - cached: What the cache has at the paths of the batch.
+    fileprivate func remove(
+        _ batch: QueuedBatch, recomputing recomputed: Set<StoragePath>, over cached: [StoragePath: CachedDocument]
+    ) throws(StorageError) {
+        try rows.removeBatch(batch, of: owner)
         for path in batch.paths {
             try noteUse(of: path)
-            if try rows.overlay(of: owner, at: path)?.batchNumber == batch.number {
-                try rows.removeOverlay(of: owner, at: path)
-            }
+            try rows.removeOverlay(of: owner, at: path, ofBatch: batch.number)
         }
-        let cached = try rows.documents(at: recomputed)
-        try recomputeOverlays(
-            at: recomputed, over: Dictionary(cached.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first }))
+        try recomputeOverlays(at: recomputed, over: cached)
     }
 }
 

@@ -61,7 +61,7 @@ package enum SyncAction: Sendable {
     case writeQueued(Int, id: String)
     case writeFinished(Int, Result<CommitResult, StorageError>)
     case waitFinished(Int, Result<Void, StorageError>)
-    case queueChanged
+    case queueChanged(QueueChange)
     case refusedChanged
 
     case openWatch
@@ -74,6 +74,17 @@ package enum SyncAction: Sendable {
     /// Replaces a timer of the same name. Pauses after failures grow with `attempt`; their length is the shell's choice.
     case schedule(SyncTimer, SyncDelay)
     case cancel(SyncTimer)
+}
+
+/// What became of the queue of the user at hand.
+package enum QueueChange: Sendable {
+    /// At the end.
+    case added(QueuedBatch)
+    /// An attempt to send it failed.
+    case tried(QueuedBatch)
+    case left(QueuedBatch)
+    /// It is another user's from now on.
+    case replaced
 }
 
 package enum SyncDelay: Sendable, Hashable {

@@ -67,7 +67,7 @@ extension SyncMachine {
             let error = StorageError(.cancelled, "Another user signed in while the call was waiting.")
             for wait in waits { emit(.waitFinished(wait.token, .failure(error))) }
             waits = []
-            emit(.queueChanged)
+            emit(.queueChanged(.replaced))
             emit(.refusedChanged)
             raise(changes)
         }

@@ -6,7 +6,7 @@ extension SyncMachine {
             let (batch, changes) = try local.write(writes, at: time)
             writeTokens[batch.number] = token
             emit(.writeQueued(token, id: batch.id))
-            emit(.queueChanged)
+            emit(.queueChanged(.added(batch)))
             raise(changes)
             fillPipeline()
         } catch {
@@ -125,7 +125,7 @@ extension SyncMachine {
         attempt { [unowned self] () throws(StorageError) in
             let changes = try local.acknowledge(batch, result, isDurable: isDurable)
             finish(batch, .success(result))
-            emit(.queueChanged)
+            emit(.queueChanged(.left(batch)))
             raise(changes)
         }
         fillPipeline()
@@ -154,10 +154,10 @@ extension SyncMachine {
                     pipeline.removeFirst()
                     refuse(batch, error, at: time)
                 } else {
-                    attempt { [local] () throws(StorageError) in
-                        try local.noteAttempt(on: batch.number, error: error.code)
+                    attempt { [unowned self] () throws(StorageError) in
+                        guard let batch = try local.noteAttempt(on: batch.number, error: error.code) else { return }
+                        emit(.queueChanged(.tried(batch)))
                     }
-                    emit(.queueChanged)
                 }
             }
         }
@@ -171,7 +171,7 @@ extension SyncMachine {
         attempt { [unowned self] () throws(StorageError) in
             let changes = try local.reject(batch, keeping: refused)
             finish(batch, .failure(error))
-            emit(.queueChanged)
+            emit(.queueChanged(.left(batch)))
             emit(.refusedChanged)
             raise(changes)
         }
@@ -193,7 +193,7 @@ extension SyncMachine {
             pipeline.removeAll { $0.number == batch.number }
             ahead.removeAll { $0.number == batch.number }
             finish(batch, .failure(StorageError(.cancelled, "The write was cancelled before it was sent.")))
-            emit(.queueChanged)
+            emit(.queueChanged(.left(batch)))
             raise(changes)
         }
     }
@@ -216,8 +216,8 @@ extension SyncMachine {
             guard try local.removeRefused(id) else { return }
             emit(.refusedChanged)
             guard let writes else { return }
-            let (_, changes) = try local.write(writes, at: time)
-            emit(.queueChanged)
+            let (batch, changes) = try local.write(writes, at: time)
+            emit(.queueChanged(.added(batch)))
             raise(changes)
             fillPipeline()
         }

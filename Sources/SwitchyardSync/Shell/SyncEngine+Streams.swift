@@ -5,15 +5,22 @@ extension SyncEngine {
     // MARK: Timers
 
     func schedule(_ timer: SyncTimer, _ delay: SyncDelay) {
-        timers.removeValue(forKey: timer)?.cancel()
+        cancel(timer)
+        timerGeneration += 1
+        let generation = timerGeneration
         let pause = delay.duration(isFirstImmediate: timer != .recovery, chance)
-        timers[timer] = Task { [weak self, clock] in
-            guard (try? await clock.sleep(for: pause)) != nil, !Task.isCancelled else { return }
-            await self?.fire(timer)
+        let task = Task { [weak self, clock] in
+            guard (try? await clock.sleep(for: pause)) != nil else { return }
+            await self?.fire(timer, generation)
         }
+        timers[timer] = (generation, task)
     }
 
-    private func fire(_ timer: SyncTimer) {
+    func cancel(_ timer: SyncTimer) { timers.removeValue(forKey: timer)?.task.cancel() }
+
+    /// One that was cancelled in the moment of its end is not heard any more.
+    private func fire(_ timer: SyncTimer, _ generation: Int) {
+        guard timers[timer]?.generation == generation else { return }
         timers[timer] = nil
         feed(.timer(timer))
     }
@@ -98,20 +105,25 @@ extension SyncEngine {
         committing = Task { [weak self, driver] in
             let results: Result<[CommitResult], StorageError>
             do throws(StorageError) {
-                if batches.count > 1 {
-                    results = .success(try await driver.commit(batches))
-                } else if batches[0].mayHaveBeenSent, driver.traits.hasLedger,
-                    let known = try await driver.result(ofBatch: batches[0].id)
-                {
-                    results = .success([known])
-                } else {
-                    results = .success([try await driver.commit(batches[0])])
-                }
+                results = .success(try await SyncEngine.commit(batches, to: driver))
             } catch {
                 results = .failure(error)
             }
             await self?.commitEnded(batches, results, generation)
         }
+    }
+
+    private static func commit(
+        _ batches: [OutgoingBatch], to driver: any SyncDriver
+    ) async throws(StorageError) -> [CommitResult] {
+        if batches.count > 1 { return try await driver.commit(batches) }
+        let batch = batches[0]
+        if batch.mayHaveBeenSent, driver.traits.hasLedger {
+            if let known = try await driver.result(ofBatch: batch.id) { return [known] }
+            // Shut down meanwhile; the driver is not to be called any more.
+            guard !Task.isCancelled else { throw StorageError(.cancelled, "The client was shut down.") }
+        }
+        return [try await driver.commit(batch)]
     }
 
     /// The next batch, or several that may go together.
@@ -134,28 +146,37 @@ extension SyncEngine {
     private func commitEnded(
         _ batches: [OutgoingBatch], _ results: Result<[CommitResult], StorageError>, _ generation: Int
     ) {
+        var isNextUnderWay = false
         if generation == writerGeneration {
             switch results {
             case .success(let results):
+                // The next batch goes on its way while this answer is put down. Where none waits, those that come with the
+                // answer may travel together.
+                isNextUnderWay = !outbox.isEmpty
+                commitNext()
                 for result in results where generation == writerGeneration {
                     acknowledgedCount += 1
                     lastCommitTime = max(lastCommitTime, result.commitTime)
                     feed(.committed(result))
                 }
-            case .failure(let error):
-                if batches.count > 1, SyncMachine.isPermanent(error) {
-                    // Nothing was carried out. One of them is to blame, and only that one is to be refused.
-                    outbox = batches + outbox
-                    loneBatches = batches.count
-                } else {
-                    outbox = []
-                    loneBatches = 0
-                    feed(.writerClosed(error, at: timestamp))
-                }
+            case .failure(let error): commitFailed(batches, error)
             }
         }
+        guard !isNextUnderWay else { return }
         isCommitting = false
         commitNext()
+    }
+
+    private func commitFailed(_ batches: [OutgoingBatch], _ error: StorageError) {
+        if batches.count > 1, SyncMachine.isPermanent(error) {
+            // Nothing was carried out. One of them is to blame, and only that one is to be refused.
+            outbox = batches + outbox
+            loneBatches = batches.count
+        } else {
+            outbox = []
+            loneBatches = 0
+            feed(.writerClosed(error, at: timestamp))
+        }
     }
 }
 

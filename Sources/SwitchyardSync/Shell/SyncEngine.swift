@@ -14,23 +14,22 @@ package actor SyncEngine {
     private var owner: QueueOwner
     /// Outlives the machine, which clearing replaces.
     private var isNetworkEnabled = true
-    private var openMachine: SyncMachine?
+    private(set) var openMachine: SyncMachine?
     private(set) var isShutDown = false
 
     // Who waits for what
-    private var listens: [Int: Listen] = [:]
-    /// Listeners that left before their coming was dealt with.
-    private var departed: Set<Int> = []
-    private var inSync: [Int: EventStream<Void, StorageError>.Continuation] = [:]
-    private var queues: [Int: SnapshotStream<[PendingWrite], StorageError>.Continuation] = [:]
-    private var refusals: [Int: SnapshotStream<[RefusedWrite], StorageError>.Continuation] = [:]
+    var listens: [Int: Listen] = [:]
+    var inSync: [Int: EventStream<Void, StorageError>.Continuation] = [:]
+    var queueWatchers = QueueWatchers()
+    var refusals: [Int: SnapshotStream<[RefusedWrite], StorageError>.Continuation] = [:]
     private var writes: [Int: Promise<Result<CommitResult, StorageError>>] = [:]
     private var queuedIDs: [Int: String] = [:]
     private var waits: [Int: Promise<Result<Void, StorageError>>] = [:]
     private var lastToken = 0
 
     // Time and streams
-    var timers: [SyncTimer: Task<Void, Never>] = [:]
+    var timers: [SyncTimer: (generation: Int, task: Task<Void, Never>)] = [:]
+    var timerGeneration = 0
     private var collector: Task<Void, Never>?
     var watchTask: Task<Void, Never>?
     var connection: (any WatchConnection)?
@@ -83,7 +82,7 @@ package actor SyncEngine {
     }
 
     func perform(_ actions: [SyncAction]) {
-        var showsQueue = false
+        var queueChanges: [QueueChange] = []
         var showsRefusals = false
         for action in actions {
             switch action {
@@ -93,7 +92,7 @@ package actor SyncEngine {
             case .writeQueued(let token, let id): queuedIDs[token] = id
             case .writeFinished(let token, let result): writes.removeValue(forKey: token)?.resolve(result)
             case .waitFinished(let token, let result): waits.removeValue(forKey: token)?.resolve(result)
-            case .queueChanged: showsQueue = true
+            case .queueChanged(let change): queueChanges.append(change)
             case .refusedChanged: showsRefusals = true
             case .openWatch: openWatch()
             case .sendWatch(let request): connection?.send(request)
@@ -102,12 +101,10 @@ package actor SyncEngine {
             case .sendWrite(let batch): send(batch)
             case .closeWriter: closeWriter()
             case .schedule(let timer, let delay): schedule(timer, delay)
-            case .cancel(let timer): timers.removeValue(forKey: timer)?.cancel()
+            case .cancel(let timer): cancel(timer)
             }
         }
-        if showsQueue, !queues.isEmpty, let list = try? pendingWrites() {
-            for continuation in queues.values { continuation.yield(list) }
-        }
+        showQueue(queueChanges)
         if showsRefusals, !refusals.isEmpty, let list = try? refusedWrites() {
             for continuation in refusals.values { continuation.yield(list) }
         }
@@ -123,48 +120,6 @@ package actor SyncEngine {
             }
         }
     }
-
-    // MARK: Listening
-
-    func listen(_ id: Int, _ query: LiveQuery, _ options: ListenerOptions, _ body: @escaping Listen) {
-        guard departed.remove(id) == nil else { return }
-        do throws(StorageError) {
-            let machine = try machine()
-            listens[id] = body
-            perform(machine.handle(.listen(id, query, options)))
-        } catch {
-            body(.failure(error))
-        }
-    }
-
-    func unlisten(_ id: Int) {
-        if listens.removeValue(forKey: id) == nil, openMachine?.listeners[id] == nil {
-            departed.insert(id)
-        } else {
-            feed(.unlisten(id))
-        }
-    }
-
-    func addInSync(_ id: Int, _ continuation: EventStream<Void, StorageError>.Continuation) {
-        guard departed.remove(id) == nil else { return }
-        do throws(StorageError) {
-            let machine = try machine()
-            inSync[id] = continuation
-            perform(machine.handle(.addInSyncListener(id)))
-        } catch {
-            continuation.finish(throwing: error)
-        }
-    }
-
-    func removeInSync(_ id: Int) {
-        if inSync.removeValue(forKey: id) == nil { departed.insert(id) } else { feed(.removeInSyncListener(id)) }
-    }
-
-    /// How many listeners are open; none once every stream has been left.
-    package var listenerCount: Int { listens.count + inSync.count + queues.count + refusals.count }
-
-    /// How many targets the stream of changes is asked for.
-    package var watchedTargetCount: Int { openMachine?.listening.count ?? 0 }
 
     // MARK: Writing
 
@@ -191,55 +146,6 @@ package actor SyncEngine {
         waits[lastToken] = promise
         perform(machine.handle(.waitForPendingWrites(lastToken)))
         return promise
-    }
-
-    func pendingWrites() throws(StorageError) -> [PendingWrite] {
-        try machine().queue().map {
-            PendingWrite(
-                id: $0.id, batch: WriteBatch($0.writes), queuedAt: $0.queuedAt, attempts: $0.attempts,
-                lastError: $0.lastError)
-        }
-    }
-
-    func refusedWrites() throws(StorageError) -> [RefusedWrite] {
-        try machine().refused().map {
-            RefusedWrite(
-                id: $0.id, batch: WriteBatch($0.writes), refusedAt: $0.refusedAt,
-                error: StorageError($0.code, $0.message))
-        }
-    }
-
-    func watchQueue(_ id: Int, _ continuation: SnapshotStream<[PendingWrite], StorageError>.Continuation) {
-        guard departed.remove(id) == nil else { return }
-        do throws(StorageError) {
-            continuation.yield(try pendingWrites())
-            queues[id] = continuation
-        } catch {
-            continuation.finish(throwing: error)
-        }
-    }
-
-    func watchRefusals(_ id: Int, _ continuation: SnapshotStream<[RefusedWrite], StorageError>.Continuation) {
-        guard departed.remove(id) == nil else { return }
-        do throws(StorageError) {
-            continuation.yield(try refusedWrites())
-            refusals[id] = continuation
-        } catch {
-            continuation.finish(throwing: error)
-        }
-    }
-
-    func leaveQueue(_ id: Int) { if queues.removeValue(forKey: id) == nil { departed.insert(id) } }
-    func leaveRefusals(_ id: Int) { if refusals.removeValue(forKey: id) == nil { departed.insert(id) } }
-
-    /// - Returns: Whether it was still there and never sent.
-    func cancelWrite(_ id: String) throws(StorageError) -> Bool {
-        let machine = try machine()
-        guard let batch = try machine.queue().first(where: { $0.id == id }), !machine.isSent(batch) else {
-            return false
-        }
-        perform(machine.handle(.cancelWrite(id: id)))
-        return try !machine.queue().contains { $0.id == id }
     }
 
     // MARK: Life
@@ -273,6 +179,7 @@ package actor SyncEngine {
         guard !isShutDown else { return }
         if let machine = openMachine { perform(machine.handle(.setNetwork(isEnabled: false))) }
         isShutDown = true
+        committing?.cancel()
         collector?.cancel()
         cancelTimers()
         openMachine?.close()
@@ -281,16 +188,16 @@ package actor SyncEngine {
     }
 
     private func cancelTimers() {
-        for timer in timers.values { timer.cancel() }
+        for timer in timers.values { timer.task.cancel() }
         timers = [:]
     }
 
     private func failAll(_ error: StorageError) {
-        let (oldListens, oldInSync, oldQueues, oldRefusals) = (listens, inSync, queues, refusals)
-        (listens, inSync, queues, refusals) = ([:], [:], [:], [:])
+        let (oldListens, oldInSync, oldRefusals) = (listens, inSync, refusals)
+        (listens, inSync, refusals) = ([:], [:], [:])
         for listen in oldListens.values { listen(.failure(error)) }
         for continuation in oldInSync.values { continuation.finish(throwing: error) }
-        for continuation in oldQueues.values { continuation.finish(throwing: error) }
+        for continuation in queueWatchers.removeAll() { continuation.finish(throwing: error) }
         for continuation in oldRefusals.values { continuation.finish(throwing: error) }
         for promise in writes.values { promise.resolve(.failure(error)) }
         for promise in waits.values { promise.resolve(.failure(error)) }

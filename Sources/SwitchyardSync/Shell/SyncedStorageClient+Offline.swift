@@ -33,24 +33,33 @@ extension SyncedStorageClient {
     public func snapshotsInSync() -> EventStream<Void, StorageError> {
         EventStream { [self] continuation in
             let id = newID()
-            Task { [engine] in await engine.addInSync(id, continuation) }
-            return { [engine] in Task { await engine.removeInSync(id) } }
+            return visit {
+                await $0.addInSync(id, continuation)
+            } leave: {
+                await $0.removeInSync(id)
+            }
         }
     }
 
     public func pendingWrites() -> SnapshotStream<[PendingWrite], StorageError> {
         SnapshotStream { [self] continuation in
             let id = newID()
-            Task { [engine] in await engine.watchQueue(id, continuation) }
-            return { [engine] in Task { await engine.leaveQueue(id) } }
+            return visit {
+                await $0.watchQueue(id, continuation)
+            } leave: {
+                await $0.leaveQueue(id)
+            }
         }
     }
 
     public func refusedWrites() -> SnapshotStream<[RefusedWrite], StorageError> {
         SnapshotStream { [self] continuation in
             let id = newID()
-            Task { [engine] in await engine.watchRefusals(id, continuation) }
-            return { [engine] in Task { await engine.leaveRefusals(id) } }
+            return visit {
+                await $0.watchRefusals(id, continuation)
+            } leave: {
+                await $0.leaveRefusals(id)
+            }
         }
     }
 

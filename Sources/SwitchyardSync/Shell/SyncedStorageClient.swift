@@ -92,8 +92,26 @@ public final class SyncedStorageClient: StorageClient {
         var wishes = ListenerOptions(
             includesMetadataChanges: options.includesMetadataChanges, readsCacheOnly: options.source == .cache)
         wishes.announcesConfirmation = true
-        Task { [engine, wishes] in await engine.listen(id, query, wishes, body) }
-        return { [engine] in Task { await engine.unlisten(id) } }
+        return visit { [wishes] engine in
+            await engine.listen(id, query, wishes, body)
+        } leave: { engine in
+            await engine.unlisten(id)
+        }
+    }
+
+    /// Begins something that lasts.
+    ///
+    /// - Returns: What ends it, in its turn: never before it has begun.
+    func visit(
+        enter: @escaping @Sendable (SyncEngine) async -> Void, leave: @escaping @Sendable (SyncEngine) async -> Void
+    ) -> @Sendable () -> Void {
+        let entering = Task { [engine] in await enter(engine) }
+        return { [engine] in
+            Task {
+                await entering.value
+                await leave(engine)
+            }
+        }
     }
 
     // MARK: Writing

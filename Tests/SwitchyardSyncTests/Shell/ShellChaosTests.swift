@@ -63,15 +63,25 @@ private final class ShellSimulation {
             }
         }
         #expect(server.documents.first { $0.path == "counters/one" }?["n"]?.integerValue ?? 0 == increments)
-        for viewer in viewers.joined() {
-            try await eventually("a view shows the server's result", within: .seconds(60)) { [server] in
-                viewer.shows(viewer.query.results(among: server.documents))
-            }
+        for (client, viewers) in zip(clients, viewers) {
+            for viewer in viewers { try await check(viewer, of: client) }
         }
         for viewer in viewers.joined() { viewer.leave() }
         for client in clients {
             try await eventually("nobody listens", within: .seconds(60)) { await client.engine.listenerCount == 0 }
             await client.shutDown()
+        }
+    }
+
+    private func check(_ viewer: Viewer, of client: SyncedStorageClient) async throws {
+        do {
+            try await eventually("a view shows the server's result", within: .seconds(60)) { [server] in
+                viewer.shows(viewer.query.results(among: server.documents))
+            }
+        } catch {
+            let unrest = await client.engine.unrest
+            Issue.record("\(viewer.state) instead of \(viewer.query.results(among: server.documents)); \(unrest)")
+            throw error
         }
     }
 
@@ -94,7 +104,9 @@ private final class ShellSimulation {
             viewers[index] = []
             await client.shutDown()
             clients[index] = makeClient(index)
-        default: try await Task.sleep(for: .milliseconds(generator.int(1..<5)))
+        default:
+            // The others get on with what they were told; how far they come is of no matter.
+            for _ in 0..<generator.int(1..<200) { await Task.yield() }
         }
     }
 
@@ -113,6 +125,13 @@ private final class ShellSimulation {
         case 1: try Query(in: "rooms").where("n", .greaterThan, 2)
         default: try Query(in: "rooms").ordered(by: "n").limited(to: 2)
         }
+    }
+}
+
+extension SyncEngine {
+    fileprivate var unrest: [String] {
+        guard let openMachine else { return ["no machine"] }
+        return openMachine.unrest + ["online: \(openMachine.onlineState), watch: \(openMachine.watch)"]
     }
 }
 
@@ -136,6 +155,10 @@ private final class Viewer: Sendable {
     }
 
     func leave() { task.withLock { $0 }?.cancel() }
+
+    var state: String {
+        newest.withLock { "\(query) shows \($0.map { "\($0.metadata) \(Array($0.documents))" } ?? "nothing")" }
+    }
 
     func shows(_ documents: [DocumentSnapshot]) -> Bool {
         newest.withLock { newest in

@@ -1,0 +1,74 @@
+import Switchyard
+
+/// Those who look at the queue, and what they see.
+struct QueueWatchers {
+    private var continuations: [Int: SnapshotStream<[PendingWrite], StorageError>.Continuation] = [:]
+    /// Follows the changes while anybody looks: to read a long queue anew with each of its answers would take longer than
+    /// to send it.
+    private var list: [PendingWrite] = []
+
+    var count: Int { continuations.count }
+
+    /// - Parameter queue: As it is now.
+    mutating func add(
+        _ id: Int, _ continuation: SnapshotStream<[PendingWrite], StorageError>.Continuation,
+        seeing queue: [PendingWrite]
+    ) {
+        list = queue
+        continuations[id] = continuation
+        continuation.yield(list)
+    }
+
+    mutating func remove(_ id: Int) {
+        continuations[id] = nil
+        if continuations.isEmpty { list = [] }
+    }
+
+    /// - Returns: Those who were there.
+    mutating func removeAll() -> some Sequence<SnapshotStream<[PendingWrite], StorageError>.Continuation> {
+        defer { self = QueueWatchers() }
+        return continuations.values
+    }
+
+    mutating func show(_ queue: [PendingWrite]) {
+        list = queue
+        for continuation in continuations.values { continuation.yield(list) }
+    }
+
+    mutating func show(_ changes: [QueueChange]) {
+        var queue = list
+        list = []  // while both had it, the first change would copy everything
+        for change in changes {
+            switch change {
+            case .added(let batch): queue.append(PendingWrite(batch))
+            case .tried(let batch):
+                if let index = queue.index(of: batch) { queue[index] = PendingWrite(batch) }
+            case .left(let batch):
+                if let index = queue.index(of: batch) { queue.remove(at: index) }
+            case .replaced: break
+            }
+        }
+        show(queue)
+    }
+}
+
+extension [PendingWrite] {
+    /// Answers come to the front of the queue, so this is hardly a search.
+    fileprivate func index(of batch: QueuedBatch) -> Int? { firstIndex { $0.id == batch.id } }
+}
+
+extension PendingWrite {
+    init(_ batch: QueuedBatch) {
+        self.init(
+            id: batch.id, batch: WriteBatch(batch.writes), queuedAt: batch.queuedAt, attempts: batch.attempts,
+            lastError: batch.lastError)
+    }
+}
+
+extension RefusedWrite {
+    init(_ batch: RefusedBatch) {
+        self.init(
+            id: batch.id, batch: WriteBatch(batch.writes), refusedAt: batch.refusedAt,
+            error: StorageError(batch.code, batch.message))
+    }
+}

@@ -1,0 +1,40 @@
+import Switchyard
+
+/// Streams of documents come and go. Whoever ends one waits until its beginning has been dealt with.
+extension SyncEngine {
+    func listen(_ id: Int, _ query: LiveQuery, _ options: ListenerOptions, _ body: @escaping Listen) {
+        do throws(StorageError) {
+            let machine = try machine()
+            listens[id] = body
+            perform(machine.handle(.listen(id, query, options)))
+        } catch {
+            body(.failure(error))
+        }
+    }
+
+    func unlisten(_ id: Int) {
+        listens[id] = nil
+        feed(.unlisten(id))
+    }
+
+    func addInSync(_ id: Int, _ continuation: EventStream<Void, StorageError>.Continuation) {
+        do throws(StorageError) {
+            let machine = try machine()
+            inSync[id] = continuation
+            perform(machine.handle(.addInSyncListener(id)))
+        } catch {
+            continuation.finish(throwing: error)
+        }
+    }
+
+    func removeInSync(_ id: Int) {
+        inSync[id] = nil
+        feed(.removeInSyncListener(id))
+    }
+
+    /// How many listeners are open; none once every stream has been left.
+    package var listenerCount: Int { listens.count + inSync.count + queueWatchers.count + refusals.count }
+
+    /// How many targets the stream of changes is asked for.
+    package var watchedTargetCount: Int { openMachine?.listening.count ?? 0 }
+}

@@ -1,0 +1,49 @@
+import Switchyard
+
+/// The queue as the user sees it.
+extension SyncEngine {
+    func pendingWrites() throws(StorageError) -> [PendingWrite] { try machine().queue().map { PendingWrite($0) } }
+
+    func refusedWrites() throws(StorageError) -> [RefusedWrite] { try machine().refused().map { RefusedWrite($0) } }
+
+    func showQueue(_ changes: [QueueChange]) {
+        guard queueWatchers.count > 0, !changes.isEmpty else { return }
+        let isReplaced = changes.contains { if case .replaced = $0 { true } else { false } }
+        if isReplaced, let queue = try? pendingWrites() {
+            queueWatchers.show(queue)
+        } else {
+            queueWatchers.show(changes)
+        }
+    }
+
+    func watchQueue(_ id: Int, _ continuation: SnapshotStream<[PendingWrite], StorageError>.Continuation) {
+        do throws(StorageError) {
+            let queue = try pendingWrites()
+            queueWatchers.add(id, continuation, seeing: queue)
+        } catch {
+            continuation.finish(throwing: error)
+        }
+    }
+
+    func watchRefusals(_ id: Int, _ continuation: SnapshotStream<[RefusedWrite], StorageError>.Continuation) {
+        do throws(StorageError) {
+            continuation.yield(try refusedWrites())
+            refusals[id] = continuation
+        } catch {
+            continuation.finish(throwing: error)
+        }
+    }
+
+    func leaveQueue(_ id: Int) { queueWatchers.remove(id) }
+    func leaveRefusals(_ id: Int) { refusals[id] = nil }
+
+    /// - Returns: Whether it was still there and never sent.
+    func cancelWrite(_ id: String) throws(StorageError) -> Bool {
+        let machine = try machine()
+        guard let batch = try machine.queue().first(where: { $0.id == id }), !machine.isSent(batch) else {
+            return false
+        }
+        perform(machine.handle(.cancelWrite(id: id)))
+        return try !machine.queue().contains { $0.id == id }
+    }
+}
