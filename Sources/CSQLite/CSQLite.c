@@ -16,7 +16,6 @@ enum { OPEN_READWRITE = 0x2, OPEN_CREATE = 0x4, OPEN_NOMUTEX = 0x8000, OPEN_PRIV
 
 /* Every function used, with the name it has in the library and its exact type. */
 #define FUNCTIONS(X)                                                                                            \
-    X(const char *, libversion, "sqlite3_libversion", (void))                                                   \
     X(int, open, "sqlite3_open_v2", (const char *, void **, int, const char *))                                 \
     X(int, close, "sqlite3_close_v2", (void *))                                                                 \
     X(int, extended_result_codes, "sqlite3_extended_result_codes", (void *, int))                               \
@@ -33,7 +32,6 @@ enum { OPEN_READWRITE = 0x2, OPEN_CREATE = 0x4, OPEN_NOMUTEX = 0x8000, OPEN_PRIV
     X(int, bind_text64, "sqlite3_bind_text64",                                                                  \
       (void *, int, const char *, unsigned long long, void (*)(void *), unsigned char))                         \
     X(int, bind_blob64, "sqlite3_bind_blob64", (void *, int, const void *, unsigned long long, void (*)(void *))) \
-    X(int, column_type, "sqlite3_column_type", (void *, int))                                                   \
     X(long long, column_int64, "sqlite3_column_int64", (void *, int))                                           \
     X(const unsigned char *, column_text, "sqlite3_column_text", (void *, int))                                 \
     X(const void *, column_blob, "sqlite3_column_blob", (void *, int))                                          \
@@ -45,7 +43,7 @@ static struct {
 #undef DECLARE
 } sqlite;
 
-enum { PREPARE_PERSISTENT = 1, ENCODING_UTF8 = 1, TYPE_NULL = 5 };
+enum { PREPARE_PERSISTENT = 1, ENCODING_UTF8 = 1 };
 /* Tells SQLite to copy what is bound. */
 #define TRANSIENT ((void (*)(void *))(intptr_t)-1)
 
@@ -79,8 +77,6 @@ const char *csqlite_load(void) {
     pthread_once(&once, load);
     return has_failed ? failure : NULL;
 }
-
-const char *csqlite_version(void) { return sqlite.libversion(); }
 
 int csqlite_open(const char *path, csqlite_connection *connection) {
     int result = sqlite.open(
@@ -124,9 +120,6 @@ int csqlite_bind_bytes(csqlite_statement statement, int parameter, const void *b
     return sqlite.bind_blob64(statement, parameter, bytes ? bytes : "", count, TRANSIENT);
 }
 
-bool csqlite_is_null(csqlite_statement statement, int column) {
-    return sqlite.column_type(statement, column) == TYPE_NULL;
-}
 int64_t csqlite_integer(csqlite_statement statement, int column) { return sqlite.column_int64(statement, column); }
 /* The length is that of the form asked for last, so the pointer comes first. */
 const void *csqlite_text(csqlite_statement statement, int column, size_t *count) {

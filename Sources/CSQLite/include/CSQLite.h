@@ -17,9 +17,6 @@
    lives for ever. */
 const char *csqlite_load(void);
 
-/* "3.40.1" */
-const char *csqlite_version(void);
-
 typedef void *csqlite_connection;
 typedef void *csqlite_statement;
 
@@ -61,7 +58,6 @@ int csqlite_bind_text(csqlite_statement statement, int parameter, const char *by
 int csqlite_bind_bytes(csqlite_statement statement, int parameter, const void *bytes, size_t count);
 
 /* Columns count from 0. What is pointed to lives until the next step or reset; count is its length in bytes. */
-bool csqlite_is_null(csqlite_statement statement, int column);
 int64_t csqlite_integer(csqlite_statement statement, int column);
 const void *csqlite_text(csqlite_statement statement, int column, size_t *count);
 const void *csqlite_bytes(csqlite_statement statement, int column, size_t *count);

@@ -53,7 +53,8 @@ extension LocalTransaction {
         return documents
     }
 
-    /// The matches among all cached documents, or those read after a version, and all that are written to.
+    /// The matches among all cached documents, or those read after a version, and all that are written to. Of those that
+    /// are not, a limit leaves no more than it allows.
     fileprivate func matches(
         _ evaluator: QueryEvaluator, readAfter version: Timestamp?
     ) throws(StorageError) -> LocalStore.Documents {
@@ -61,20 +62,33 @@ extension LocalTransaction {
         var overlays: [StoragePath: Overlay] = [:]
         for overlay in try rows.overlays(of: owner, in: source, afterBatch: nil) { overlays[overlay.path] = overlay }
         var result: LocalStore.Documents = [:]
-        try rows.forEachDocument(in: source, readAfter: version) { cached throws(StorageError) in
+        let nearest = NearestDocuments(evaluator)
+        let screen = DocumentScreen(fields: evaluator.decidingFields) { cached in
             guard overlays[cached.path] == nil, cached.state == .found, let data = cached.data,
                 evaluator.matches(cached.path, data)
-            else { return }
+            else { return false }
+            guard let nearest else { return true }
+            nearest.take(cached.snapshot)
+            return false
+        }
+        try rows.forEachDocument(in: source, readAfter: version, screen: screen) { cached in
             result[cached.path] = cached.snapshot
         }
-        guard !overlays.isEmpty else { return result }
-        var cached: [StoragePath: CachedDocument] = [:]
-        for document in try rows.documents(at: overlays.keys) { cached[document.path] = document }
+        if let nearest {
+            for cached in try rows.documents(at: nearest.paths) { result[cached.path] = cached.snapshot }
+        }
+        for (path, document) in try pending(overlays) where evaluator.matches(document) { result[path] = document }
+        return result
+    }
+
+    private func pending(_ overlays: [StoragePath: Overlay]) throws(StorageError) -> LocalStore.Documents {
+        guard !overlays.isEmpty else { return [:] }
+        let cached = try cachedDocuments(at: overlays.keys)
+        var result: LocalStore.Documents = [:]
         for (path, overlay) in overlays {
             var document = LocalDocument(path, cached[path])
             document.apply(overlay)
-            let snapshot = document.snapshot
-            if evaluator.matches(snapshot) { result[path] = snapshot }
+            result[path] = document.snapshot
         }
         return result
     }

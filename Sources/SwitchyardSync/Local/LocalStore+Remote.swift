@@ -31,7 +31,12 @@ extension LocalStore {
                     try transaction.rows.putTarget(record)
                 }
             }
-            for path in event.resolvedLimbo { try transaction.noteUse(of: path) }
+            let holding = event.targetChanges.filter { transaction.active[$0.key] != nil }.values
+            for path in event.documents.keys
+            where !holding.contains(where: { $0.added.contains(path) || $0.modified.contains(path) }) {
+                // Looked up because it was in limbo, or gone.
+                try transaction.noteUse(of: path)
+            }
             let changes = try transaction.accept(event.documents)
             if event.version != .never { transaction.globals.lastSnapshotVersion = event.version }
             return changes
@@ -92,21 +97,23 @@ extension LocalTransaction {
     fileprivate func accept(
         _ documents: [StoragePath: CachedDocument]
     ) throws(StorageError) -> LocalStore.Documents {
-        var known: [StoragePath: CachedDocument] = [:]
-        for document in try rows.documents(at: documents.keys) { known[document.path] = document }
+        // In the order in which a store may keep them: what is put side by side lies side by side.
+        let paths = documents.keys.inKeyOrder
+        let known = try cachedDocuments(at: paths)
         var changed: [StoragePath] = []
         var cached: [StoragePath: CachedDocument] = [:]
         var existenceChanged = Set<StoragePath>()
         changed.reserveCapacity(documents.count)
         cached.reserveCapacity(documents.count)
-        for (path, document) in documents {
+        for path in paths {
+            guard let document = documents[path] else { continue }
             let old = known[path]
             if (document.state == .found) != (old?.state == .found) { existenceChanged.insert(path) }
             if document.state == .missing && document.version == .never {
                 // Nobody knows since when it is gone, so nothing can be kept about it.
                 try rows.removeDocument(at: path)
             } else if old.map({ document.isNews(after: $0) }) ?? true {
-                try put(document)
+                try put(document, replacing: old)
                 cached[path] = document
             } else {
                 continue

@@ -17,12 +17,14 @@ extension LocalStore {
     func release(_ id: Int) throws(StorageError) {
         guard active[id] != nil else { return }
         try perform(.releaseTarget) { transaction throws(StorageError) in
-            for path in transaction.pins.removeAll(by: id) { try transaction.noteUse(of: path) }
+            let shown = transaction.pins.removeAll(by: id)
             guard var record = transaction.active.removeValue(forKey: id) else { return }
+            let confirmed = try transaction.rows.confirmedKeys(of: id)
             if policy == .eager {
-                for path in try transaction.rows.confirmedKeys(of: id) { try transaction.noteUse(of: path) }
+                for path in shown.union(confirmed) { try transaction.noteUse(of: path) }
                 try transaction.rows.removeTarget(id)
             } else {
+                for path in shown.subtracting(confirmed) { try transaction.noteUse(of: path) }
                 record.sequenceNumber = transaction.sequenceNumber
                 try transaction.rows.putTarget(record)
             }

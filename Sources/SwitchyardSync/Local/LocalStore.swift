@@ -122,12 +122,17 @@ final class LocalStore {
 }
 
 extension LocalTransaction {
-    /// Documents as the user sees them.
-    ///
-    func localDocuments(at paths: some Collection<StoragePath>) throws(StorageError) -> LocalStore.Documents {
+    func cachedDocuments(
+        at paths: some Collection<StoragePath>
+    ) throws(StorageError) -> [StoragePath: CachedDocument] {
         var cached: [StoragePath: CachedDocument] = [:]
         for document in try rows.documents(at: paths) { cached[document.path] = document }
-        return try localDocuments(at: paths, cached: cached)
+        return cached
+    }
+
+    /// Documents as the user sees them.
+    func localDocuments(at paths: some Collection<StoragePath>) throws(StorageError) -> LocalStore.Documents {
+        try localDocuments(at: paths, cached: cachedDocuments(at: paths))
     }
 
     /// The same, with what the cache has at `paths`.

@@ -32,7 +32,9 @@ final class LocalTransaction {
         return globals.highestSequenceNumber
     }
 
-    /// To be called whenever a document gains or loses a reference.
+    /// To be called whenever a document may have lost its last reference, or never had one.
+    ///
+    /// One that a target holds on to needs no number of its own: the target has one.
     func noteUse(of path: StoragePath) throws(StorageError) {
         if isEager {
             orphanCandidates.insert(path)
@@ -41,8 +43,8 @@ final class LocalTransaction {
         }
     }
 
-    func put(_ document: CachedDocument) throws(StorageError) {
-        try rows.putDocument(document)
+    func put(_ document: CachedDocument, replacing old: CachedDocument?) throws(StorageError) {
+        try rows.putDocument(document, replacing: old)
         if isEager { orphanCandidates.insert(document.path) }
     }
 
@@ -50,7 +52,6 @@ final class LocalTransaction {
         try rows.removeConfirmed(removed, from: target)
         try rows.addConfirmed(added, to: target)
         for path in removed { try noteUse(of: path) }
-        for path in added { try noteUse(of: path) }
     }
 
     /// Drops what nothing refers to any more, and writes the numbers that changed.

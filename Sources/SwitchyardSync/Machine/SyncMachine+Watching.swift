@@ -1,6 +1,8 @@
 import Switchyard
 
 extension SyncMachine: WatchedTargets {
+    func isWatched(_ id: Int) -> Bool { listening[id] != nil }
+
     func watched(_ id: Int) -> WatchedTarget? { listening[id] }
 
     func confirmedKeys(of id: Int) -> Set<StoragePath> {
@@ -8,11 +10,6 @@ extension SyncMachine: WatchedTargets {
         let queries = queriesByTarget[id] ?? []
         guard queries.count != 1 else { return views[queries[0]]?.view.confirmed ?? [] }
         return queries.reduce(into: []) { $0.formUnion(views[$1]?.view.confirmed ?? []) }
-    }
-
-    func isConfirmed(_ path: StoragePath, for id: Int) -> Bool {
-        if let keys = limbo.confirmed(for: id) { return keys.contains(path) }
-        return (queriesByTarget[id] ?? []).contains { views[$0]?.view.confirmed.contains(path) ?? false }
     }
 
     var canUseNetwork: Bool { isNetworkEnabled && !isStoreFailing }
@@ -174,7 +171,6 @@ extension SyncMachine: WatchedTargets {
             // It cannot be looked up, so nothing can be said for it.
             var event = RemoteEvent(version: .never)
             event.documents[path] = .missing(path, version: .never)
-            event.resolvedLimbo = [path]
             do throws(StorageError) { try apply(event) } catch { return waitForStore() }
             listening[id] = nil
             aggregator.forget(id)

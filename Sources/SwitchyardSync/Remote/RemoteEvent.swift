@@ -8,8 +8,6 @@ struct RemoteEvent {
     /// Targets of which nothing that was confirmed counts any more, and with which purpose they are asked for again.
     var mismatches: [Int: WatchedTarget.Purpose] = [:]
     var documents: [StoragePath: CachedDocument] = [:]
-    /// Those documents that only look-ups of single documents were about.
-    var resolvedLimbo: Set<StoragePath> = []
 }
 
 /// What changed for one target.

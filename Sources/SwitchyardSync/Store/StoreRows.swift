@@ -32,11 +32,13 @@ package protocol StoreRows: AnyObject {
     /// Those of `paths` that are stored.
     func documents(at paths: some Collection<StoragePath>) throws(StorageError) -> [CachedDocument]
     /// Every stored document, whatever its state, that lies directly in the query's collection or group, optionally only
-    /// those whose read time is later than `version`.
+    /// those whose read time is later than `version`, and only those that `screen` admits.
     func forEachDocument(
-        in source: Query.Source, readAfter version: Timestamp?, _ body: (CachedDocument) throws(StorageError) -> Void
+        in source: Query.Source, readAfter version: Timestamp?, screen: DocumentScreen?,
+        _ body: (CachedDocument) throws(StorageError) -> Void
     ) throws(StorageError)
-    func putDocument(_ document: CachedDocument) throws(StorageError)
+    /// - Parameter old: What is stored at its path, which the caller knows already.
+    func putDocument(_ document: CachedDocument, replacing old: CachedDocument?) throws(StorageError)
     /// With its sequence number.
     func removeDocument(at path: StoragePath) throws(StorageError)
     /// What the documents take up, roughly: the figure that a cache limit is compared with.
@@ -44,6 +46,7 @@ package protocol StoreRows: AnyObject {
 
     // MARK: Sequence numbers, for collecting what was not used for longest
 
+    /// A number that is not above the one that is there changes nothing.
     func setSequenceNumber(_ number: Int64, of path: StoragePath) throws(StorageError)
     /// The documents that have a number up to `bound` and are no target's confirmed key, lowest number first.
     func orphans(upTo bound: Int64) throws(StorageError) -> [(path: StoragePath, sequenceNumber: Int64)]
@@ -60,7 +63,8 @@ package protocol StoreRows: AnyObject {
     func hasBatch(touching path: StoragePath) throws(StorageError) -> Bool
     /// Inserts or replaces, by ``QueuedBatch/number``.
     func putBatch(_ batch: QueuedBatch, of owner: QueueOwner) throws(StorageError)
-    func removeBatch(_ number: Int, of owner: QueueOwner) throws(StorageError)
+    /// By its number. Nothing else of a stored batch ever changes but its attempts, so any state of it will do.
+    func removeBatch(_ batch: QueuedBatch, of owner: QueueOwner) throws(StorageError)
 
     // MARK: Overlays
 
@@ -71,6 +75,8 @@ package protocol StoreRows: AnyObject {
     ) throws(StorageError) -> [Overlay]
     func putOverlay(_ overlay: Overlay, of owner: QueueOwner) throws(StorageError)
     func removeOverlay(of owner: QueueOwner, at path: StoragePath) throws(StorageError)
+    /// Only if the newest batch that took part in it is `number`.
+    func removeOverlay(of owner: QueueOwner, at path: StoragePath, ofBatch number: Int) throws(StorageError)
 
     // MARK: Refused batches, oldest first
 

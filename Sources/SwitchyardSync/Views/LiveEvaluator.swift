@@ -21,5 +21,7 @@ struct LiveEvaluator {
         return evaluator.matches(document)
     }
 
+    func inOrder(_ documents: [DocumentSnapshot]) -> [DocumentSnapshot] { evaluator.inOrder(documents) }
+
     func ordering(_ left: DocumentSnapshot, _ right: DocumentSnapshot) -> Ordering { evaluator.ordering(left, right) }
 }

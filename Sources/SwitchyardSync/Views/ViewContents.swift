@@ -24,7 +24,7 @@ struct ViewContents {
 
     /// Takes many documents into empty contents: sorted once, and not placed one by one.
     fileprivate mutating func fill(_ found: [DocumentSnapshot], pending: Set<StoragePath>, _ evaluator: LiveEvaluator) {
-        documents = PersistentSequence(inOrder: found.sorted { evaluator.ordering($0, $1) == .before })
+        documents = PersistentSequence(inOrder: evaluator.inOrder(found))
         filed.reserveCapacity(found.count)
         for document in found { filed[document.path] = document }
         self.pending = pending

@@ -7,9 +7,8 @@ final class TestBench {
     private(set) var requests: [WatchedTarget] = []
     private(set) var snapshots: [ViewSnapshot] = []
 
-    init(_ policy: CachePolicy = .standard) throws {
-        machine = try SyncMachine(
-            store: MemoryStore(), policy: policy, owner: QueueOwner(nil), storeID: "test")
+    init(_ policy: CachePolicy = .standard, over store: any SyncStore = MemoryStore()) throws {
+        machine = try SyncMachine(store: store, policy: policy, owner: QueueOwner(nil), storeID: "test")
         take(machine.start())
     }
 

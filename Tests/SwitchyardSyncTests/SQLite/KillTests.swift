@@ -80,10 +80,12 @@ private enum KilledWriter {
         guard let batch = try rows.batches(of: owner, after: 0, limit: 1).first, let write = batch.writes.first else {
             return ""
         }
-        try rows.removeBatch(batch.number, of: owner)
+        try rows.removeBatch(batch, of: owner)
         try rows.removeOverlay(of: owner, at: write.path)
         let (data, _) = write.applied(to: nil, serverTime: .never)
-        try rows.putDocument(.found(write.path, data ?? [:], version: Timestamp(microseconds: Int64(batch.number))))
+        try rows.putDocument(
+            .found(write.path, data ?? [:], version: Timestamp(microseconds: Int64(batch.number))),
+            replacing: rows.document(at: write.path))
         return "a\(batch.number)\n"
     }
 }
@@ -127,7 +129,7 @@ private struct Ledger {
             }
             var documents = 0
             var bytes: Int64 = 0
-            try rows.forEachDocument(in: .collection("queue"), readAfter: nil) { document in
+            try rows.forEachDocument(in: .collection("queue"), readAfter: nil, screen: nil) { document in
                 documents += 1
                 bytes += document.storedBytes
             }

@@ -83,9 +83,37 @@ import Testing
         }
     }
 
-    @Test func `Endless nesting is refused before it exhausts the stack`() {
-        let bytes = [RecordWriter.version] + Array(repeating: [UInt8(12), 1], count: 100_000).joined()
-        #expect(throws: StorageError.self) { try read(bytes) { reader throws(StorageError) in try reader.value() } }
+    @Test(arguments: 0..<20) func `Some fields of a document are read as when all are`(seed: Int) throws {
+        var random = RandomRows(seed: UInt64(seed) &+ 2000)
+        for _ in 0..<100 {
+            let document = random.document()
+            var writer = RecordWriter()
+            writer.write(document)
+            let names = random.pick([["a"], ["é", "a"], ["c.d", "missing"], []])
+            let (seen, _) = try read(writer.bytes) { reader throws(StorageError) in
+                try reader.cachedDocument(at: document.path, fields: names)
+            }
+            var expected = document
+            expected.data = document.data.map { data in
+                DocumentData(names.compactMap { name in data[name].map { (name, $0) } })
+            }
+            #expect(seen == expected)
+            var bytes = writer.bytes
+            bytes[random.number(1...(bytes.count - 1))] = UInt8(random.number(0...255))
+            _ = try? read(bytes) { reader throws(StorageError) in
+                try reader.cachedDocument(at: document.path, fields: names)
+            }
+        }
+    }
+
+    @Test func `Endless nesting is refused before it exhausts the stack, read or passed over`() {
+        let nested = Array(repeating: [UInt8(12), 1], count: 100_000).joined()
+        let value = [RecordWriter.version] + nested
+        #expect(throws: StorageError.self) { try read(value) { reader throws(StorageError) in try reader.value() } }
+        let data = [RecordWriter.version, 1, 1, UInt8(ascii: "a")] + nested
+        #expect(throws: StorageError.self) {
+            try read(data) { reader throws(StorageError) in try reader.documentData(only: ["b"]) }
+        }
     }
 
     @Test func `A record of an unknown form is refused`() {

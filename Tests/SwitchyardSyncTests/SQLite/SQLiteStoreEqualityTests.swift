@@ -56,20 +56,27 @@ import Testing
         case 3, 4: try rows.addConfirmed(random.paths(), to: id)
         case 5: try rows.removeConfirmed(random.paths(), from: id)
         case 6: try rows.removeAllConfirmed(from: id)
-        case 7, 8, 9: try rows.putDocument(random.document())
+        case 7, 8, 9:
+            let document = random.document()
+            try rows.putDocument(document, replacing: rows.document(at: document.path))
         case 10: try rows.removeDocument(at: random.path())
         case 11: try rows.setSequenceNumber(Int64(random.number(1...50)), of: random.path())
         case 12:
             // A batch keeps its documents for as long as it waits.
             let number = random.number(1...20)
-            try rows.removeBatch(number, of: owner)
+            if let batch = try rows.batch(number, of: owner) { try rows.removeBatch(batch, of: owner) }
             try rows.putBatch(random.batch(number: number), of: owner)
-        case 13: try rows.removeBatch(random.number(1...20), of: owner)
+        case 13:
+            if let batch = try rows.batch(random.number(1...20), of: owner) { try rows.removeBatch(batch, of: owner) }
         case 14:
-            if random.chance(70) {
+            switch random.number(0...9) {
+            case 0...6:
                 try rows.putOverlay(Overlay(write: random.write(), batchNumber: random.number(1...20)), of: owner)
-            } else {
-                try rows.removeOverlay(of: owner, at: random.path())
+            case 7: try rows.removeOverlay(of: owner, at: random.path())
+            default:
+                let path = random.path()
+                let number = try rows.overlay(of: owner, at: path)?.batchNumber ?? 1
+                try rows.removeOverlay(of: owner, at: path, ofBatch: random.chance(50) ? number : number + 1)
             }
         default:
             let id = "refused \(random.number(1...4))"
@@ -118,8 +125,13 @@ import Testing
                 let source = random.source()
                 let version: Timestamp? = random.chance(50) ? random.readTime() : nil
                 var found: [CachedDocument] = []
-                try rows.forEachDocument(in: source, readAfter: version) { found.append($0) }
+                try rows.forEachDocument(in: source, readAfter: version, screen: nil) { found.append($0) }
                 result.append(Answer(value: found.sorted { $0.path < $1.path }))
+                let (wanted, unwanted) = (random.pick(["a", "c.d"]), random.time())
+                var screened: [StoragePath] = []
+                let screen = DocumentScreen(fields: [wanted]) { $0.data?[wanted] != nil || $0.version == unwanted }
+                try rows.forEachDocument(in: source, readAfter: version, screen: screen) { screened.append($0.path) }
+                result.append(Answer(value: screened.sorted()))
                 let owner = random.owner()
                 let after = random.number(0...20)
                 result.append(Answer(value: try rows.batches(of: owner, after: after, limit: random.number(1...5))))

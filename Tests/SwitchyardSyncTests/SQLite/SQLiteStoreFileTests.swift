@@ -11,7 +11,7 @@ import Testing
                 try rows.putDocument(
                     .found(
                         StoragePath(unchecked: "c/d\(number)"), ["text": .string(String(repeating: "x", count: 500))],
-                        version: Timestamp(microseconds: 1)))
+                        version: Timestamp(microseconds: 1)), replacing: nil)
             }
         }
     }
@@ -81,7 +81,7 @@ import Testing
         #expect(damaged.setAside == nil)
         let error = #expect(throws: StorageError.self) {
             try damaged.transaction(.runQuery) { rows throws(StorageError) in
-                try rows.forEachDocument(in: .collection("c"), readAfter: nil) { _ in }
+                try rows.forEachDocument(in: .collection("c"), readAfter: nil, screen: nil) { _ in }
             }
         }
         #expect(error?.code == .localStore)
@@ -166,8 +166,8 @@ import Testing
         try fill(store, documents: 20)
         var pairs = 0
         try store.transaction(.runQuery) { rows throws(StorageError) in
-            try rows.forEachDocument(in: .collection("c"), readAfter: nil) { _ throws(StorageError) in
-                try rows.forEachDocument(in: .collection("c"), readAfter: nil) { _ in pairs += 1 }
+            try rows.forEachDocument(in: .collection("c"), readAfter: nil, screen: nil) { _ throws(StorageError) in
+                try rows.forEachDocument(in: .collection("c"), readAfter: nil, screen: nil) { _ in pairs += 1 }
             }
         }
         #expect(pairs == 400)

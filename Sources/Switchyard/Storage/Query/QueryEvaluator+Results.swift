@@ -19,8 +19,15 @@ extension QueryEvaluator {
         documents.withUnsafeBufferPointer { documents in
             for index in documents.indices where matches(documents[index]) { found.append(documents[index]) }
         }
-        found.sort { ordering($0, $1) == .before }
-        return found
+        return inOrder(found)
+    }
+
+    /// Matches, in order. Their places are sorted and not they: whatever moves a document counts its references.
+    package func inOrder(_ documents: [DocumentSnapshot]) -> [DocumentSnapshot] {
+        documents.withUnsafeBufferPointer { documents in
+            let places = documents.indices.sorted { ordering(documents[$0], documents[$1]) == .before }
+            return places.map { documents[$0] }
+        }
     }
 
     /// The `count` matches nearest to the limit's end of the order, in order, and whether there are more.

@@ -39,13 +39,18 @@ extension RecordWriter {
 }
 
 extension RecordReader {
-    mutating func cachedDocument(at path: StoragePath) throws(StorageError) -> CachedDocument {
+    /// - Parameter fields: The top-level fields to read, when not all.
+    mutating func cachedDocument(
+        at path: StoragePath, fields: [String]? = nil
+    ) throws(StorageError) -> CachedDocument {
         guard let state = CachedDocument.State(rawValue: try byte()) else { throw RecordReader.damage }
         let hasCommittedMutations = try bool()
         let version = try timestamp()
         let readTime = try timestamp()
         let createTime = try optional { reader throws(StorageError) in try reader.timestamp() }
-        let data = try optional { reader throws(StorageError) in try reader.documentData() }
+        let data = try optional { reader throws(StorageError) in
+            if let fields { try reader.documentData(only: fields) } else { try reader.documentData() }
+        }
         return CachedDocument(
             path: path, state: state, data: data, createTime: createTime, version: version, readTime: readTime,
             hasCommittedMutations: hasCommittedMutations)

@@ -101,6 +101,49 @@ extension RecordReader {
         }
     }
 
+    /// Some of the fields, and no look at what follows the last of them: nothing can be read after this.
+    mutating func documentData(only names: [String]) throws(StorageError) -> DocumentData {
+        var found: [DocumentData.Entry] = []
+        for _ in 0..<(try count()) where found.count < names.count {
+            let bytes = try slice()
+            if let name = names.first(where: { $0.withBytes { $0.elementsEqual(bytes) } }) {
+                found.append(DocumentData.Entry(name: name, value: try value()))
+            } else {
+                try skipValue()
+            }
+        }
+        return DocumentData(unsorted: found)
+    }
+
+    private mutating func skipValue() throws(StorageError) {
+        guard let tag = ValueTag(rawValue: try byte()) else { throw RecordReader.damage }
+        switch tag {
+        case .null, .no, .yes: break
+        case .integer: _ = try unsigned()
+        case .double: try skip(8)
+        case .timestamp, .estimate:
+            _ = try unsigned()
+            _ = try unsigned()
+        case .string, .bytes, .reference: _ = try slice()
+        case .foreignReference:
+            _ = try slice()
+            _ = try slice()
+        case .geoPoint: try skip(16)
+        case .array:
+            try nested { reader throws(StorageError) in
+                for _ in 0..<(try reader.count()) { try reader.skipValue() }
+            }
+        case .vector: try skip(8 * (try count()))
+        case .map:
+            try nested { reader throws(StorageError) in
+                for _ in 0..<(try reader.count()) {
+                    _ = try reader.slice()
+                    try reader.skipValue()
+                }
+            }
+        }
+    }
+
     mutating func value() throws(StorageError) -> DocumentValue {
         guard let tag = ValueTag(rawValue: try byte()) else { throw RecordReader.damage }
         switch tag {

@@ -79,10 +79,16 @@ struct RecordReader {
     mutating func data() throws(StorageError) -> Data { Data(try slice()) }
     mutating func byteArray() throws(StorageError) -> [UInt8] { [UInt8](try slice()) }
 
-    private mutating func slice() throws(StorageError) -> UnsafeRawBufferPointer {
+    /// The bytes of a text or of data, in place.
+    mutating func slice() throws(StorageError) -> UnsafeRawBufferPointer {
         let count = try count()
         defer { position += count }
         return UnsafeRawBufferPointer(rebasing: bytes[position..<position + count])
+    }
+
+    mutating func skip(_ count: Int) throws(StorageError) {
+        guard count <= bytes.count - position else { throw RecordReader.damage }
+        position += count
     }
 
     mutating func optional<Value>(

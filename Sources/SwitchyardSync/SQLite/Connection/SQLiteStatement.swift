@@ -30,11 +30,24 @@ final class SQLiteStatement {
     @discardableResult
     func bind(_ text: String) -> SQLiteStatement {
         var text = text
-        return text.withUTF8 { bytes in
-            bytes.withMemoryRebound(to: CChar.self) {
-                note(csqlite_bind_text(handle, next(), $0.baseAddress, $0.count))
-            }
+        return text.withUTF8 { bind(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// A path as the two parameters that documents are filed under: the collection, and the name there.
+    @discardableResult
+    func bind(parts path: StoragePath) -> SQLiteStatement {
+        var text = path.rawValue
+        return text.withUTF8 { utf8 in
+            let bytes = UnsafeRawBufferPointer(utf8)
+            let slash = bytes.lastIndex(of: UInt8(ascii: "/")) ?? 0
+            return bind(UnsafeRawBufferPointer(rebasing: bytes[..<slash]))
+                .bind(UnsafeRawBufferPointer(rebasing: bytes[(slash + 1)...]))
         }
+    }
+
+    private func bind(_ utf8: UnsafeRawBufferPointer) -> SQLiteStatement {
+        note(
+            csqlite_bind_text(handle, next(), utf8.baseAddress?.assumingMemoryBound(to: CChar.self), utf8.count))
     }
 
     @discardableResult
@@ -93,7 +106,6 @@ struct SQLiteRow {
     fileprivate let handle: csqlite_statement
 
     func integer(_ column: Int32) -> Int64 { csqlite_integer(handle, column) }
-    func isNull(_ column: Int32) -> Bool { csqlite_is_null(handle, column) }
 
     func text(_ column: Int32) -> String { utf8(column) { String(decoding: $0, as: UTF8.self) } }
 

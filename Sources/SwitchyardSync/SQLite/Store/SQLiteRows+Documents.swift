@@ -3,7 +3,7 @@ import Switchyard
 extension SQLiteRows {
     func document(at path: StoragePath) throws(StorageError) -> CachedDocument? {
         try connection.statement("SELECT record FROM documents WHERE collection = ? AND name = ?")
-            .bind(path.collection.rawValue).bind(path.id)
+            .bind(parts: path)
             .first { row throws(StorageError) in
                 try row.record(0) { reader throws(StorageError) in try reader.cachedDocument(at: path) }
             }
@@ -11,16 +11,26 @@ extension SQLiteRows {
 
     func documents(at paths: some Collection<StoragePath>) throws(StorageError) -> [CachedDocument] {
         var result: [CachedDocument] = []
-        result.reserveCapacity(paths.count)
-        // In the order of the keys, so that neighbours come from the same page.
-        for path in paths.count > 16 ? paths.sorted() : Array(paths) {
-            if let document = try document(at: path) { result.append(document) }
+        guard paths.count > 16 else {
+            for path in paths { if let document = try document(at: path) { result.append(document) } }
+            return result
+        }
+        // In the order of the keys, so that neighbours come from the same page. Of a collection that is read for the first
+        // time there is nothing, and one look-up tells it.
+        var collection: (path: CollectionPath, isFiled: Bool)?
+        for path in paths.inKeyOrder {
+            if collection.map({ path.isDirectly(in: $0.path) }) != true {
+                collection = (path.collection, try isFiled(path.collection))
+            }
+            guard collection?.isFiled == true, let document = try document(at: path) else { continue }
+            result.append(document)
         }
         return result
     }
 
     func forEachDocument(
-        in source: Query.Source, readAfter version: Timestamp?, _ body: (CachedDocument) throws(StorageError) -> Void
+        in source: Query.Source, readAfter version: Timestamp?, screen: DocumentScreen?,
+        _ body: (CachedDocument) throws(StorageError) -> Void
     ) throws(StorageError) {
         for collection in try collections(in: source) {
             let statement: SQLiteStatement
@@ -37,40 +47,40 @@ extension SQLiteRows {
             }
             try statement.rows { row throws(StorageError) in
                 let path = row.utf8(0) { collection.path(toDocument: $0) }
-                try body(try row.record(1) { reader throws(StorageError) in try reader.cachedDocument(at: path) })
+                let document = try row.record(1) { reader throws(StorageError) -> CachedDocument? in
+                    if let screen {
+                        var preview = reader
+                        let seen = try preview.cachedDocument(at: path, fields: screen.fields)
+                        guard screen.admits(seen) else { return nil }
+                    }
+                    return try reader.cachedDocument(at: path)
+                }
+                if let document { try body(document) }
             }
         }
     }
 
-    func putDocument(_ document: CachedDocument) throws(StorageError) {
-        let collection = document.path.collection
-        let name = document.path.id
-        try note(collection)
+    func putDocument(_ document: CachedDocument, replacing old: CachedDocument?) throws(StorageError) {
+        try note(collectionOf: document.path)
         var record = RecordWriter(capacity: 256)
         record.write(document)
         let bytes = document.storedBytes
-        let old = try storedBytes(collection, name)
         try connection.statement(
             """
             INSERT INTO documents (collection, name, read_time, bytes, record) VALUES (?, ?, ?, ?, ?)
             ON CONFLICT DO UPDATE SET read_time = excluded.read_time, bytes = excluded.bytes, record = excluded.record
             """
-        ).bind(collection.rawValue).bind(name).bind(document.readTime.storedTime).bind(bytes).bind(record.bytes).run()
-        noteBytes(bytes - (old ?? 0))
+        ).bind(parts: document.path).bind(document.readTime.storedTime).bind(bytes).bind(record.bytes).run()
+        noteBytes(bytes - (old?.storedBytes ?? 0))
     }
 
     func removeDocument(at path: StoragePath) throws(StorageError) {
         try connection.statement("DELETE FROM uses WHERE path = ?").bind(path.rawValue).run()
-        let collection = path.collection
-        guard let old = try storedBytes(collection, path.id) else { return }
-        try connection.statement("DELETE FROM documents WHERE collection = ? AND name = ?")
-            .bind(collection.rawValue).bind(path.id).run()
+        let old = try connection.statement("SELECT bytes FROM documents WHERE collection = ? AND name = ?")
+            .bind(parts: path).first { $0.integer(0) }
+        guard let old else { return }
+        try connection.statement("DELETE FROM documents WHERE collection = ? AND name = ?").bind(parts: path).run()
         noteBytes(-old)
-    }
-
-    private func storedBytes(_ collection: CollectionPath, _ name: String) throws(StorageError) -> Int64? {
-        try connection.statement("SELECT bytes FROM documents WHERE collection = ? AND name = ?")
-            .bind(collection.rawValue).bind(name).first { $0.integer(0) }
     }
 
     // MARK: Sequence numbers
@@ -79,7 +89,7 @@ extension SQLiteRows {
         try connection.statement(
             """
             INSERT INTO uses (path, number) VALUES (?, ?)
-            ON CONFLICT DO UPDATE SET number = excluded.number WHERE number <> excluded.number
+            ON CONFLICT DO UPDATE SET number = excluded.number WHERE number < excluded.number
             """
         ).bind(path.rawValue).bind(number).run()
     }
@@ -92,6 +102,16 @@ extension SQLiteRows {
             result.append((path: StoragePath(unchecked: row.text(0)), sequenceNumber: row.integer(1)))
         }
         return result.sorted { ($0.sequenceNumber, $0.path) < ($1.sequenceNumber, $1.path) }
+    }
+}
+
+extension Collection<StoragePath> {
+    /// In the order in which keys are filed, near enough: by the bytes of the whole, and not segment by segment.
+    var inKeyOrder: [StoragePath] {
+        Array(self).withUnsafeBufferPointer { paths in
+            let places = paths.indices.sorted { paths[$0].rawValue.utf8Ordering(to: paths[$1].rawValue) == .before }
+            return places.map { paths[$0] }
+        }
     }
 }
 

@@ -69,21 +69,20 @@ extension SQLiteRows {
         }
     }
 
-    func removeBatch(_ number: Int, of owner: QueueOwner) throws(StorageError) {
-        guard let batch = try batch(number, of: owner) else { return }
+    func removeBatch(_ batch: QueuedBatch, of owner: QueueOwner) throws(StorageError) {
         for path in batch.paths {
             try connection.statement("DELETE FROM batch_paths WHERE path = ? AND owner = ? AND number = ?")
-                .bind(path.rawValue).bind(owner.key).bind(number).run()
+                .bind(path.rawValue).bind(owner.key).bind(batch.number).run()
         }
         try connection.statement("DELETE FROM batches WHERE owner = ? AND number = ?")
-            .bind(owner.key).bind(number).run()
+            .bind(owner.key).bind(batch.number).run()
     }
 
     // MARK: Overlays
 
     func overlay(of owner: QueueOwner, at path: StoragePath) throws(StorageError) -> Overlay? {
         try connection.statement("SELECT batch, record FROM overlays WHERE owner = ? AND collection = ? AND name = ?")
-            .bind(owner.key).bind(path.collection.rawValue).bind(path.id)
+            .bind(owner.key).bind(parts: path)
             .first { row throws(StorageError) in try row.overlay() }
     }
 
@@ -101,8 +100,7 @@ extension SQLiteRows {
     }
 
     func putOverlay(_ overlay: Overlay, of owner: QueueOwner) throws(StorageError) {
-        let collection = overlay.path.collection
-        try note(collection)
+        try note(collectionOf: overlay.path)
         var record = RecordWriter(capacity: 256)
         record.write(overlay.write)
         try connection.statement(
@@ -110,13 +108,17 @@ extension SQLiteRows {
             INSERT INTO overlays (owner, collection, name, batch, record) VALUES (?, ?, ?, ?, ?)
             ON CONFLICT DO UPDATE SET batch = excluded.batch, record = excluded.record
             """
-        ).bind(owner.key).bind(collection.rawValue).bind(overlay.path.id).bind(overlay.batchNumber).bind(record.bytes)
-            .run()
+        ).bind(owner.key).bind(parts: overlay.path).bind(overlay.batchNumber).bind(record.bytes).run()
     }
 
     func removeOverlay(of owner: QueueOwner, at path: StoragePath) throws(StorageError) {
         try connection.statement("DELETE FROM overlays WHERE owner = ? AND collection = ? AND name = ?")
-            .bind(owner.key).bind(path.collection.rawValue).bind(path.id).run()
+            .bind(owner.key).bind(parts: path).run()
+    }
+
+    func removeOverlay(of owner: QueueOwner, at path: StoragePath, ofBatch number: Int) throws(StorageError) {
+        try connection.statement("DELETE FROM overlays WHERE owner = ? AND collection = ? AND name = ? AND batch = ?")
+            .bind(owner.key).bind(parts: path).bind(number).run()
     }
 
     // MARK: Refused batches

@@ -25,12 +25,12 @@ extension SQLiteRows {
     func putTarget(_ target: TargetRecord) throws(StorageError) {
         var record = RecordWriter()
         record.write(target)
-        try connection.statement(
-            """
-            INSERT INTO targets (id, target, record) VALUES (?, ?, ?)
-            ON CONFLICT (id) DO UPDATE SET target = excluded.target, record = excluded.record
-            """
-        ).bind(target.id).bind(target.target.key).bind(record.bytes).run()
+        // The target of an ID never changes, and is long to write.
+        try connection.statement("UPDATE targets SET record = ? WHERE id = ?")
+            .bind(record.bytes).bind(target.id).run()
+        guard connection.changes == 0 else { return }
+        try connection.statement("INSERT INTO targets (id, target, record) VALUES (?, ?, ?)")
+            .bind(target.id).bind(target.target.key).bind(record.bytes).run()
     }
 
     func removeTarget(_ id: Int) throws(StorageError) {

@@ -7,6 +7,8 @@ final class SQLiteRows: StoreRows {
     /// once it is through.
     private var knownCollections: Set<CollectionPath> = []
     private var newCollections: Set<CollectionPath> = []
+    /// The one that was filed, or found to be, last: most documents are in the same as the one before.
+    private var lastCollection: CollectionPath?
     private(set) var documentBytes: Int64
     private var storedBytes: Int64
     /// As the connection was opened.
@@ -14,7 +16,7 @@ final class SQLiteRows: StoreRows {
 
     init(_ connection: SQLiteConnection) throws(StorageError) {
         self.connection = connection
-        storedBytes = try connection.number("SELECT value FROM numbers WHERE name = 'bytes'") ?? 0
+        storedBytes = try connection.number("SELECT value FROM globals WHERE name = 'bytes'") ?? 0
         documentBytes = storedBytes
     }
 
@@ -32,7 +34,7 @@ final class SQLiteRows: StoreRows {
 
     func commit() throws(StorageError) {
         if documentBytes != storedBytes {
-            try connection.statement("INSERT OR REPLACE INTO numbers (name, value) VALUES ('bytes', ?)")
+            try connection.statement("INSERT OR REPLACE INTO globals (name, value) VALUES ('bytes', ?)")
                 .bind(documentBytes).run()
         }
         try connection.statement("COMMIT").run()
@@ -46,6 +48,7 @@ final class SQLiteRows: StoreRows {
         if connection.isInTransaction { try? connection.statement("ROLLBACK").run() }
         documentBytes = storedBytes
         newCollections.removeAll()
+        lastCollection = nil
     }
 
     func clear() throws(StorageError) {
@@ -54,6 +57,7 @@ final class SQLiteRows: StoreRows {
             for table in SQLiteSchema.tables { try connection.run("DELETE FROM \(table)") }
             documentBytes = 0
             knownCollections.removeAll()
+            lastCollection = nil
             try commit()
         } catch {
             rollBack()
@@ -68,16 +72,18 @@ final class SQLiteRows: StoreRows {
 
     var globals: StoreGlobals {
         get throws(StorageError) {
-            try connection.statement("SELECT record FROM globals WHERE id = 0").first { row throws(StorageError) in
-                try row.record(0) { reader throws(StorageError) in try reader.globals() }
-            } ?? StoreGlobals()
+            try connection.statement("SELECT value FROM globals WHERE name = 'engine'")
+                .first { row throws(StorageError) in
+                    try row.record(0) { reader throws(StorageError) in try reader.globals() }
+                } ?? StoreGlobals()
         }
     }
 
     func setGlobals(_ globals: StoreGlobals) throws(StorageError) {
         var record = RecordWriter()
         record.write(globals)
-        try connection.statement("INSERT OR REPLACE INTO globals (id, record) VALUES (0, ?)").bind(record.bytes).run()
+        try connection.statement("INSERT OR REPLACE INTO globals (name, value) VALUES ('engine', ?)")
+            .bind(record.bytes).run()
     }
 
     func noteBytes(_ difference: Int64) { documentBytes += difference }
@@ -85,10 +91,23 @@ final class SQLiteRows: StoreRows {
     // MARK: Collections
 
     /// Files the collection, so that queries of its group find it.
-    func note(_ collection: CollectionPath) throws(StorageError) {
+    func note(collectionOf path: StoragePath) throws(StorageError) {
+        if let lastCollection, path.isDirectly(in: lastCollection) { return }
+        let collection = path.collection
+        defer { lastCollection = collection }
         guard !knownCollections.contains(collection), newCollections.insert(collection).inserted else { return }
         try connection.statement("INSERT OR IGNORE INTO collections (id, path) VALUES (?, ?)")
             .bind(collection.id).bind(collection.rawValue).run()
+    }
+
+    /// Whether anything was ever stored in the collection.
+    func isFiled(_ collection: CollectionPath) throws(StorageError) -> Bool {
+        if knownCollections.contains(collection) || newCollections.contains(collection) { return true }
+        let found = try connection.statement("SELECT 1 FROM collections WHERE id = ? AND path = ?")
+            .bind(collection.id).bind(collection.rawValue).first { _ in true }
+        guard found != nil else { return false }
+        knownCollections.insert(collection)
+        return true
     }
 
     func collections(in source: Query.Source) throws(StorageError) -> [CollectionPath] {

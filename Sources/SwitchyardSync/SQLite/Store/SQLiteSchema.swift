@@ -13,8 +13,7 @@ struct SQLiteSchema {
     /// Keys are text and the tables are ordered by them, so that a collection's documents lie side by side. What is only
     /// looked for by the collector, every few minutes, has no index.
     private static let first = """
-        CREATE TABLE numbers (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
-        CREATE TABLE globals (id INTEGER PRIMARY KEY, record BLOB NOT NULL);
+        CREATE TABLE globals (name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
         CREATE TABLE targets (id INTEGER PRIMARY KEY, target BLOB NOT NULL UNIQUE, record BLOB NOT NULL);
         CREATE TABLE confirmed (target INTEGER NOT NULL, path TEXT NOT NULL, PRIMARY KEY (target, path)) WITHOUT ROWID;
         CREATE TABLE collections (id TEXT NOT NULL, path TEXT NOT NULL, PRIMARY KEY (id, path)) WITHOUT ROWID;
@@ -41,7 +40,7 @@ struct SQLiteSchema {
 
     /// Every table with contents, for forgetting them.
     static let tables = [
-        "numbers", "globals", "targets", "confirmed", "collections", "documents", "uses", "batches", "batch_paths",
+        "globals", "targets", "confirmed", "collections", "documents", "uses", "batches", "batch_paths",
         "overlays", "refused", "bundles", "named_queries",
     ]
 

@@ -6,12 +6,14 @@ extension MemoryRows {
     func documents(at paths: some Collection<StoragePath>) -> [CachedDocument] { paths.compactMap { documents[$0] } }
 
     func forEachDocument(
-        in source: Query.Source, readAfter version: Timestamp?, _ body: (CachedDocument) throws(StorageError) -> Void
+        in source: Query.Source, readAfter version: Timestamp?, screen: DocumentScreen?,
+        _ body: (CachedDocument) throws(StorageError) -> Void
     ) throws(StorageError) {
         for collection in collections(in: source) {
             for path in pathsByCollection[collection] ?? [] {
                 guard let document = documents[path] else { continue }
                 if let version, document.readTime <= version { continue }
+                if let screen, !screen.admits(document) { continue }
                 try body(document)
             }
         }
@@ -25,7 +27,9 @@ extension MemoryRows {
         }
     }
 
-    func putDocument(_ document: CachedDocument) { setDocument(document, at: document.path) }
+    func putDocument(_ document: CachedDocument, replacing _: CachedDocument?) {
+        setDocument(document, at: document.path)
+    }
 
     func removeDocument(at path: StoragePath) {
         setSequence(nil, of: path)

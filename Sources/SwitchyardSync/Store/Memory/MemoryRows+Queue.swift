@@ -30,7 +30,7 @@ extension MemoryRows {
             queues[owner]!.batches[index] = batch
             return
         }
-        undo { [unowned self] in removeBatch(batch.number, of: owner) }
+        undo { [unowned self] in removeBatch(batch, of: owner) }
         queues[owner, default: MemoryQueue()].batches.insert(batch, at: index)
         for path in batch.paths {
             batchCounts[path, default: 0] += 1
@@ -39,8 +39,9 @@ extension MemoryRows {
         }
     }
 
-    func removeBatch(_ number: Int, of owner: QueueOwner) {
-        guard let old = batch(number, of: owner) else { return }
+    func removeBatch(_ batch: QueuedBatch, of owner: QueueOwner) {
+        let number = batch.number
+        guard let old = self.batch(number, of: owner) else { return }
         undo { [unowned self] in putBatch(old, of: owner) }
         let index = queues[owner]!.index(of: number)
         if index == queues[owner]!.start {
@@ -78,6 +79,10 @@ extension MemoryRows {
     func putOverlay(_ overlay: Overlay, of owner: QueueOwner) { setOverlay(overlay, of: owner, at: overlay.path) }
 
     func removeOverlay(of owner: QueueOwner, at path: StoragePath) { setOverlay(nil, of: owner, at: path) }
+
+    func removeOverlay(of owner: QueueOwner, at path: StoragePath, ofBatch number: Int) {
+        if overlay(of: owner, at: path)?.batchNumber == number { setOverlay(nil, of: owner, at: path) }
+    }
 
     private func setOverlay(_ overlay: Overlay?, of owner: QueueOwner, at path: StoragePath) {
         let old = queues[owner]?.overlays[path]

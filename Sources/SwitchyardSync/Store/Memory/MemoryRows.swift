@@ -37,7 +37,9 @@ final class MemoryRows: StoreRows {
         self.globals = globals
     }
 
-    func setSequenceNumber(_ number: Int64, of path: StoragePath) { setSequence(number, of: path) }
+    func setSequenceNumber(_ number: Int64, of path: StoragePath) {
+        if sequenceNumbers[path] ?? .min < number { setSequence(number, of: path) }
+    }
 
     func setSequence(_ number: Int64?, of path: StoragePath) {
         let old = sequenceNumbers[path]

@@ -1,0 +1,103 @@
+import Switchyard
+
+/// What one stream has told about one target since the last snapshot.
+final class TargetState {
+    enum Change { case added, modified, removed }
+
+    private let id: Int
+    var pendingResponses = 0
+    private(set) var isCurrent = false
+    private var resumeToken: [UInt8] = []
+    private var changes: [StoragePath: Change] = [:]
+    /// What the server had confirmed as of the last snapshot, once somebody has asked.
+    private var confirmed: Set<StoragePath>?
+    /// True at first: also a target without documents has something to say.
+    private(set) var hasChanges = true
+
+    init(_ id: Int) { self.id = id }
+
+    func noteResponse() { pendingResponses = max(0, pendingResponses - 1) }
+
+    func update(_ token: [UInt8]) {
+        guard !token.isEmpty else { return }
+        hasChanges = true
+        resumeToken = token
+    }
+
+    func markCurrent() {
+        hasChanges = true
+        isCurrent = true
+    }
+
+    func note(_ path: StoragePath, _ change: Change?) {
+        hasChanges = true
+        changes[path] = change
+    }
+
+    func discardChanges() {
+        hasChanges = false
+        changes = [:]
+        confirmed = nil
+    }
+
+    /// Between two snapshots this stays the same, and to find it for each document takes time.
+    func confirmed(_ targets: some WatchedTargets) -> Set<StoragePath> {
+        if let confirmed { return confirmed }
+        let keys = targets.confirmedKeys(of: id)
+        confirmed = keys
+        return keys
+    }
+
+    /// Whoever keeps the confirmed keys is about to change them, and has to copy them while they are here, too.
+    func endWindow() { confirmed = nil }
+
+    /// Additions less removals.
+    var balance: Int {
+        changes.values.reduce(0) { $0 + ($1 == .added ? 1 : $1 == .removed ? -1 : 0) }
+    }
+
+    func takeChanges() -> TargetChange {
+        var result = TargetChange(resumeToken: resumeToken, isCurrent: isCurrent)
+        for (path, change) in changes {
+            switch change {
+            case .added: result.added.insert(path)
+            case .modified: result.modified.insert(path)
+            case .removed: result.removed.insert(path)
+            }
+        }
+        discardChanges()
+        return result
+    }
+}
+
+/// A document that came between two snapshots, or its absence, and for which targets.
+struct ReceivedDocument {
+    private(set) var document: CachedDocument
+    private(set) var targets: TargetIDs
+
+    init(document: CachedDocument, _ id: Int) {
+        self.document = document
+        targets = TargetIDs(id)
+    }
+
+    /// Within one window the newest word on a document counts, whichever target it came for and in which order.
+    mutating func take(_ other: CachedDocument, for id: Int) {
+        targets.insert(id)
+        // A deletion without a version is always believed: it says that nothing is known.
+        if other.version == .never || other.version >= document.version { document = other }
+    }
+}
+
+/// A set of targets, which has one element for almost every document.
+struct TargetIDs {
+    private let first: Int
+    private var others: Set<Int>?
+
+    init(_ id: Int) { first = id }
+
+    mutating func insert(_ id: Int) {
+        if id != first { others = (others ?? []).union([id]) }
+    }
+
+    func contains(_ id: Int) -> Bool { id == first || others?.contains(id) ?? false }
+}
