@@ -33,6 +33,8 @@ package enum SyncEvent: Sendable {
 
 package enum SyncTimer: String, Sendable, Hashable, CaseIterable {
     case onlineState, watchBackoff, watchIdle, writerBackoff, writerIdle, recovery
+    /// The stream may have told of a write before its acknowledgement came, and have nothing to tell any more.
+    case overdue
 }
 
 package struct ListenerOptions: Sendable, Hashable {

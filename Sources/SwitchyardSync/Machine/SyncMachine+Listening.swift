@@ -82,11 +82,13 @@ extension SyncMachine {
     }
 
     /// Takes changed documents into all views, tells listeners, and notes what views show.
-    func raise(_ changes: LocalStore.Documents, _ event: RemoteEvent? = nil) {
+    ///
+    /// - Parameter version: Up to when the stream has told everything, where that is to count without an event.
+    func raise(_ changes: LocalStore.Documents, _ event: RemoteEvent? = nil, toldUpTo version: Timestamp? = nil) {
         var snapshots: [ViewSnapshot] = []
         for target in queriesByTarget.keys.sorted() {
             for query in queriesByTarget[target] ?? [] {
-                guard let snapshot = update(query, changes, event) else { continue }
+                guard let snapshot = update(query, changes, event, toldUpTo: version) else { continue }
                 snapshots.append(snapshot)
             }
         }
@@ -101,10 +103,12 @@ extension SyncMachine {
         }
     }
 
-    private func update(_ query: LiveQuery, _ changes: LocalStore.Documents, _ event: RemoteEvent?) -> ViewSnapshot? {
+    private func update(
+        _ query: LiveQuery, _ changes: LocalStore.Documents, _ event: RemoteEvent?, toldUpTo version: Timestamp?
+    ) -> ViewSnapshot? {
         guard var open = views.removeValue(forKey: query) else { return nil }
         var changes = changes
-        let overdue = event.map { open.view.overdue(at: $0.version) } ?? [:]
+        let overdue = (event?.version ?? version).map { open.view.overdue(at: $0) } ?? [:]
         changes.merge(overdue) { new, _ in new }
         var draft = open.view.beginDraft()
         open.view.draft(changes, in: &draft, overdue: Set(overdue.keys))
@@ -114,6 +118,10 @@ extension SyncMachine {
         let outcome = open.view.apply(
             draft, event?.targetChanges[open.target], awaitsRequery: event?.mismatches[open.target] != nil)
         let target = open.target
+        if !hasOverdueTimer, !open.view.overdue(at: local.globals.lastSnapshotVersion).isEmpty {
+            hasOverdueTimer = true
+            emit(.schedule(.overdue, .seconds(2)))
+        }
         views[query] = open
         trackLimbo(outcome, of: target)
         return outcome.snapshot

@@ -26,7 +26,7 @@ extension SyncMachine {
         }
     }
 
-    private func finish(_ batch: QueuedBatch, _ result: Result<CommitResult, StorageError>) {
+    func finish(_ batch: QueuedBatch, _ result: Result<CommitResult, StorageError>) {
         if let token = writeTokens.removeValue(forKey: batch.number) { emit(.writeFinished(token, result)) }
         guard !waits.isEmpty else { return }
         let first: Int
@@ -181,45 +181,6 @@ extension SyncMachine {
         switch error.code {
         case .cancelled, .unknown, .internal, .unauthenticated, .aborted: false
         default: !error.isRetryable
-        }
-    }
-
-    // MARK: The queue as the user sees it
-
-    func cancelWrite(_ id: String) {
-        attempt { [unowned self] () throws(StorageError) in
-            guard let batch = try local.batches().first(where: { $0.id == id }), !isSent(batch) else { return }
-            let changes = try local.reject(batch, keeping: nil)
-            pipeline.removeAll { $0.number == batch.number }
-            ahead.removeAll { $0.number == batch.number }
-            finish(batch, .failure(StorageError(.cancelled, "The write was cancelled before it was sent.")))
-            emit(.queueChanged(.left(batch)))
-            raise(changes)
-        }
-    }
-
-    /// Whether a batch is, or once was, on its way.
-    func isSent(_ batch: QueuedBatch) -> Bool { batch.number <= sentUpTo }
-
-    func retryWrites() {
-        writerFailures = 0
-        if writer == .waiting {
-            emit(.cancel(.writerBackoff))
-            openWriter()
-        } else {
-            fillPipeline()
-        }
-    }
-
-    func resolveRefused(_ id: String, requeuing writes: [DocumentWrite]?, at time: Timestamp) {
-        attempt { [unowned self] () throws(StorageError) in
-            guard try local.removeRefused(id) else { return }
-            emit(.refusedChanged)
-            guard let writes else { return }
-            let (batch, changes) = try local.write(writes, at: time)
-            emit(.queueChanged(.added(batch)))
-            raise(changes)
-            fillPipeline()
         }
     }
 }

@@ -17,6 +17,7 @@ package final class SyncMachine {
     /// The queries on each target, in the order of their coming.
     var queriesByTarget: [Int: [LiveQuery]] = [:]
     var inSyncListeners: [Int] = []
+    var hasOverdueTimer = false
 
     // The stream of changes
     var watch = StreamState.stopped
@@ -120,6 +121,9 @@ package final class SyncMachine {
         case .writerBackoff: if writer == .waiting { openWriter() }
         case .writerIdle: if writer == .open, pipeline.isEmpty { closeWriter() }
         case .recovery: recover()
+        case .overdue:
+            hasOverdueTimer = false
+            raise([:], toldUpTo: local.globals.lastSnapshotVersion)
         }
     }
 

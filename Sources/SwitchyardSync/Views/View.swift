@@ -126,7 +126,7 @@ struct View {
     /// Acknowledged documents that a snapshot of `version` should have shown. The server has them differently by now, or
     /// not in this result, and says nothing: from here on they are to be treated as any other document.
     func overdue(at version: Timestamp) -> LocalStore.Documents {
-        guard isCurrent else { return [:] }
+        guard isCurrent, !awaited.isEmpty else { return [:] }
         return awaited.filter { $0.value.updateTime ?? .never <= version }
     }
 

@@ -94,4 +94,30 @@ import Testing
         #expect(bench.snapshots.count == 2)
         for snapshot in bench.snapshots { #expect(snapshot.documents.first?["n"] == 2) }
     }
+
+    @Test func `An acknowledgement that comes after the stream has told of the write is not waited for without end`()
+        throws
+    {
+        let bench = try TestBench()
+        var query = try Query(in: "rooms").ordered(by: "n")
+        query.limit = .first(2)
+        bench.feed(.listen(1, .query(query), ListenerOptions()))
+        bench.answer(2, [("rooms/a", ["n": 1]), ("rooms/b", ["n": 2])], at: 1000)
+        bench.feed(.write(1, [try .set("rooms/c", ["n": 0])], at: Timestamp(microseconds: 5)))
+        #expect(bench.snapshots.last?.documents.map(\.path) == ["rooms/c", "rooms/a"])
+        // Another device has moved the document away meanwhile, so it is no result, and the stream is silent about it.
+        bench.feed(.watched(.snapshot(version: Timestamp(microseconds: 3000))))
+        bench.feed(.committed(CommitResult(commitTime: Timestamp(microseconds: 2000))))
+        #expect(bench.machine.activeLimboTargets.isEmpty)
+        bench.feed(.timer(.overdue))
+        #expect(bench.machine.activeLimboTargets == ["rooms/c": 1])
+        bench.feed(.watched(.added([1])))
+        let moved = DocumentSnapshot.existing("rooms/c", ["n": 9], updateTime: Timestamp(microseconds: 2500))
+        bench.feed(.watched(.changed(moved, targets: [1])))
+        bench.feed(.watched(.current([1], token: [1])))
+        bench.feed(.watched(.snapshot(version: Timestamp(microseconds: 4000))))
+        let newest = try #require(bench.snapshots.last)
+        #expect(newest.documents.map(\.path) == ["rooms/a", "rooms/b"])
+        #expect(!newest.hasPendingWrites && !newest.isFromCache)
+    }
 }

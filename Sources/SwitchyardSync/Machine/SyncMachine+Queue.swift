@@ -1,0 +1,41 @@
+import Switchyard
+
+/// What the user decides about the queue.
+extension SyncMachine {
+    func cancelWrite(_ id: String) {
+        attempt { [unowned self] () throws(StorageError) in
+            guard let batch = try local.batches().first(where: { $0.id == id }), !isSent(batch) else { return }
+            let changes = try local.reject(batch, keeping: nil)
+            pipeline.removeAll { $0.number == batch.number }
+            ahead.removeAll { $0.number == batch.number }
+            finish(batch, .failure(StorageError(.cancelled, "The write was cancelled before it was sent.")))
+            emit(.queueChanged(.left(batch)))
+            raise(changes)
+        }
+    }
+
+    /// Whether a batch is, or once was, on its way.
+    func isSent(_ batch: QueuedBatch) -> Bool { batch.number <= sentUpTo }
+
+    func retryWrites() {
+        writerFailures = 0
+        if writer == .waiting {
+            emit(.cancel(.writerBackoff))
+            openWriter()
+        } else {
+            fillPipeline()
+        }
+    }
+
+    func resolveRefused(_ id: String, requeuing writes: [DocumentWrite]?, at time: Timestamp) {
+        attempt { [unowned self] () throws(StorageError) in
+            guard try local.removeRefused(id) else { return }
+            emit(.refusedChanged)
+            guard let writes else { return }
+            let (batch, changes) = try local.write(writes, at: time)
+            emit(.queueChanged(.added(batch)))
+            raise(changes)
+            fillPipeline()
+        }
+    }
+}
