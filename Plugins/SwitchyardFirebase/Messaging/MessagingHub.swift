@@ -1,4 +1,5 @@
 import Switchyard
+import SwitchyardBytes
 import Synchronization
 
 /// The streams of a messaging client: each message once, the token as it changes, all in order.
@@ -17,10 +18,9 @@ final class MessagingHub: Sendable {
         var seen: Set<String> = []
         var order: [String] = []
         var isShutDown = false
-        var deliveries: [@Sendable () -> Void] = []
-        var isDelivering = false
     }
     private let box = Mutex(State())
+    private let deliveries = DeliveryQueue()
     private static let memory = 1000
 
     func checkOpen() throws(MessagingError) {
@@ -38,78 +38,63 @@ final class MessagingHub: Sendable {
             if box.messages.isEmpty {
                 box.unheard.append(message)
             } else {
-                for listener in box.messages.values { box.deliveries.append { listener.yield(message) } }
+                deliveries.add(box.messages.values.map { listener in { listener.yield(message) } })
             }
         }
-        deliver()
+        deliveries.drain()
     }
 
     func tell(_ token: MessagingToken?) {
         box.withLock { box in
             guard token != box.token else { return }
             box.token = token
-            for listener in box.tokens.values { box.deliveries.append { listener.yield(token) } }
+            deliveries.add(box.tokens.values.map { listener in { listener.yield(token) } })
         }
-        deliver()
+        deliveries.drain()
     }
 
     func listen(messages listener: Messages) -> @Sendable () -> Void {
         let id = box.withLock { box -> Int? in
             guard !box.isShutDown else {
-                box.deliveries.append { listener.finish(throwing: Self.over) }
+                deliveries.add([{ listener.finish(throwing: Self.over) }])
                 return nil
             }
             box.lastListener += 1
             box.messages[box.lastListener] = listener
-            for message in box.unheard { box.deliveries.append { listener.yield(message) } }
+            deliveries.add(box.unheard.map { message in { listener.yield(message) } })
             box.unheard = []
             return box.lastListener
         }
-        deliver()
+        deliveries.drain()
         return { [weak self] in if let id { self?.box.withLock { _ = $0.messages.removeValue(forKey: id) } } }
     }
 
     func listen(tokens listener: Tokens) -> @Sendable () -> Void {
         let id = box.withLock { box -> Int? in
             guard !box.isShutDown else {
-                box.deliveries.append { listener.finish(throwing: Self.over) }
+                deliveries.add([{ listener.finish(throwing: Self.over) }])
                 return nil
             }
             box.lastListener += 1
             box.tokens[box.lastListener] = listener
             let token = box.token
-            box.deliveries.append { listener.yield(token) }
+            deliveries.add([{ listener.yield(token) }])
             return box.lastListener
         }
-        deliver()
+        deliveries.drain()
         return { [weak self] in if let id { self?.box.withLock { _ = $0.tokens.removeValue(forKey: id) } } }
     }
 
     func shutDown() {
         box.withLock { box in
             box.isShutDown = true
-            for listener in box.messages.values { box.deliveries.append { listener.finish(throwing: Self.over) } }
-            for listener in box.tokens.values { box.deliveries.append { listener.finish(throwing: Self.over) } }
+            deliveries.add(box.messages.values.map { listener in { listener.finish(throwing: Self.over) } })
+            deliveries.add(box.tokens.values.map { listener in { listener.finish(throwing: Self.over) } })
             box.messages = [:]
             box.tokens = [:]
         }
-        deliver()
+        deliveries.drain()
     }
 
     private static let over = MessagingError(.shutDown, "The client was shut down.")
-
-    /// Outside of the lock, and by one thread at a time.
-    private func deliver() {
-        while true {
-            let deliveries = box.withLock { box -> [@Sendable () -> Void] in
-                guard !box.isDelivering, !box.deliveries.isEmpty else { return [] }
-                box.isDelivering = true
-                defer { box.deliveries = [] }
-                return box.deliveries
-            }
-            guard !deliveries.isEmpty else { return }
-            for delivery in deliveries { delivery() }
-            box.withLock { $0.isDelivering = false }
-        }
-    }
 }

@@ -100,7 +100,7 @@ extension MockAccounts {
         let user = try edit(refreshToken) { state, userID, _ in
             state.enrollments[id] = Enrollment(userID: userID, kind: kind, key: key)
         }
-        let text = OneTimeCode.base32(key)
+        let text = Base32.encode(key)
         let label = PercentCoding.encode(user.email ?? user.id)
         return SecondFactorEnrollment(
             kind: kind, sharedKey: Secret(text),
@@ -114,7 +114,7 @@ extension MockAccounts {
             guard let known = state.enrollments[enrollment.session.reveal()], known.userID == id else {
                 throw AuthError(.codeExpired, "The second factor is no longer being set up; begin again.")
             }
-            guard OneTimeCode.accepts(code, key: known.key, at: now) else { throw .wrongProof }
+            guard OneTimeCode.step(of: code.reveal(), key: known.key, at: now.seconds) != nil else { throw .wrongProof }
             state.enrollments[enrollment.session.reveal()] = nil
             let factor = SecondFactor(id: RandomID.make(), kind: known.kind, displayName: name)
             state.accounts[id]?.factors.append(MockAccount.Factor(factor: factor, key: known.key))

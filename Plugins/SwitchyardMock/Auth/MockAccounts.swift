@@ -126,8 +126,8 @@ public final class MockAccounts: Sendable {
 
     /// The code that an authenticator app shows for a key; with `stepsAhead`, the one that it will show later.
     public func oneTimeCode(for sharedKey: Secret, stepsAhead: Int = 0) -> Secret? {
-        OneTimeCode.bytes(base32: sharedKey.reveal()).map {
-            OneTimeCode.code(key: $0, at: now(), stepsAhead: Int64(stepsAhead))
+        Base32.decode(sharedKey.reveal()).map {
+            Secret(OneTimeCode.code(key: $0, step: OneTimeCode.step(at: now().seconds) + Int64(stepsAhead)))
         }
     }
 

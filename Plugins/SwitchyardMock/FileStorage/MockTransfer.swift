@@ -1,5 +1,6 @@
 import Foundation
 import Switchyard
+import SwitchyardBytes
 import Synchronization
 
 /// A transfer that is under way: takes one step after the other until it is done, paused or given up.
@@ -19,7 +20,7 @@ final class MockTransfer: FileTransferControls {
     }
 
     private let state: Mutex<State>
-    private let outcome = Promise<FileMetadata, FileStorageError>(cancellation: .cancelledTransfer)
+    private let outcome = Promise<Result<FileMetadata, FileStorageError>>()
     private let deliveries = DeliveryQueue()
     private let task = TaskBox()
 
@@ -114,7 +115,7 @@ final class MockTransfer: FileTransferControls {
             let id = state.withLock { state in
                 state.lastListener += 1
                 let progress = state.progress
-                let isOver = outcome.outcome != nil
+                let isOver = outcome.present != nil
                 if !isOver { state.listeners[state.lastListener] = continuation }
                 deliveries.add([
                     {
@@ -130,9 +131,9 @@ final class MockTransfer: FileTransferControls {
     }
 
     func result() async throws(FileStorageError) -> FileMetadata {
-        let result = await outcome.value()
-        if Task.isCancelled, outcome.outcome == nil { await cancel() }
-        return try result.get()
+        let result = await outcome.value
+        if Task.isCancelled, outcome.present == nil { await cancel() }
+        return try (result ?? .failure(.cancelledTransfer)).get()
     }
 
     func pause() async {
@@ -148,7 +149,7 @@ final class MockTransfer: FileTransferControls {
 
     func cancel() async {
         task.cancel()
-        _ = await Task { await outcome.value() }.value
+        _ = await Task { await outcome.value }.value
     }
 }
 

@@ -127,7 +127,7 @@ enum WriteCoding {
             guard let id = json["id"]?.string, let batch = json["batch"].flatMap(batch),
                 let time = json["at"].flatMap(DocumentCoding.time)
             else { return nil }
-            let answer = MockWriteQueue.Answer(cancellation: StorageError(.cancelled, "The call was cancelled."))
+            let answer = MockWriteQueue.Answer()
             var item = MockWriteQueue.Item(id: id, batch: batch, queuedAt: time, answer: answer)
             item.attempts = json["attempts"]?.int ?? 0
             return item

@@ -1,5 +1,6 @@
 import Foundation
 import Switchyard
+import SwitchyardBytes
 import Synchronization
 
 /// The documents of one project as its server has them, and the devices that look at them.

@@ -1,4 +1,5 @@
 import Switchyard
+import SwitchyardBytes
 
 /// What a client's calls need of its device, inside of the database's lock.
 extension MockDevice {
@@ -30,7 +31,7 @@ extension MockDevice {
     func enqueue(
         _ batch: WriteBatch, _ id: String, _ now: Timestamp, _ server: DocumentTable, hasTakenEffect: Bool = false
     ) -> (WriteReceipt, [Action]) {
-        let answer = MockWriteQueue.Answer(cancellation: StorageError(.cancelled, "The call was cancelled."))
+        let answer = MockWriteQueue.Answer()
         var item = MockWriteQueue.Item(id: id, batch: batch, queuedAt: now, answer: answer)
         if hasTakenEffect {
             item.attempts = 1
@@ -38,7 +39,11 @@ extension MockDevice {
             item.hasTakenEffect = true
         }
         let actions = queue.append(item) + changed(Array(Set(batch.writes.map(\.path))), server)
-        return (WriteReceipt(batchID: id) { await answer.value() }, actions)
+        return (
+            WriteReceipt(batchID: id) {
+                await answer.value ?? .failure(StorageError(.cancelled, "The call was cancelled."))
+            }, actions
+        )
     }
 
     /// The write to send now; without one, nobody is sending any more.

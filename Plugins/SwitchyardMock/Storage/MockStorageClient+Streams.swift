@@ -1,4 +1,5 @@
 public import Switchyard
+import SwitchyardBytes
 
 extension MockStorageClient {
     public func snapshots(

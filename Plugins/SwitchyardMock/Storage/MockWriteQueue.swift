@@ -1,9 +1,10 @@
 import Switchyard
+import SwitchyardBytes
 
 /// The writes of one device that wait for the server, and those that it refused. Belongs to a ``MockDevice``.
 final class MockWriteQueue {
     typealias Action = DeliveryQueue.Action
-    typealias Answer = Promise<WriteReceipt.Acknowledgement, StorageError>
+    typealias Answer = Promise<Result<WriteReceipt.Acknowledgement, StorageError>>
 
     struct Item {
         let id: String

@@ -1,3 +1,5 @@
+import SwitchyardBytes
+
 /// Tells an observer of every call, stream and transfer, and how long it took. Changes nothing about them.
 ///
 /// What happens below a client — a connection that is repaired, a token that is fetched — its provider reports to the

@@ -53,12 +53,18 @@ struct Person: Sendable {
             try await auth.signIn(email: email, password: password)
         }
     }
+}
 
-    /// An auth client on another device, with this person signed in.
-    func auth(_ factory: InfrastructureFactory, _ site: ConfiguredSite) async throws -> any AuthClient {
-        let auth = try await factory.createAuthClient(provider: site.provider(of: .auth))
-        try await signIn(on: auth)
-        return auth
+extension ConfiguredSite {
+    /// A client for `service` on another device, where `person` is signed in.
+    fileprivate func client<Client>(
+        for service: InfrastructureService, of person: Person,
+        _ make: (InfrastructureFactory, InfrastructureProvider, any AuthClient) async throws -> Client
+    ) async throws -> Client {
+        let factory = makeFactory()
+        let auth = try await factory.createAuthClient(provider: provider(of: .auth))
+        try await person.signIn(on: auth)
+        return try await make(factory, provider(of: service), auth)
     }
 }
 
@@ -68,9 +74,9 @@ private struct ConfiguredStorage: StorageHarness {
     let person: Person
 
     func makeStorageClient() async throws -> any StorageClient {
-        let factory = site.makeFactory()
-        return try await factory.createStorageClient(
-            provider: site.provider(of: .storage), auth: person.auth(factory, site))
+        try await site.client(for: .storage, of: person) { factory, provider, auth in
+            try await factory.createStorageClient(provider: provider, auth: auth)
+        }
     }
 }
 
@@ -89,9 +95,9 @@ private struct ConfiguredFiles: FileHarness {
     let person: Person
 
     func makeFileClient() async throws -> any FileStorageClient {
-        let factory = site.makeFactory()
-        return try await factory.createFileStorageClient(
-            provider: site.provider(of: .files), auth: person.auth(factory, site))
+        try await site.client(for: .files, of: person) { factory, provider, auth in
+            try await factory.createFileStorageClient(provider: provider, auth: auth)
+        }
     }
 }
 
@@ -101,9 +107,9 @@ private struct ConfiguredMessaging: MessagingHarness {
     let person: Person
 
     func makeMessagingClient() async throws -> any MessagingClient {
-        let factory = site.makeFactory()
-        return try await factory.createMessagingClient(
-            provider: site.provider(of: .messaging), auth: person.auth(factory, site))
+        try await site.client(for: .messaging, of: person) { factory, provider, auth in
+            try await factory.createMessagingClient(provider: provider, auth: auth)
+        }
     }
 
     func payload(_ message: RemoteMessage) throws -> RemotePayload {

@@ -11,6 +11,7 @@ package actor SyncEngine {
     let clock: any Clock<Duration>
     private let now: @Sendable () -> Timestamp
     let chance: @Sendable () -> Double
+    private let report: @Sendable (InfrastructureEvent.Kind) -> Void
     private var owner: QueueOwner
     /// Outlives the machine, which clearing replaces.
     private var isNetworkEnabled = true
@@ -48,6 +49,7 @@ package actor SyncEngine {
     package init(
         driver: any SyncDriver, policy: CachePolicy, userID: String?, clock: any Clock<Duration>,
         now: @escaping @Sendable () -> Timestamp, chance: @escaping @Sendable () -> Double,
+        report: @escaping @Sendable (InfrastructureEvent.Kind) -> Void = { _ in },
         storage: @escaping @Sendable () throws(StorageError) -> any SyncStore
     ) {
         self.driver = driver
@@ -55,6 +57,7 @@ package actor SyncEngine {
         self.clock = clock
         self.now = now
         self.chance = chance
+        self.report = report
         self.storage = storage
         owner = QueueOwner(userID)
     }
@@ -94,7 +97,10 @@ package actor SyncEngine {
             case .waitFinished(let token, let result): waits.removeValue(forKey: token)?.resolve(result)
             case .queueChanged(let change): queueChanges.append(change)
             case .refusedChanged: showsRefusals = true
-            case .openWatch: openWatch()
+            case .openWatch:
+                let failures = openMachine?.watchFailures ?? 0
+                if failures > 0 { report(.reconnect(operation: "live streams", attempt: failures)) }
+                openWatch()
             case .sendWatch(let request): connection?.send(request)
             case .closeWatch: closeWatch()
             case .openWriter: openWriter()

@@ -1,4 +1,5 @@
 public import Switchyard
+import SwitchyardBytes
 import Synchronization
 
 extension SyncedStorageClient {

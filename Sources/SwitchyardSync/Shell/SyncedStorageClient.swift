@@ -1,5 +1,6 @@
 import Foundation
 public import Switchyard
+import SwitchyardBytes
 import Synchronization
 
 /// Documents with a cache, live queries and a queue of writes, over whatever server a ``SyncDriver`` speaks to.
@@ -22,13 +23,15 @@ public final class SyncedStorageClient: StorageClient {
     ///   - userID: Whose queue of writes it is; see ``setUser(_:)``.
     ///   - clock: What pauses are measured with.
     ///   - now: The time of day, which writes are stamped with while they wait; the system's when left out.
+    ///   - observer: Told when a lost connection is being repaired underneath the streams.
     public convenience init(
         driver: any SyncDriver, storage: SyncStorage = .memory, userID: String? = nil,
         clock: any Clock<Duration> = ContinuousClock(),
-        now: (@Sendable () -> Timestamp)? = nil
+        now: (@Sendable () -> Timestamp)? = nil, observer: any InfrastructureObserver = SilentObserver()
     ) {
         self.init(
-            driver: driver, storage: storage, userID: userID, clock: clock, now: now ?? { Timestamp(Date()) }
+            driver: driver, storage: storage, userID: userID, clock: clock, now: now ?? { Timestamp(Date()) },
+            observer: observer
         ) {
             Double.random(in: 0..<1)
         }
@@ -38,7 +41,8 @@ public final class SyncedStorageClient: StorageClient {
     ///   the same moment.
     package init(
         driver: any SyncDriver, storage: SyncStorage, userID: String?, clock: any Clock<Duration>,
-        now: @escaping @Sendable () -> Timestamp, chance: @escaping @Sendable () -> Double
+        now: @escaping @Sendable () -> Timestamp, observer: any InfrastructureObserver = SilentObserver(),
+        chance: @escaping @Sendable () -> Double
     ) {
         self.driver = driver
         var capabilities = driver.capabilities
@@ -46,7 +50,10 @@ public final class SyncedStorageClient: StorageClient {
         capabilities.liveStreams = true
         self.capabilities = capabilities
         engine = SyncEngine(
-            driver: driver, policy: storage.policy, userID: userID, clock: clock, now: now, chance: chance
+            driver: driver, policy: storage.policy, userID: userID, clock: clock, now: now, chance: chance,
+            report: { [provider = driver.provider] kind in
+                observer.observe(InfrastructureEvent(service: .storage, provider: provider, kind: kind))
+            }
         ) { () throws(StorageError) in
             try storage.open()
         }

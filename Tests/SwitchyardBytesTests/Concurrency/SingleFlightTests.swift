@@ -136,7 +136,7 @@ struct SingleFlightTests {
     }
 
     @Test func `Thousands of waiters that come and go leave nothing behind`() async throws {
-        var generator = SeededGenerator(3)
+        var generator = SeededGenerator(seed: 3)
         for round in 0..<300 {
             let operation = Operation()
             let waiters = (0..<Int.random(in: 1...8, using: &generator)).map { _ in wait(operation) }

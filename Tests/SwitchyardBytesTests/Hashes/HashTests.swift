@@ -84,6 +84,35 @@ struct HashTests {
         #expect(Hex.encode(hmac.code()) == code)
     }
 
+    /// RFC 2202, section 3.
+    private static let olderCodes: [([UInt8], [UInt8], String)] = [
+        ([UInt8](repeating: 0x0B, count: 20), Array("Hi There".utf8), "b617318655057264e28bc0b6fb378c8ef146be00"),
+        (Array("Jefe".utf8), Array("what do ya want for nothing?".utf8), "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79"),
+        (
+            [UInt8](repeating: 0xAA, count: 80), Array("Test Using Larger Than Block-Size Key - Hash Key First".utf8),
+            "aa4ae5e15272d00e95705637ce8a3b55ed402112"
+        ),
+    ]
+
+    @Test(arguments: olderCodes) func `HMAC-SHA-1 has the codes of its standard`(
+        _ key: [UInt8], _ text: [UInt8], _ code: String
+    ) { #expect(Hex.encode(HMACSHA1.code(for: text, key: key)) == code) }
+
+    @Test func `The codes of authenticator apps are those of RFC 6238`() {
+        let key = Array("12345678901234567890".utf8)
+        let vectors: [(Int64, String)] = [
+            (59, "287082"), (1_111_111_109, "081804"), (1_234_567_890, "005924"), (20_000_000_000, "353130"),
+        ]
+        for (seconds, code) in vectors {
+            let step = OneTimeCode.step(at: seconds)
+            #expect(OneTimeCode.code(key: key, step: step) == code)
+            for late in [-30, 0, 30] as [Int64] {
+                #expect(OneTimeCode.step(of: code, key: key, at: seconds + late) == step)
+            }
+            #expect(OneTimeCode.step(of: code, key: key, at: seconds + 90) == nil)
+        }
+    }
+
     @Test func `Codes are equal only byte for byte`() {
         #expect(HMACSHA256.areEqual([1, 2, 3] as [UInt8], [1, 2, 3]))
         #expect(!HMACSHA256.areEqual([1, 2, 3] as [UInt8], [1, 2, 4]))

@@ -8,7 +8,7 @@ struct JSONPropertyTests {
         JSONWritingOptions(), .init(sortsKeys: true), .init(isPretty: true), .init(sortsKeys: true, isPretty: true),
     ])
     func `Any value survives being written and parsed`(_ layout: JSONWritingOptions) throws {
-        var random = SeededGenerator(11)
+        var random = SeededGenerator(seed: 11)
         for _ in 0..<500 {
             let value = JSONSamples.value(&random)
             let back = try JSON(parsing: value.bytes(layout))
@@ -18,7 +18,7 @@ struct JSONPropertyTests {
     }
 
     @Test func `Any value survives the coders, Foundation's included`() throws {
-        var random = SeededGenerator(12)
+        var random = SeededGenerator(seed: 12)
         for _ in 0..<150 {
             let value: JSON = ["v": JSONSamples.value(&random, depth: 3)]
             let canonical = value.bytes(.init(sortsKeys: true))
@@ -30,7 +30,7 @@ struct JSONPropertyTests {
     }
 
     @Test func `Any Double comes back to the bit`() throws {
-        var random = SeededGenerator(13)
+        var random = SeededGenerator(seed: 13)
         for _ in 0..<20_000 {
             let number = JSONSamples.double(&random)
             if try JSON(parsing: JSON.number(number).bytes()) != .number(number) {
@@ -40,7 +40,7 @@ struct JSONPropertyTests {
     }
 
     @Test func `Decimal literals round as the standard library does`() throws {
-        var random = SeededGenerator(14)
+        var random = SeededGenerator(seed: 14)
         for _ in 0..<20_000 {
             let digits = (0..<Int.random(in: 1...25, using: &random)).map { _ in
                 String(Int.random(in: 0...9, using: &random))
@@ -52,7 +52,7 @@ struct JSONPropertyTests {
     }
 
     @Test func `Any Int64 comes back exactly`() throws {
-        var random = SeededGenerator(15)
+        var random = SeededGenerator(seed: 15)
         for _ in 0..<20_000 {
             let number = Int64(bitPattern: random.next()) >> Int64.random(in: 0...63, using: &random)
             if try JSON(parsing: String(number)) != .integer(number) { Issue.record("lost \(number)") }
@@ -62,7 +62,7 @@ struct JSONPropertyTests {
     /// Thousands of texts that are nearly JSON. What is accepted must mean the same when it is written again; everything
     /// else must be refused at a place inside the text. The stream and the decoder must agree.
     @Test func `Damaged texts are refused or understood, never worse`() {
-        var random = SeededGenerator(16)
+        var random = SeededGenerator(seed: 16)
         let seeds = (JSONCase.accepted.map(\.bytes) + (0..<40).map { _ in JSONSamples.value(&random).bytes() })
             .filter { $0.count < 400 }
         var accepted = 0

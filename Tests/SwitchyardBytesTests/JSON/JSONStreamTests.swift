@@ -1,4 +1,5 @@
 import SwitchyardBytes
+import SwitchyardTestSupport
 import Testing
 
 struct JSONStreamTests {
@@ -152,7 +153,7 @@ struct JSONStreamTests {
     }
 
     @Test func `Random documents in random chunks come back whole`() throws {
-        var random = SeededGenerator(5)
+        var random = SeededGenerator(seed: 5)
         for _ in 0..<200 {
             let elements = (0..<Int.random(in: 0...6, using: &random)).map { _ in JSONSamples.value(&random) }
             let text = JSON.array(elements).bytes(.init(isPretty: .random(using: &random)))

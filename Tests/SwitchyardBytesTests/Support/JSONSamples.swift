@@ -1,4 +1,5 @@
 import SwitchyardBytes
+import SwitchyardTestSupport
 
 /// Values made up from a generator.
 enum JSONSamples {

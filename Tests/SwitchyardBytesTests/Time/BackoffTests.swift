@@ -1,4 +1,5 @@
 import SwitchyardBytes
+import SwitchyardTestSupport
 import Testing
 
 struct BackoffTests {
@@ -7,7 +8,7 @@ struct BackoffTests {
 
     /// The delays of attempts that fail at once.
     private func delays(_ backoff: inout Backoff, _ count: Int, seed: UInt64 = 1) -> [Duration] {
-        var generator = SeededGenerator(seed)
+        var generator = SeededGenerator(seed: seed)
         var now = start
         return (0..<count).map { _ in
             let delay = backoff.next(now: now, using: &generator)
@@ -43,7 +44,7 @@ struct BackoffTests {
     }
 
     @Test func `The time an attempt took is subtracted`() {
-        var generator = SeededGenerator(1)
+        var generator = SeededGenerator(seed: 1)
         var backoff = Backoff(steady, now: start)
         #expect(backoff.next(now: start, using: &generator) == .zero)
         #expect(backoff.next(now: start + .seconds(0.25), using: &generator) == .seconds(0.75))
@@ -53,7 +54,7 @@ struct BackoffTests {
     }
 
     @Test func `A server's wish is a minimum from now, also for the immediate retry`() {
-        var generator = SeededGenerator(1)
+        var generator = SeededGenerator(seed: 1)
         var backoff = Backoff(steady, now: start)
         #expect(backoff.next(now: start, atLeast: .seconds(5), using: &generator) == .seconds(5))
         #expect(backoff.next(now: start + .seconds(5), atLeast: .seconds(0.5), using: &generator) == .seconds(1))

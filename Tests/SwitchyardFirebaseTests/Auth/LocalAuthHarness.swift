@@ -124,27 +124,11 @@ final class LocalAuthHarness: AuthHarness {
 
     func secondFactorCode(for sharedKey: Secret) async throws -> Secret {
         let step = codes.withLock { codes in
-            let step = max(clock.now.seconds / TimedCode.period, (codes[sharedKey] ?? 0) + 1)
+            let step = max(clock.now.seconds / OneTimeCode.period, (codes[sharedKey] ?? 0) + 1)
             codes[sharedKey] = step
             return step
         }
-        return Secret(TimedCode.code(key: Self.decodeBase32(sharedKey.reveal()), step: step))
-    }
-
-    private static func decodeBase32(_ text: String) -> [UInt8] {
-        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
-        var (word, bits, bytes) = (0, 0, [UInt8]())
-        for letter in text.utf8 {
-            guard let value = letters.firstIndex(of: letter) else { continue }
-            word = word << 5 | value
-            bits += 5
-            if bits >= 8 {
-                bits -= 8
-                bytes.append(UInt8(word >> bits & 255))
-                word &= (1 << bits) - 1
-            }
-        }
-        return bytes
+        return Secret(OneTimeCode.code(key: Base32.decode(sharedKey.reveal()) ?? [], step: step))
     }
 
     func expireAccessToken(of client: any AuthClient) async throws { clock.advance(3600) }

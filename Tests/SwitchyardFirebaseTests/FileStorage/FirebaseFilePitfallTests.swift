@@ -6,7 +6,7 @@ import Testing
 
 @testable import SwitchyardFirebase
 
-/// What the fact sheet warns of, each against a scripted server.
+/// Where Firebase's file storage differs from what one would expect, each against a scripted server.
 @Suite struct FirebaseFilePitfallTests {
     static let root = "https://firebasestorage.googleapis.com/v0/b/demo.firebasestorage.app/o"
 

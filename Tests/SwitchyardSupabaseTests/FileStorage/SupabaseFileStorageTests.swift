@@ -6,7 +6,7 @@ import Testing
 
 @testable import SwitchyardSupabase
 
-/// What the fact sheet warns of, each against a scripted server.
+/// Where Supabase's file storage differs from what one would expect, each against a scripted server.
 @Suite struct SupabaseFileStorageTests {
     private static let root = "https://demo.supabase.co/storage/v1"
     private static let session = "https://demo.supabase.co/storage/v1/upload/resumable/abc"

@@ -30,7 +30,7 @@ import Testing
     }
 
     /// A stream of frames that are mostly right.
-    private func stream(_ random: inout SeededRandom, masked: Bool) -> [UInt8] {
+    private func stream(_ random: inout SeededGenerator, masked: Bool) -> [UInt8] {
         var bytes: [UInt8] = []
         var isInside = false
         for _ in 0..<random.below(12) {
@@ -59,7 +59,7 @@ import Testing
         return bytes
     }
 
-    private func mutate(_ bytes: [UInt8], _ random: inout SeededRandom) -> [UInt8] {
+    private func mutate(_ bytes: [UInt8], _ random: inout SeededGenerator) -> [UInt8] {
         var bytes = bytes
         for _ in 0..<(1 + random.below(3)) where !bytes.isEmpty {
             let place = random.below(bytes.count)
@@ -88,7 +88,7 @@ import Testing
     @Test(arguments: [WebSocketRole.client, .server])
     func `Every cut of a stream gives the same events`(role: WebSocketRole) {
         for seed in 0..<150 {
-            var random = SeededRandom(UInt64(seed))
+            var random = SeededGenerator(seed: UInt64(seed))
             let bytes = stream(&random, masked: role == .server)
             let whole = decode(bytes, role: role)
             #expect(isValid(whole), "seed \(seed)")
@@ -103,7 +103,7 @@ import Testing
     func `Mutated streams end in valid messages or a typed failure, however they are cut`(role: WebSocketRole) {
         var failures: Set<WebSocketViolation> = []
         for seed in 0..<RandomRun.rounds(6000) {
-            var random = SeededRandom(UInt64(seed) &+ 1 << 32)
+            var random = SeededGenerator(seed: UInt64(seed) &+ 1 << 32)
             let bytes = mutate(stream(&random, masked: role == .server), &random)
             let whole = decode(bytes, role: role)
             #expect(isValid(whole), "seed \(seed)")
@@ -118,7 +118,7 @@ import Testing
 
     @Test func `Pure noise is survived`() {
         for seed in 0..<RandomRun.rounds(6000) {
-            var random = SeededRandom(UInt64(seed) &+ 2 << 32)
+            var random = SeededGenerator(seed: UInt64(seed) &+ 2 << 32)
             let bytes = (0..<random.below(200)).map { _ in UInt8(random.below(256)) }
             for role in [WebSocketRole.client, .server] { #expect(isValid(decode(bytes, role: role)), "seed \(seed)") }
         }
@@ -126,7 +126,7 @@ import Testing
 
     @Test func `A machine that has failed takes nothing more`() {
         for seed in 0..<500 {
-            var random = SeededRandom(UInt64(seed) &+ 3_000_000)
+            var random = SeededGenerator(seed: UInt64(seed) &+ 3_000_000)
             let client = MachineHolder(.client, limits: Self.limits)
             let events = client.feed(mutate(stream(&random, masked: false), &random))
             guard case .failed(.violation(let violation)) = events.last else { continue }
@@ -138,7 +138,7 @@ import Testing
 
     @Test func `UTF-8 is judged as the standard library judges it, in any pieces`() {
         for seed in 0..<20_000 {
-            var random = SeededRandom(UInt64(seed) &+ 4_000_000)
+            var random = SeededGenerator(seed: UInt64(seed) &+ 4_000_000)
             var bytes = random.payload(limit: 40, isText: true)
             if random.below(2) == 0, !bytes.isEmpty { bytes[random.below(bytes.count)] = UInt8(random.below(256)) }
             var validator = UTF8Validator()

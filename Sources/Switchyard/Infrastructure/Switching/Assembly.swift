@@ -1,3 +1,5 @@
+import SwitchyardBytes
+
 /// Makes, shares, exchanges and shuts down the clients of one ``Infrastructure``. One change at a time.
 actor Assembly {
     private(set) var configuration: InfrastructureConfiguration

@@ -17,7 +17,7 @@ extension AuthRegister {
             pendingTOTPs.append(pending)
             return [
                 "totpSessionInfo": [
-                    "sharedSecretKey": .string(TimedCode.base32(pending.key)), "verificationCodeLength": 6,
+                    "sharedSecretKey": .string(Base32.encode(pending.key)), "verificationCodeLength": 6,
                     "hashingAlgorithm": "SHA1", "periodSec": 30, "sessionInfo": .string(pending.session),
                     "finalizeEnrollmentTime": .string(
                         AuthRegister.time(milliseconds: (call.seconds + AuthRegister.pendingLifetime) * 1000)),
@@ -47,7 +47,7 @@ extension AuthRegister {
             guard pending.startedAt + AuthRegister.pendingLifetime > call.seconds else {
                 throw AuthFailure("SESSION_EXPIRED")
             }
-            guard let step = TimedCode.step(of: code, key: pending.key, at: call.seconds) else {
+            guard let step = OneTimeCode.step(of: code, key: pending.key, at: call.seconds) else {
                 throw AuthFailure("INVALID_CODE")
             }
             pendingTOTPs.removeAll { $0.session == session }
@@ -132,7 +132,7 @@ extension AuthRegister {
             let code = try call.object("totpVerificationInfo").required("verificationCode", or: "MISSING_CODE")
             guard let found = account.factors.firstIndex(where: { $0.id == id }), let key = account.factors[found].key
             else { throw AuthFailure("MFA_ENROLLMENT_NOT_FOUND") }
-            guard let step = TimedCode.step(of: code, key: key, at: call.seconds),
+            guard let step = OneTimeCode.step(of: code, key: key, at: call.seconds),
                 step > account.factors[found].lastStep ?? .min
             else { throw AuthFailure("INVALID_CODE") }
             account.factors[found].lastStep = step

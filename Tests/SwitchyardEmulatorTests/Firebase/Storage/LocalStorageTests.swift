@@ -6,7 +6,7 @@ import SwitchyardTestSupport
 import SwitchyardWire
 import Testing
 
-/// The local file storage, asked as its sheet says it is asked.
+/// The local file storage, asked as the clients of the vendor ask it.
 @Suite struct LocalStorageTests {
     /// A local Firebase and plain requests to its bucket.
     struct Site: Sendable {

@@ -12,12 +12,12 @@
             /// What could not be written.
             var unsaved: SessionRecord?
             var changes: Int64 = 0
-            var isLeased = false
         }
 
         private let service: String
         private let account: String
         private let state = Mutex(State())
+        private let refreshing = LocalLease()
 
         package init(service: String, account: String = "session") {
             self.service = service
@@ -45,14 +45,7 @@
         }
 
         package func lease(_ clock: any Clock<Duration>) async throws(AuthError) -> SessionLease {
-            try await LeaseWait.acquire(clock) {
-                let isMine = state.withLock { state in
-                    defer { state.isLeased = true }
-                    return !state.isLeased
-                }
-                guard isMine else { return nil }
-                return SessionLease { [self] in state.withLock { $0.isLeased = false } }
-            }
+            try await refreshing.acquire(clock)
         }
 
         private var query: [CFString: Any] {

@@ -5,10 +5,10 @@ package final class MemorySessionStore: SessionStore {
     private struct State {
         var record = SessionRecord.none
         var changes: Int64 = 0
-        var isLeased = false
         var isLocked = false
     }
     private let state = Mutex(State())
+    private let refreshing = LocalLease()
 
     package init() {}
 
@@ -36,13 +36,6 @@ package final class MemorySessionStore: SessionStore {
     }
 
     package func lease(_ clock: any Clock<Duration>) async throws(AuthError) -> SessionLease {
-        try await LeaseWait.acquire(clock) {
-            let isMine = state.withLock { state in
-                defer { state.isLeased = true }
-                return !state.isLeased
-            }
-            guard isMine else { return nil }
-            return SessionLease { [self] in state.withLock { $0.isLeased = false } }
-        }
+        try await refreshing.acquire(clock)
     }
 }

@@ -1,17 +1,20 @@
-/// RFC 2104 over SHA-256, incremental.
-package struct HMACSHA256: Sendable {
-    private var inner = SHA256()
+package typealias HMACSHA1 = HMAC<SHA1Function>
+package typealias HMACSHA256 = HMAC<SHA256Function>
+
+/// RFC 2104 over a hash with blocks of 64 bytes, incremental.
+package struct HMAC<Function: BlockHashFunction>: Sendable {
+    private var inner = BlockHash<Function>()
     private let outerKey: [UInt8]
 
     package init(key: some Collection<UInt8>) {
-        var block = key.count > 64 ? SHA256.digest(of: key) : Array(key)
+        var block = key.count > 64 ? BlockHash<Function>.digest(of: key) : Array(key)
         block.append(contentsOf: repeatElement(0, count: 64 - block.count))
         inner.update(block.map { $0 ^ 0x36 })
         outerKey = block.map { $0 ^ 0x5C }
     }
 
     package static func code(for bytes: some Collection<UInt8>, key: some Collection<UInt8>) -> [UInt8] {
-        var hmac = HMACSHA256(key: key)
+        var hmac = Self(key: key)
         hmac.update(bytes)
         return hmac.code()
     }
@@ -19,7 +22,7 @@ package struct HMACSHA256: Sendable {
     package mutating func update(_ bytes: some Collection<UInt8>) { inner.update(bytes) }
 
     package func code() -> [UInt8] {
-        var outer = SHA256()
+        var outer = BlockHash<Function>()
         outer.update(outerKey)
         outer.update(inner.digest())
         return outer.digest()

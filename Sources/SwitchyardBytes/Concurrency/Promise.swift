@@ -1,17 +1,19 @@
 import Synchronization
 
-/// A value that comes later, and that any number of tasks may wait for.
-final class Promise<Value: Sendable>: Sendable {
+/// A value that comes once, and that any number of tasks may wait for.
+package final class Promise<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
         var waiters: [Int: CheckedContinuation<Value?, Never>] = [:]
-        var lastID = 0
+        var lastWaiter = 0
     }
 
     private let state = Mutex(State())
 
+    package init() {}
+
     /// Only the first value counts.
-    func resolve(_ value: Value) {
+    package func resolve(_ value: Value) {
         let waiters = state.withLock { state -> [CheckedContinuation<Value?, Never>] in
             guard state.value == nil else { return [] }
             state.value = value
@@ -21,12 +23,15 @@ final class Promise<Value: Sendable>: Sendable {
         for waiter in waiters { waiter.resume(returning: value) }
     }
 
+    /// The value if it is there already.
+    package var present: Value? { state.withLock { $0.value } }
+
     /// The value; `nil` when the asking task is cancelled before it comes.
-    var value: Value? {
+    package var value: Value? {
         get async {
             let id = state.withLock { state in
-                state.lastID += 1
-                return state.lastID
+                state.lastWaiter += 1
+                return state.lastWaiter
             }
             return await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in

@@ -3,8 +3,9 @@ import Synchronization
 /// Carries out side effects in the order in which they were decided, outside of the lock that decided them.
 ///
 /// Whoever finds the queue idle drains it for everybody, so two threads can never deliver a newer state before an older one.
-final class DeliveryQueue: Sendable {
-    typealias Action = @Sendable () -> Void
+/// An action that adds to its own queue is fine: what it adds has its turn after it.
+package final class DeliveryQueue: Sendable {
+    package typealias Action = @Sendable () -> Void
 
     private struct State {
         var actions: [Action] = []
@@ -12,14 +13,16 @@ final class DeliveryQueue: Sendable {
     }
     private let state = Mutex(State())
 
+    package init() {}
+
     /// To be called where the order is decided: inside of the owner's lock.
-    func add(_ actions: [Action]) {
+    package func add(_ actions: [Action]) {
         guard !actions.isEmpty else { return }
         state.withLock { $0.actions += actions }
     }
 
-    /// To be called after the owner's lock has been released.
-    func drain() {
+    /// To be called after the owner's lock has been released. When it returns, everything added before is done or being done.
+    package func drain() {
         while true {
             let actions = state.withLock { state -> [Action] in
                 guard !state.isDraining, !state.actions.isEmpty else { return [] }

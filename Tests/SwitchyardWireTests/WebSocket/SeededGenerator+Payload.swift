@@ -1,18 +1,7 @@
-/// Random numbers that are the same in every run.
-struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
+import SwitchyardTestSupport
 
-    init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
-
-    mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(max(bound, 1))) }
+extension SeededGenerator {
+    mutating func below(_ bound: Int) -> Int { int(0..<max(bound, 1)) }
 
     /// Text of characters of every length, or any bytes.
     mutating func payload(limit: Int, isText: Bool) -> [UInt8] {
