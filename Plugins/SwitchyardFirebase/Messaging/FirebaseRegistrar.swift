@@ -141,7 +141,9 @@ actor FirebaseRegistrar {
             ]
             web["applicationPubKey"] = json["applicationServerKey"]
             return ["web": .object(web)]
-        case .fcm: return [:]
+        default:
+            throw MessagingError(
+                .invalidArgument, "Firebase takes push tokens of apns, apnsSandbox, fcm and webPush, not of others.")
         }
     }
 

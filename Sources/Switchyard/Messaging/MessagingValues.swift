@@ -14,8 +14,14 @@ public struct MessagingToken: Sendable, Hashable {
 
 /// The token that the platform's push service gave the app, handed in by the app.
 public struct PlatformPushToken: Sendable, Hashable {
-    public enum Service: String, Sendable, Hashable, Codable {
-        case apns, apnsSandbox, fcm, webPush
+    /// Who gave it. Modules whose own service gives tokens add its name in an extension.
+    public struct Service: RawRepresentable, Sendable, Hashable, Codable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        public static let apns = Service(rawValue: "apns")
+        public static let apnsSandbox = Service(rawValue: "apnsSandbox")
+        public static let webPush = Service(rawValue: "webPush")
     }
 
     public let service: Service

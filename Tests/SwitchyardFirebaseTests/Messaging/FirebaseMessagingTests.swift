@@ -48,6 +48,17 @@ import Testing
         #expect(code == .invalidArgument)
     }
 
+    @Test func `The token of a push service that Firebase does not know is refused`() async throws {
+        let bed = try MessagingBed()
+        do throws(MessagingError) {
+            try await bed.client.setPlatformToken(PlatformPushToken(.init(rawValue: "pigeon"), token: "x"))
+            #expect(Bool(false), "it was taken")
+        } catch {
+            #expect(error.code == .invalidArgument && error.message.contains("webPush"))
+        }
+        try bed.transport.verify()
+    }
+
     @Test func `Without a push service everything about push is refused, with the reason`() async throws {
         let bed = try MessagingBed(hasPushService: false)
         #expect(bed.client.capabilities == MessagingCapabilities())

@@ -68,7 +68,7 @@ struct FirebaseMessagingState: Sendable, Hashable {
             object?[name]?.int64.map { Timestamp(microseconds: $0) }
         }
         if let kept = json["platformToken"], let token = text(kept, "token"),
-            let service = text(kept, "service").flatMap(PlatformPushToken.Service.init(rawValue:))
+            let service = text(kept, "service").map(PlatformPushToken.Service.init(rawValue:))
         {
             platformToken = PlatformPushToken(service, token: Secret(token))
         }
@@ -81,7 +81,7 @@ struct FirebaseMessagingState: Sendable, Hashable {
         }
         let known = json["registration"]
         if let token = text(known, "token"), let platform = text(known, "platformToken"),
-            let service = text(known, "service").flatMap(PlatformPushToken.Service.init(rawValue:)),
+            let service = text(known, "service").map(PlatformPushToken.Service.init(rawValue:)),
             let app = text(known, "appID"), let version = text(known, "appVersion"),
             let time = time(known, "registeredAt")
         {
