@@ -1,0 +1,74 @@
+import Foundation
+import Switchyard
+import SwitchyardMock
+import Testing
+
+/// What the article on testing says, done.
+@Suite struct TestingArticleTests {
+    @Test func `Everything in the article works as it says`() async throws {
+        let backend = MockBackend()
+        let network = MockNetwork()
+        let storage = MockStorageClient(backend, network: network)
+        let tablet = MockStorageClient(backend)
+        try backend.seed([("users/alice", ["name": "Alice"])])
+
+        storage.controls.answer(.snapshot, with: .existing("users/bob", ["name": "Bob"]))
+        storage.controls.fail(.commit, onCall: 2, with: StorageError(.unauthorized, "Refused."))
+        storage.controls.failAny(onCall: 5, times: 3, with: StorageError(.unavailable, "Down."))
+        #expect(try await storage.snapshot("users/bob")["name"] == "Bob")
+        #expect(try await !storage.snapshot("users/bob").exists)
+        storage.controls.reset()
+
+        storage.controls.loseAnswers()
+        let receipt = try await storage.updateDocument("users/alice", ["visits": .increment(1)])
+        try await receipt.acknowledged()
+        let visits = try await tablet.snapshot("users/alice")["visits"]
+        #expect(visits == 1)
+
+        network.latency = .milliseconds(80)
+        network.isOnline = false
+        let cached = try await storage.snapshot("users/alice")
+        try await storage.mergeDocument("users/alice", ["mood": "fine"])
+        network.isOnline = true
+        try await storage.waitForPendingWrites()
+        #expect(cached["name"] == "Alice" && cached.metadata.isFromCache)
+        #expect(try await tablet.snapshot("users/alice")["mood"] == "fine")
+        network.latency = .zero
+
+        storage.controls.isRecording = true
+        try await storage.deleteDocument("users/bob")
+        let calls = storage.controls.calls.map(\.description)  // ["commit delete users/bob"]
+        #expect(calls == ["commit delete users/bob"])
+
+        try await MockAuthClient(backend).signUp(email: "alice@example.com", password: "secret")
+        let auth = MockAuthClient(backend, network: network)
+        try await auth.sendPasswordReset(to: "alice@example.com")
+        let code = backend.accounts.mail(.passwordReset, to: "alice@example.com")?.code
+        #expect(code != nil)
+
+        let sample = MockBackend.sample()
+        let preview = CoreClients(
+            auth: PreviewAuthClient(sample), storage: PreviewStorageClient(sample),
+            files: PreviewFileStorageClient(sample))
+        #expect(try await DocumentUserClient(on: preview).currentUser().id == MockSample.userID)
+    }
+
+    @Test func `Every piece of Swift in the article stands above, line for line`() throws {
+        let here = URL(fileURLWithPath: #filePath)
+        let root = (0..<4).reduce(here) { url, _ in url.deletingLastPathComponent() }
+        let folder = root.appendingPathComponent("Plugins/SwitchyardMock/Documentation.docc")
+        func lines(_ text: String) -> [String] {
+            text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+        let done = Set(lines(try String(contentsOf: here, encoding: .utf8)))
+        let article = try String(
+            contentsOf: folder.appendingPathComponent("TestingWithTheMock.md"), encoding: .utf8)
+        let pieces = article.components(separatedBy: "```swift\n").dropFirst()
+        #expect(pieces.count == 7)
+        for piece in pieces {
+            for line in lines(piece.components(separatedBy: "```")[0]) {
+                #expect(done.contains(line), "not done in the test: \(line)")
+            }
+        }
+    }
+}
