@@ -13,6 +13,9 @@ extension InfrastructureProvider {
 /// across runs; a damaged file makes the client's making fail once, with the name under which it was set aside. A folder
 /// that another process uses is refused as `.locked`; it is free again when every client of the module was shut down.
 ///
+/// When somebody signs out with the wish to wipe local data, the storage forgets its cache and the writes that wait. The
+/// observer is told of refreshed tokens, and of a connection that comes back while streams are open.
+///
 /// Tests hold on to what they want to look into:
 ///
 /// ```swift
@@ -64,14 +67,16 @@ public struct MockModule: InfrastructureModule {
 
     public func makeAuthClient(_ context: ModuleContext) async throws(InfrastructureError) -> any AuthClient {
         let (parts, tenant) = try enter(context)
-        return MockAuthClient(
-            parts.backend, network: parts.network, store: parts.sessions, tenant: tenant)
+        let observer = context.observer
+        return MockAuthClient(parts.backend, network: parts.network, store: parts.sessions, tenant: tenant) { kind in
+            observer.observe(InfrastructureEvent(service: .auth, provider: .mock, kind: kind))
+        }
     }
 
     public func makeStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any StorageClient {
         let (parts, tenant) = try enter(context)
-        return try MockStorageClient(
-            parts.backend, network: parts.network, keptAs: "device", tenant: tenant)
+        return try await MockStorageClient(
+            parts.backend, network: parts.network, keptAs: "device", tenant: tenant, context)
     }
 
     public func makeFileStorageClient(

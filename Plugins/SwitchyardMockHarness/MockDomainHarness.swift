@@ -9,9 +9,12 @@ package struct MockDomainHarness: DomainHarness {
     package init() {}
 
     package func makeDomainDevice() async throws -> DomainDevice {
-        DomainDevice(
+        let module = MockModule(backend: backend)
+        let auth = try await module.makeAuthClient(ModuleContext())
+        let context = ModuleContext(auth: auth)
+        return DomainDevice(
             CoreClients(
-                auth: MockAuthClient(backend), storage: MockStorageClient(backend),
-                files: MockFileStorageClient(backend)))
+                auth: auth, storage: try await module.makeStorageClient(context),
+                files: try await module.makeFileStorageClient(context)))
     }
 }

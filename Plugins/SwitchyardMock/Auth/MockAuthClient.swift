@@ -17,6 +17,7 @@ public final class MockAuthClient: AuthClient {
     var server: MockAccounts { backend.accounts }
     let sessions: MockSessionBox
     private let tenant: MockTenant?
+    private let report: @Sendable (InfrastructureEvent.Kind) -> Void
 
     /// - Parameters:
     ///   - backend: The project; a new one without accounts by default.
@@ -29,10 +30,11 @@ public final class MockAuthClient: AuthClient {
 
     init(
         _ backend: MockBackend, network: MockNetwork, store: MockSessionStore, capabilities: AuthCapabilities = .all,
-        tenant: MockTenant?
+        tenant: MockTenant?, report: @escaping @Sendable (InfrastructureEvent.Kind) -> Void = { _ in }
     ) {
         self.backend = backend
         self.tenant = tenant
+        self.report = report
         self.capabilities = capabilities
         controls = MockControls(
             network: network, unavailable: AuthError(.unavailable, "The mock's network is off."),
@@ -160,8 +162,10 @@ public final class MockAuthClient: AuthClient {
                 }
                 try controls.leave()
             } catch {
+                report(.tokenRefreshed(failure: error.code.rawValue))
                 throw sessions.end(session, after: error)
             }
+            report(.tokenRefreshed(failure: nil))
             try sessions.keep(access, for: session)
             return access
         }

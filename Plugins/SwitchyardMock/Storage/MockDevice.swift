@@ -1,4 +1,5 @@
 import Switchyard
+import SwitchyardBytes
 
 /// What one client has of a database: a cache, a queue of writes, and the streams that are open.
 ///
@@ -179,6 +180,13 @@ final class MockDevice: @unchecked Sendable {
         for listener in documentListeners.values.flatMap(\.values) { actions += serve(listener, server) }
         actions += allQueryListeners.compactMap { reset($0, server) }
         return actions + roundActions(actions)
+    }
+
+    /// Drops queue and cache; what open streams show follows from the server alone, and without one there is nothing to show.
+    func forget(_ server: DocumentTable) -> [Action] {
+        cache = DocumentTable()
+        savedCache = -1
+        return queue.removeAll() + connectionChanged(from: isConnected, server)
     }
 
     private var allQueryListeners: [QueryListener] {

@@ -3,6 +3,7 @@ import SwitchyardBytes
 
 extension MockStorageClient {
     public func enableNetwork() async throws(StorageError) {
+        await follower?.catchUp()
         try setNetwork(true)
         hurry()
         sendQueue()
@@ -22,12 +23,12 @@ extension MockStorageClient {
     }
 
     public func waitForPendingWrites() async throws(StorageError) {
+        await follower?.catchUp()
         let answers = database.read { [device] _ in device.queue.items.map(\.answer) }
         for answer in answers {
-            if case .failure(let error) = await answer.value(), error.code == .cancelled || error.code == .shutDown {
-                // Refused by the server is an answer; the caller's own cancellation is none.
-                if Task.isCancelled || error.code == .shutDown { throw error }
-            }
+            // Refused by the server, or taken out of the queue, is an answer.
+            guard let answer = await answer.value else { throw StorageError(.cancelled, "The call was cancelled.") }
+            if case .failure(let error) = answer, error.code == .shutDown { throw error }
         }
     }
 
@@ -52,6 +53,7 @@ extension MockStorageClient {
 
     public func resolveRefusedWrite(_ id: RefusedWrite.ID, requeuing batch: WriteBatch?) async throws(StorageError) {
         try requireOffline("a list of refused writes")
+        await follower?.catchUp()
         if let batch { try checkBatch(batch) }
         let now = database.now()
         try database.change { [device] state throws(StorageError) in
@@ -68,14 +70,19 @@ extension MockStorageClient {
 
     public func clearPersistence() async throws(StorageError) {
         try requireOffline("a local store")
-        try database.change { [device] _ throws(StorageError) in
+        try database.change { [device] state throws(StorageError) in
             guard device.streamCount == 0 else {
                 throw StorageError(.failedPrecondition, "Leave all streams before the local data is deleted.")
             }
-            device.cache = DocumentTable()
-            device.savedCache = -1
-            return ((), device.queue.removeAll())
+            return ((), device.forget(state.documents))
         }
+        backend.save(device)
+        backend.saveCache(of: device)
+    }
+
+    /// Empties queue and cache, whoever listens: open streams go on with what the server has.
+    static func forgetEverything(of device: MockDevice, in backend: MockBackend) {
+        backend.database.change { state in ((), device.forget(state.documents)) }
         backend.save(device)
         backend.saveCache(of: device)
     }
@@ -86,6 +93,7 @@ extension MockStorageClient {
             device.isShutDown = true
             return ((), device.end(throwing: StorageError(.shutDown, "The client was shut down.")))
         }
+        follower?.stop()
         hurry()
         backend.saveCache(of: device)
         tenant?.leave()

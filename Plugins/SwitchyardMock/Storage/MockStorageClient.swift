@@ -23,6 +23,9 @@ public final class MockStorageClient: StorageClient {
     let device: MockDevice
     var database: MockDatabase { backend.database }
     let tenant: MockTenant?
+    /// Who says when the user's data has to go; `nil` for a client that works for nobody in particular.
+    let follower: SignOutFollower?
+    private let report: @Sendable (InfrastructureEvent.Kind) -> Void
     private let reachability: Once
     private let pause = Mutex<Task<Void, Never>?>(nil)
 
@@ -33,18 +36,27 @@ public final class MockStorageClient: StorageClient {
     public convenience init(
         _ backend: MockBackend = MockBackend(), network: MockNetwork = MockNetwork(),
         capabilities: StorageCapabilities = .all
-    ) { self.init(backend, network: network, capabilities: capabilities, tenant: nil) }
+    ) { self.init(backend, network: network, capabilities: capabilities, MockDevice(), Surroundings()) }
+
+    /// What a module has around its clients.
+    struct Surroundings {
+        var tenant: MockTenant?
+        var follower: SignOutFollower?
+        var report: @Sendable (InfrastructureEvent.Kind) -> Void = { _ in }
+    }
 
     private init(
-        _ backend: MockBackend, network: MockNetwork, capabilities: StorageCapabilities, tenant: MockTenant?
+        _ backend: MockBackend, network: MockNetwork, capabilities: StorageCapabilities, _ device: MockDevice,
+        _ surroundings: Surroundings
     ) {
         self.backend = backend
-        self.tenant = tenant
+        tenant = surroundings.tenant
+        follower = surroundings.follower
+        report = surroundings.report
         self.capabilities = capabilities
         controls = MockControls(
             network: network, unavailable: StorageError(.unavailable, "The mock's network is off."),
             cancelled: StorageError(.cancelled, "The call was cancelled."))
-        let device = MockDevice()
         device.isReachable = network.isOnline
         self.device = device
         backend.database.attach(device)
@@ -62,20 +74,35 @@ public final class MockStorageClient: StorageClient {
         _ backend: MockBackend, network: MockNetwork = MockNetwork(), capabilities: StorageCapabilities = .all,
         keptAs name: String
     ) throws(InfrastructureError) {
-        try self.init(backend, network: network, capabilities: capabilities, keptAs: name, tenant: nil)
+        self.init(backend, network: network, capabilities: capabilities, MockDevice(), Surroundings())
+        try begin(keptAs: name)
     }
 
+    /// A module's client: the user's documents go when they sign out from `auth` with that wish.
     convenience init(
-        _ backend: MockBackend, network: MockNetwork, capabilities: StorageCapabilities = .all, keptAs name: String,
-        tenant: MockTenant?
-    ) throws(InfrastructureError) {
-        self.init(backend, network: network, capabilities: capabilities, tenant: tenant)
+        _ backend: MockBackend, network: MockNetwork, keptAs name: String, tenant: MockTenant?,
+        _ context: ModuleContext
+    ) async throws(InfrastructureError) {
+        let device = MockDevice()
+        var surroundings = Surroundings(tenant: tenant)
+        surroundings.report = { [observer = context.observer] kind in
+            observer.observe(InfrastructureEvent(service: .storage, provider: .mock, kind: kind))
+        }
+        if let auth = context.auth {
+            surroundings.follower = await SignOutFollower(auth) { Self.forgetEverything(of: device, in: backend) }
+        }
+        self.init(backend, network: network, capabilities: .all, device, surroundings)
+        try begin(keptAs: name)
+    }
+
+    private func begin(keptAs name: String) throws(InfrastructureError) {
         try backend.restore(device, as: name)
         sendQueue()
     }
 
     deinit {
         reachability.run()
+        follower?.stop()
         database.detach(device)
     }
 
@@ -86,6 +113,7 @@ public final class MockStorageClient: StorageClient {
 
     public func snapshot(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
         try check(source)
+        await follower?.catchUp()
         if !controls.isQuiet, let scripted = try await controls.enter(.snapshot, path.rawValue) { return scripted }
         return try database.read { [device] state in device.read(path, source, state.documents) }.get()
     }
@@ -94,6 +122,7 @@ public final class MockStorageClient: StorageClient {
         of paths: [StoragePath], from source: ReadSource
     ) async throws(StorageError) -> [DocumentSnapshot] {
         try check(source)
+        await follower?.catchUp()
         let subject = paths.map(\.rawValue).joined(separator: ", ")
         if !controls.isQuiet, let scripted = try await controls.enter(.snapshots, subject) { return scripted }
         let results = database.read { [device] state in paths.map { device.read($0, source, state.documents) } }
@@ -105,6 +134,7 @@ public final class MockStorageClient: StorageClient {
     public func results(of query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot {
         try check(query)
         try check(source)
+        await follower?.catchUp()
         if !controls.isQuiet, let scripted = try await controls.enter(.results, query.subject) { return scripted }
         let (documents, isFromCache) = try found(query, source)
         return QuerySnapshot(
@@ -121,6 +151,7 @@ public final class MockStorageClient: StorageClient {
             throw .unsupported("sums and averages", by: provider, instead: "Read the documents and compute.")
         }
         try check(query)
+        await follower?.catchUp()
         if !controls.isQuiet, let scripted = try await controls.enter(.aggregate, query.subject) { return scripted }
         return AggregateEvaluator.values(of: aggregations, over: try found(query, .standard).documents)
     }
@@ -129,6 +160,7 @@ public final class MockStorageClient: StorageClient {
         guard capabilities.listCollections else {
             throw .unsupported("listing collections", by: provider, instead: "Keep their names in a document.")
         }
+        await follower?.catchUp()
         let subject = document?.rawValue ?? ""
         if !controls.isQuiet, let scripted = try await controls.enter(.collections, subject) { return scripted }
         let found = database.read { [device] state -> Result<[CollectionPath], StorageError> in
@@ -193,6 +225,7 @@ public final class MockStorageClient: StorageClient {
         if !capabilities.transforms, batch.writes.contains(where: { !$0.transforms.isEmpty }) {
             throw .unsupported("transforms", by: provider, instead: "Write the value that the field is to have.")
         }
+        await follower?.catchUp()
         if !controls.isQuiet, let scripted = try await controls.enter(.commit, batch.subject) { return scripted }
         let id = RandomID.make()
         let now = database.now()
@@ -246,7 +279,7 @@ public final class MockStorageClient: StorageClient {
     func hurry() { pause.withLock { $0 }?.cancel() }
 
     private func runQueue() async {
-        while let item = database.read({ [device] _ in device.nextToSend() }) {
+        while let item = await next() {
             let failure = await send(item)
             guard let failure else { continue }
             if failure.isRetryable || failure.code == .cancelled {
@@ -262,6 +295,11 @@ public final class MockStorageClient: StorageClient {
                 backend.save(device)
             }
         }
+    }
+
+    private func next() async -> MockWriteQueue.Item? {
+        await follower?.catchUp()
+        return database.read { [device] _ in device.nextToSend() }
     }
 
     private func send(_ item: MockWriteQueue.Item) async -> StorageError? {
@@ -290,11 +328,13 @@ public final class MockStorageClient: StorageClient {
     }
 
     private func setReachable(_ isReachable: Bool) {
-        database.change { [device] state in
+        let isRepaired = database.change { [device] state in
             let wasConnected = device.isConnected
             device.isReachable = isReachable
-            return ((), device.connectionChanged(from: wasConnected, state.documents))
+            let actions = device.connectionChanged(from: wasConnected, state.documents)
+            return (!wasConnected && device.isConnected && device.streamCount > 0, actions)
         }
+        if isRepaired { report(.reconnect(operation: "live streams", attempt: 1)) }
         if !isReachable { backend.saveCache(of: device) }
         hurry()
         sendQueue()

@@ -69,7 +69,9 @@ public protocol AuthClient: Sendable {
     func reloadUser() async throws(AuthError) -> AuthUser
     func deleteAccount() async throws(AuthError)
 
-    /// `wipesLocalData` says whether other clients are to forget what they keep on this device for the user.
+    /// `wipesLocalData` says whether other clients are to forget what they keep on this device for the user: a storage that
+    /// was made with this client as its source of tokens drops its cache, and writes that the server does not have yet, before
+    /// its next call.
     func signOut(_ scope: SignOutScope, wipesLocalData: Bool) async throws(AuthError)
 
     /// A token that is good for a while yet; refreshed when it is not, once for all who ask at the same time.

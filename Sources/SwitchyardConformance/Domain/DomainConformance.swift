@@ -1,6 +1,8 @@
 /// The meaning of the clients for users, contacts, check-ins and notifications, whoever stands behind.
 public enum DomainConformance {
-    public static let all: [DomainCheck] = [userChecks, contactChecks, checkInChecks, notificationChecks].flatMap { $0 }
+    public static let all: [DomainCheck] = [
+        userChecks, contactChecks, checkInChecks, notificationChecks, sessionChecks,
+    ].flatMap { $0 }
 
     /// Those that apply to clients with these features.
     public static func checks(for features: DomainFeatures) -> [DomainCheck] { all.applicable(to: features) }

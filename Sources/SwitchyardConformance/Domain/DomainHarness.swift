@@ -81,11 +81,14 @@ public struct DomainFeatures: Sendable, Hashable {
     public var liveStreams: Bool
     public var batches: Bool
     public var files: Bool
+    /// A cache, and a queue of writes.
+    public var offline: Bool
 
     public init(_ storage: StorageCapabilities, files: Bool) {
         liveStreams = storage.liveStreams
         batches = storage.maximumBatchSize.map { $0 > 1 } ?? true
         self.files = files
+        offline = storage.offline
     }
 }
 
@@ -95,4 +98,5 @@ extension ConformanceRequirement where Features == DomainFeatures {
     static let live = Self("live streams") { $0.liveStreams }
     static let batches = Self("batches") { $0.batches }
     static let files = Self("files") { $0.files }
+    static let offline = Self("offline operations") { $0.offline }
 }

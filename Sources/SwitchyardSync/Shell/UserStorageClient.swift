@@ -21,7 +21,7 @@ package final class UserStorageClient: StorageLayer {
         let state = await auth?.state
         synced = SyncedStorageClient(
             driver: driver, storage: folder.map { .folder($0, maximumBytes: cacheBytes) } ?? .memory,
-            userID: state?.user?.id, clock: context.clock, now: context.now)
+            userID: state?.user?.id, clock: context.clock, now: context.now, observer: context.observer)
         if let auth, let state {
             follower = UserFollower(auth, synced, context, known: state)
         } else {

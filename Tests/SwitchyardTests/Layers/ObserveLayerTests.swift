@@ -9,7 +9,7 @@ import Testing
 /// What an observer is told of clients, and how an infrastructure puts layers around them.
 @Suite struct ObserveLayerTests {
     @Test func `Every call is told with its time and its failure`() async throws {
-        let events = Events()
+        let events = EventLog()
         let clock = ManualClock()
         let network = MockNetwork(clock: clock)
         let mock = MockStorageClient(MockBackend(), network: network)
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func `A stream is told when it opens and once when it ends, with its failure`() async throws {
-        let events = Events()
+        let events = EventLog()
         let mock = MockStorageClient(MockBackend())
         let storage = mock.observed(by: events)
         for try await _ in storage.snapshots(of: "a/1") { break }
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func `A transfer is told twice: when it has begun and when it is done`() async throws {
-        let events = Events()
+        let events = EventLog()
         let mock = MockFileStorageClient(MockBackend())
         let files = mock.observed(by: events)
         try await files.put(Data("x".utf8), at: "a.txt")
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func `An infrastructure with an observer tells it of all clients, the domain's included`() async throws {
-        let events = Events()
+        let events = EventLog()
         let backend = try await InfrastructureFactory(MockModule(backend: MockBackend())).make(
             InfrastructureSelection(default: .mock), in: InfrastructureSurroundings(observer: events))
         try await backend.auth.signUp(email: "a@example.com", password: "long enough")
@@ -80,7 +80,7 @@ import Testing
     @Test func `A configuration's retries hold for every client, and a new one changes them while running`()
         async throws
     {
-        let events = Events()
+        let events = EventLog()
         var configuration = InfrastructureConfiguration(InfrastructureSelection(default: .mock))
         configuration.retry = RetryPolicy(maximumAttempts: 3, initialPause: .zero, maximumPause: .zero)
         let backend = try await InfrastructureFactory(MockModule(backend: MockBackend())).make(
@@ -107,7 +107,7 @@ import Testing
     @Test func `The length of a storage's queue is told whenever it changes, over a deletion and a switch`()
         async throws
     {
-        let events = Events()
+        let events = EventLog()
         let network = MockNetwork()
         let module = MockModule(backend: MockBackend(), network: network)
         let backend = try await InfrastructureFactory(module).make(

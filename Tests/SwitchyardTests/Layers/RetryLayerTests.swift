@@ -2,7 +2,6 @@ import Foundation
 import Switchyard
 import SwitchyardMock
 import SwitchyardTestSupport
-import Synchronization
 import Testing
 
 /// What is repeated, how often, with which pauses, and what is told of it.
@@ -181,7 +180,7 @@ import Testing
 
     @Test func `Pauses grow, respect what the server asked for, and are told to the observer`() async throws {
         let clock = ManualClock()
-        let events = Events()
+        let events = EventLog()
         let mock = MockStorageClient(MockBackend())
         let storage = mock.layered(RetryLayer(.standard, clock: clock, observer: events))
         mock.controls.fail(.snapshot, onCall: 1, with: StorageError(.unavailable, "Gone."))
@@ -229,20 +228,5 @@ import Testing
         reading.cancel()
         let cancelled = await #expect(throws: StorageError.self) { try await reading.value }
         #expect(cancelled?.code == .unavailable)
-    }
-}
-
-/// Remembers what it was told.
-final class Events: InfrastructureObserver {
-    private let seen = Mutex<[InfrastructureEvent]>([])
-    func observe(_ event: InfrastructureEvent) { seen.withLock { $0.append(event) } }
-    var all: [InfrastructureEvent] { seen.withLock { $0 } }
-    var kinds: [InfrastructureEvent.Kind] { all.map(\.kind) }
-    /// Operations of calls that ended, by service, with their failures.
-    var calls: [String] {
-        all.compactMap { event in
-            guard case .call(let operation, _, let failure) = event.kind else { return nil }
-            return "\(event.service): \(operation)" + (failure.map { " (\($0))" } ?? "")
-        }
     }
 }

@@ -100,7 +100,7 @@ import Testing
 
     @Test func `A stream through layers and an exchangeable client begins with the client below`() async throws {
         let project = MockBackend()
-        let events = Events()
+        let events = EventLog()
         let backend = try await InfrastructureFactory(MockModule(backend: project)).make(
             InfrastructureSelection(default: .mock), in: InfrastructureSurroundings(observer: events))
         let token = try await backend.messaging.token()

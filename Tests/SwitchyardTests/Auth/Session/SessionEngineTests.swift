@@ -54,8 +54,10 @@ import Testing
     private let server = Server()
     private let time = SettableTime(1000)
 
-    private func engine(_ store: any SessionStore) -> SessionEngine {
-        SessionEngine(store: store, now: time.now) { [server, time] session in
+    private func engine(
+        _ store: any SessionStore, report: @escaping @Sendable (InfrastructureEvent.Kind) -> Void = { _ in }
+    ) -> SessionEngine {
+        SessionEngine(store: store, now: time.now, report: report) { [server, time] session in
             await server.refresh(session, time.now())
         }
     }
@@ -92,6 +94,25 @@ import Testing
             return try await group.reduce(into: Set()) { $0.insert($1) }
         }
         #expect(tokens.count == 1 && server.calls == ["refresh-alice-1"])
+    }
+
+    @Test func `A refresh is told once, whoever asked for it, and with its failure`() async throws {
+        let told = Mutex<[InfrastructureEvent.Kind]>([])
+        let engine = engine(MemorySessionStore()) { kind in told.withLock { $0.append(kind) } }
+        try await signIn(engine)
+        _ = try await engine.accessToken()
+        #expect(told.withLock { $0 } == [])
+        time.value += 4000
+        server.fail(AuthError(.unavailable, "Nobody there.", isRetryable: true))
+        await #expect(throws: AuthError.self) { try await engine.accessToken() }
+        server.fail(nil)
+        time.value += 60
+        server.hold()
+        let tokens = (0..<3).map { _ in Task { try await engine.accessToken() } }
+        try await eventually("all of them wait") { await engine.waiterCount == 3 }
+        server.letGo()
+        for token in tokens { _ = try await token.value }
+        #expect(told.withLock { $0 } == [.tokenRefreshed(failure: "unavailable"), .tokenRefreshed(failure: nil)])
     }
 
     @Test func `A cancelled waiter leaves alone`() async throws {

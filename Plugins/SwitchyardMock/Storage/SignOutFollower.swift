@@ -1,0 +1,54 @@
+import Switchyard
+
+/// Lets a device forget what it keeps of somebody's documents, once they sign out with that wish.
+///
+/// A call that is made after the sign-out has returned must find nothing any more, so each call catches up first; between
+/// calls a task follows the stream of states.
+actor SignOutFollower {
+    private let auth: any AuthClient
+    private let wipe: @Sendable () -> Void
+    private var known: AuthState
+    /// The last look that is under way; the next one waits for it, so that none acts on an older state after a newer one.
+    private var turn: Task<Void, Never>?
+    private let following = TaskBox()
+
+    init(_ auth: any AuthClient, wipe: @escaping @Sendable () -> Void) async {
+        self.auth = auth
+        self.wipe = wipe
+        // A wish from before belongs to what was there before.
+        known = await auth.state
+        let states = auth.authStateStream()
+        following.replace(
+            with: Task { [weak self] in
+                for await _ in states { await self?.catchUp() }
+            })
+    }
+
+    deinit { following.cancel() }
+
+    nonisolated func stop() { following.cancel() }
+
+    func catchUp() async {
+        if turn == nil, await auth.state == known { return }
+        let previous = turn
+        let task = Task {
+            await previous?.value
+            take(await auth.state)
+        }
+        turn = task
+        await task.value
+        if turn == task { turn = nil }
+    }
+
+    private func take(_ state: AuthState) {
+        switch state {
+        // Nothing is known of the session, so nothing changes.
+        case .unknown, .locked: return
+        case .signedIn, .expired: known = state
+        case .signedOut(let signOut):
+            let isNews = state != known
+            known = state
+            if isNews, signOut.wipesLocalData { wipe() }
+        }
+    }
+}

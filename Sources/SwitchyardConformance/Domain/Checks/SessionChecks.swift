@@ -1,0 +1,46 @@
+import Switchyard
+
+extension DomainConformance {
+    /// What the end of a session means for the documents on the device.
+    static let sessionChecks: [DomainCheck] = [
+        DomainCheck("signing out can leave neither waiting writes nor a cache", needs: .offline) { context in
+            let path = try await prepare(context)
+            try await context.device.core.auth.signOut(.local, wipesLocalData: true)
+            try await expectFailure([.unavailable], as: StorageError.self, "reading the profile from the cache") {
+                try await context.storage.snapshot(path, from: .cache)
+            }
+            try await context.watch(context.storage.pendingWrites()).newest("that no write waits") { $0.isEmpty }
+            try await context.storage.enableNetwork()
+            try await context.signIn()
+            _ = try await context.users.currentUser()
+            try expectEqual(try await waiting(context), 0, "the number of writes that wait for who came back")
+            try expectEqual(try await context.users.currentUser().displayName, "Before", "the name on the server")
+        },
+        DomainCheck("signing out as such keeps the writes for who comes back", needs: .offline) { context in
+            _ = try await prepare(context)
+            try await context.device.core.auth.signOut(.local, wipesLocalData: false)
+            try await context.signIn()
+            _ = try await context.users.currentUser()
+            try expectEqual(try await waiting(context), 1, "the number of waiting writes")
+            try await context.storage.enableNetwork()
+            try await context.settle()
+            try expectEqual(try await context.users.currentUser().displayName, "Meanwhile", "the name on the server")
+        },
+    ].within("sessions")
+
+    /// Somebody whose profile is in the cache, and who has changed it without a network.
+    private static func prepare(_ context: DomainContext) async throws -> StoragePath {
+        let user = try await context.signIn()
+        _ = try await context.users.currentUser()
+        try await context.users.updateProfile(ProfileChanges(displayName: "Before"))
+        try await context.settle()
+        try await context.storage.disableNetwork()
+        try await context.users.updateProfile(ProfileChanges(displayName: "Meanwhile"))
+        try expectEqual(try await waiting(context), 1, "the number of waiting writes")
+        return try StoragePath(validating: "users/\(user.id)")
+    }
+
+    private static func waiting(_ context: DomainContext) async throws -> Int {
+        try await context.watch(context.storage.pendingWrites()).first("the queue of writes").count
+    }
+}

@@ -1,0 +1,98 @@
+import Switchyard
+import SwitchyardMock
+import SwitchyardTestSupport
+import Testing
+
+/// What becomes of a user's documents on a device when they sign out.
+@Suite struct MockSignOutTests {
+    private let server = MockBackend()
+    private let network = MockNetwork()
+    private let device: Infrastructure
+    private let other: MockStorageClient
+
+    init() async throws {
+        device = try await InfrastructureFactory(MockModule(backend: server, network: network)).make(
+            InfrastructureSelection(default: .mock))
+        other = MockStorageClient(server)
+        try await device.auth.signUp(email: "alice@example.com", password: "secret")
+    }
+
+    private var waiting: Int {
+        get async throws { try #require(await firstValue(of: device.storage.pendingWrites())).count }
+    }
+
+    private func isCached(_ path: StoragePath) async -> Bool {
+        (try? await device.storage.snapshot(path, from: .cache)) != nil
+    }
+
+    @Test func `With that wish nothing is left, and nothing is sent any more`() async throws {
+        try await device.storage.setDocument("a/1", ["n": 1])
+        network.isOnline = false
+        let receipt = try await device.storage.setDocument("a/1", ["n": 2])
+        #expect(await isCached("a/1"))
+        try await device.auth.signOut(.local, wipesLocalData: true)
+        network.isOnline = true
+        #expect(await !isCached("a/1"))
+        #expect(try await waiting == 0)
+        let error = await #expect(throws: StorageError.self) { try await receipt.acknowledged() }
+        #expect(error?.code == .cancelled)
+        #expect(try await other.snapshot("a/1")["n"] == 1)
+        await device.shutDown()
+    }
+
+    @Test func `A wish is not taken for an earlier one, nor carried out twice`() async throws {
+        for round in 1...3 {
+            network.isOnline = false
+            try await device.storage.setDocument("a/1", ["n": .of(round)])
+            try await device.auth.signOut(.local, wipesLocalData: true)
+            // Written by nobody in particular, after everything was wiped.
+            try await device.storage.setDocument("a/2", ["n": .of(round)])
+            #expect(await device.auth.state == .signedOut(SignOut(.byUser, wipesLocalData: true)))
+            #expect(try await waiting == 1)
+            network.isOnline = true
+            try await device.auth.signIn(email: "alice@example.com", password: "secret")
+            try await device.storage.waitForPendingWrites()
+        }
+        #expect(try await !other.snapshot("a/1").exists)
+        #expect(try await other.snapshot("a/2")["n"] == 3)
+        await device.shutDown()
+    }
+
+    @Test func `Deleting the account wipes too, signing out without that wish does not`() async throws {
+        try await device.storage.setDocument("a/1", ["n": 1])
+        try await device.auth.signOut()
+        #expect(await isCached("a/1"))
+        try await device.auth.signIn(email: "alice@example.com", password: "secret")
+        #expect(await isCached("a/1"))
+        try await device.auth.deleteAccount()
+        #expect(await !isCached("a/1"))
+        await device.shutDown()
+    }
+
+    @Test func `Streams that are open go on, with what the server has`() async throws {
+        try await device.storage.setDocument("a/1", ["n": 1])
+        let options = ListenOptions(includesMetadataChanges: true)
+        let stream = Gathered(device.storage.snapshots(of: "a/1" as StoragePath, options: options))
+        try await eventually("the document") { stream.last?["n"] == 1 }
+        network.isOnline = false
+        try await device.storage.setDocument("a/1", ["n": 2])
+        try await eventually("the write that waits") { stream.last?["n"] == 2 }
+        try await device.auth.signOut(.local, wipesLocalData: true)
+        try await eventually("that nothing is known") { stream.last?.exists == false }
+        network.isOnline = true
+        try await eventually("the server's document") { stream.last?["n"] == 1 }
+        #expect(stream.error == nil)
+        stream.stop()
+        await device.shutDown()
+    }
+
+    @Test func `Nobody follows a client that has been shut down`() async throws {
+        let auth = try #require(device.auth.unwrapped(as: MockAuthClient.self))
+        _ = try await device.storage.snapshot("a/1")
+        try await eventually("the storage follows the session") { auth.listenerCount == 1 }
+        let storage = device.storage.unwrapped(as: MockStorageClient.self)
+        await storage?.shutDown()
+        try await eventually("it does no more") { auth.listenerCount == 0 }
+        await device.shutDown()
+    }
+}

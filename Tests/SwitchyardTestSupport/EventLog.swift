@@ -1,0 +1,27 @@
+package import Switchyard
+import Synchronization
+
+/// An observer that remembers what it was told, in order.
+package final class EventLog: InfrastructureObserver {
+    private let seen = Mutex<[InfrastructureEvent]>([])
+
+    package init() {}
+
+    package func observe(_ event: InfrastructureEvent) { seen.withLock { $0.append(event) } }
+
+    package var all: [InfrastructureEvent] { seen.withLock { $0 } }
+    package var kinds: [InfrastructureEvent.Kind] { all.map(\.kind) }
+
+    /// Operations of calls that ended, by service, with their failures.
+    package var calls: [String] {
+        all.compactMap { event in
+            guard case .call(let operation, _, let failure) = event.kind else { return nil }
+            return "\(event.service): \(operation)" + (failure.map { " (\($0))" } ?? "")
+        }
+    }
+
+    /// What was said of connections that were being repaired: the attempts, in order.
+    package var reconnects: [Int] {
+        kinds.compactMap { if case .reconnect(_, let attempt) = $0 { attempt } else { nil } }
+    }
+}
