@@ -56,6 +56,9 @@ public final class Infrastructure: Sendable {
     }
 
     /// Goes over to a whole new configuration. A provider whose settings differ gets new clients.
+    ///
+    /// - Throws: As ``use(_:for:)``; `.locked` where the new clients of a provider need the folder that its present ones use
+    ///   until they are drained. Go over to another provider first, or choose another folder.
     @discardableResult
     public func use(_ configuration: InfrastructureConfiguration) async throws(InfrastructureError) -> SwitchReport {
         try await assembly.change { $0 = configuration }

@@ -10,6 +10,7 @@
 /// There is no registry behind it: what a factory knows is what it was handed.
 public struct InfrastructureFactory: Sendable {
     private let suppliers: [ModuleSupplier]
+    private let lone = LoneClients()
 
     /// - Parameters:
     ///   - modules: Modules that are set up in code. A configuration may override single settings of theirs.
@@ -64,8 +65,18 @@ public struct InfrastructureFactory: Sendable {
 
     // MARK: One client alone
 
+    /// From now on the domain clients that this factory makes alone for `provider`, and those it has made, go by who is
+    /// signed in here. The factory keeps the client for that.
     public func createAuthClient(
         provider: InfrastructureProvider, in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
+    ) async throws(InfrastructureError) -> any AuthClient {
+        let client = try await makeAuthClient(provider, surroundings)
+        await lone.adopt(client, of: provider)
+        return client
+    }
+
+    private func makeAuthClient(
+        _ provider: InfrastructureProvider, _ surroundings: InfrastructureSurroundings
     ) async throws(InfrastructureError) -> any AuthClient {
         Layers(retry: nil, surroundings).around(
             try await module(provider).makeAuthClient(surroundings.context(for: provider, auth: nil)))
@@ -117,26 +128,51 @@ public struct InfrastructureFactory: Sendable {
         try await module(provider).makeNotificationClient(on: core)
     }
 
-    /// The client for users with its own auth, storage and files, all of `provider`.
+    /// The client for users, all of `provider`: the user is who is signed in with the auth client that this factory made last
+    /// for it; one that was never made is made now, and finds the session that the device has kept.
+    ///
+    /// All domain clients that a factory makes like this for one provider share one storage, made with the first, in the
+    /// surroundings of the first; it lives as long as any of them. An ``Infrastructure`` has all clients and an end.
     public func createUserClient(
         provider: InfrastructureProvider, in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
     ) async throws(InfrastructureError) -> any UserClient {
-        try await make(InfrastructureSelection(default: provider, files: true), in: surroundings).users
+        try await createUserClient(provider: provider, on: loneCore(provider, surroundings, files: true))
     }
+    /// As ``createUserClient(provider:in:)``.
     public func createContactsClient(
         provider: InfrastructureProvider, in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
     ) async throws(InfrastructureError) -> any ContactsClient {
-        try await make(InfrastructureSelection(default: provider, files: false), in: surroundings).contacts
+        try await createContactsClient(provider: provider, on: loneCore(provider, surroundings))
     }
+    /// As ``createUserClient(provider:in:)``.
     public func createCheckInClient(
         provider: InfrastructureProvider, in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
     ) async throws(InfrastructureError) -> any CheckInClient {
-        try await make(InfrastructureSelection(default: provider, files: false), in: surroundings).checkIns
+        try await createCheckInClient(provider: provider, on: loneCore(provider, surroundings))
     }
+    /// As ``createUserClient(provider:in:)``.
     public func createNotificationClient(
         provider: InfrastructureProvider, in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
     ) async throws(InfrastructureError) -> any NotificationClient {
-        try await make(InfrastructureSelection(default: provider, files: false), in: surroundings).notifications
+        try await createNotificationClient(provider: provider, on: loneCore(provider, surroundings))
+    }
+
+    private func loneCore(
+        _ provider: InfrastructureProvider, _ surroundings: InfrastructureSurroundings, files wantsFiles: Bool = false
+    ) async throws(InfrastructureError) -> CoreClients {
+        let auth = try await lone.auth(of: provider) { () async throws(InfrastructureError) in
+            try await makeAuthClient(provider, surroundings)
+        }
+        let storage = try await lone.storage(of: provider) { () async throws(InfrastructureError) in
+            try await createStorageClient(provider: provider, auth: auth, in: surroundings)
+        }
+        var files: (any FileStorageClient)?
+        if wantsFiles {
+            files = try await lone.files(of: provider) { () async throws(InfrastructureError) in
+                try await createFileStorageClient(provider: provider, auth: auth, in: surroundings)
+            }
+        }
+        return CoreClients(auth: auth, storage: storage, files: files, now: surroundings.now)
     }
 
     private func module(
@@ -177,14 +213,5 @@ public struct InfrastructureFactory: Sendable {
             }
             _ = try module(provider, configuration)
         }
-    }
-}
-
-extension InfrastructureSelection {
-    /// Everything on one provider, and no messaging.
-    fileprivate init(default provider: InfrastructureProvider, files: Bool) {
-        self.init(default: provider)
-        omit(.messaging)
-        if !files { omit(.files) }
     }
 }

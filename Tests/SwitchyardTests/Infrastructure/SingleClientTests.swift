@@ -1,5 +1,7 @@
+import Foundation
 import Switchyard
 import SwitchyardMock
+import SwitchyardTestSupport
 import Testing
 
 /// Clients that a factory makes one by one.
@@ -64,5 +66,39 @@ import Testing
             }
             #expect(error?.code == .unknownProvider)
         }
+    }
+
+    @Test func `Domain clients made alone go by the auth client of their factory`() async throws {
+        let factory = InfrastructureFactory(configurable: [MockModule.self])
+        let users = try await factory.createUserClient(provider: .mock)
+        await #expect(throws: UserError.self) { try await users.currentUser() }
+        let auth = try await factory.createAuthClient(provider: .mock)
+        let account = try await auth.signUp(email: "alice@example.com", password: "long enough")
+        #expect(try await users.currentUser().id == account.id)
+
+        // One storage under all of them: what one writes, the others see.
+        let checkIns = try await factory.createCheckInClient(provider: .mock)
+        let time = try await checkIns.checkIn()
+        #expect(try await users.currentUser().lastCheckInAt == time)
+
+        let later = try await factory.createAuthClient(provider: .mock)
+        let other = try await later.signUp(email: "bob@example.com", password: "long enough")
+        #expect(try await users.currentUser().id == other.id)
+        await auth.shutDown()
+        await later.shutDown()
+    }
+
+    @Test func `A folder serves all domain clients of a factory, and is asked for once`() async throws {
+        let folder = ScratchSpace.url.appendingPathComponent("lone-\(UInt64.random(in: 0 ... .max))")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let factory = InfrastructureFactory(MockModule(MockConfiguration(folder: folder)))
+        async let users = factory.createUserClient(provider: .mock)
+        async let contacts = factory.createContactsClient(provider: .mock)
+        async let notifications = factory.createNotificationClient(provider: .mock)
+        _ = try await (users, contacts, notifications)
+        let auth = try await factory.createAuthClient(provider: .mock)
+        try await auth.signUp(email: "alice@example.com", password: "long enough")
+        #expect(try await contacts.contacts().isEmpty)
+        #expect(try await notifications.unreadCount() == 0)
     }
 }

@@ -12,6 +12,8 @@ struct Instances: Sendable {
     private var queueWatches: [InfrastructureProvider: QueueWatch] = [:]
     /// What each provider was set up with; another set-up needs other clients.
     private var setups: [InfrastructureProvider: Setup] = [:]
+    /// Who made the clients, and makes those that are wanted later: what a module's clients share, they get from it.
+    private var modules: [InfrastructureProvider: any InfrastructureModule] = [:]
 
     struct Setup: Equatable {
         let settings: JSONObject
@@ -117,7 +119,6 @@ struct Instances: Sendable {
         let layers: Layers
         let old: Instances
         var authBoard: Switchboard<any AuthClient>?
-        var modules: [InfrastructureProvider: any InfrastructureModule] = [:]
         var result = Instances()
         /// Of `result`, what is new.
         var made = Instances()
@@ -134,9 +135,9 @@ struct Instances: Sendable {
 
         mutating func add(_ module: any InfrastructureModule) {
             let provider = type(of: module).provider
-            modules[provider] = module
             result.setups[provider] = Setup(
                 settings: ModuleSupplier.settingsWithSecrets(of: module), stateFolder: surroundings.stateFolder)
+            result.modules[provider] = isReusable(provider) ? old.modules[provider] : module
         }
 
         func isReusable(_ provider: InfrastructureProvider) -> Bool {
@@ -186,12 +187,23 @@ struct Instances: Sendable {
             }
             let auth = service == .auth ? nil : authBoard.map { SwitchableAuthClient(board: $0) }
             do throws(InfrastructureError) {
-                let client = try await make(modules[provider]!, surroundings.context(for: provider, auth: auth))
+                let client = try await make(result.modules[provider]!, surroundings.context(for: provider, auth: auth))
                 result[keyPath: place][provider] = client
                 made[keyPath: place][provider] = client
             } catch {
-                guard error.code == .unsupported else { throw error }
-                throw ConfigurationProblem.lacking(service, by: provider, at: selection.place(of: service), error).error
+                switch error.code {
+                case .unsupported:
+                    throw ConfigurationProblem.lacking(
+                        service, by: provider, at: selection.place(of: service), error
+                    ).error
+                case .locked where old.setups[provider] != nil && !isReusable(provider):
+                    throw InfrastructureError(
+                        .locked,
+                        "“\(provider)” cannot begin with new settings in the folder that its present clients use. Put "
+                            + "another provider in its place first, or give the new settings a folder of their own.",
+                        underlying: error)
+                default: throw error
+                }
             }
             return provider
         }
@@ -204,7 +216,7 @@ struct Instances: Sendable {
             func core(_ service: InfrastructureService) -> (any InfrastructureModule, CoreClients) {
                 let provider = selection.provider(for: service)!
                 return (
-                    modules[provider]!,
+                    result.modules[provider]!,
                     CoreClients(
                         auth: auth, storage: layers.around(result.storages[provider]!), files: files,
                         messaging: messaging,

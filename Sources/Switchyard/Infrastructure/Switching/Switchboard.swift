@@ -80,10 +80,7 @@ final class Switchboard<Client: Sendable>: Sendable {
             state.nextID += 1
             return state.nextID
         }
-        let timer = Task { [weak self] in
-            try? await clock.sleep(for: deadline)
-            self?.giveUp(id)
-        }
+        let timer = TaskBox()
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isDone = state.withLock { state in
@@ -91,7 +88,13 @@ final class Switchboard<Client: Sendable>: Sendable {
                     state.waiters.append((id, generation, continuation))
                     return false
                 }
-                if isDone { continuation.resume() }
+                if isDone { return continuation.resume() }
+                // Not before there is somebody whom it can wake.
+                timer.replace(
+                    with: Task { [weak self] in
+                        try? await clock.sleep(for: deadline)
+                        self?.giveUp(id)
+                    })
             }
         } onCancel: {
             giveUp(id)
