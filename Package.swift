@@ -70,8 +70,8 @@ let package = Package(
         .executableTarget(
             name: "SwitchyardCLI",
             dependencies: [
-                "Switchyard", "SwitchyardMock", "SwitchyardMockHarness", "SwitchyardSupabase", "SwitchyardConformance",
-                "SwitchyardEmulator", "LifeSignalStory",
+                "Switchyard", "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase", "SwitchyardMockHarness",
+                "SwitchyardConformance", "SwitchyardEmulator", "LifeSignalStory",
             ]),
         .executableTarget(
             name: "SwitchyardBench",
@@ -124,7 +124,8 @@ let package = Package(
         .testTarget(
             name: "SwitchyardCLITests",
             dependencies: [
-                "Switchyard", "SwitchyardMock", "SwitchyardConformance", "SwitchyardCLI", "SwitchyardTestSupport",
+                "Switchyard", "SwitchyardMock", "SwitchyardConformance", "SwitchyardEmulator", "SwitchyardCLI",
+                "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardDependenciesTests",
