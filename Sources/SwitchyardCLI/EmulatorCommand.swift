@@ -1,4 +1,5 @@
 import Foundation
+import Switchyard
 import SwitchyardEmulator
 
 /// `switchyard emulator firebase`
@@ -28,16 +29,12 @@ struct EmulatorCommand {
         do throws(LocalFirebaseError) {
             let firebase = try LocalFirebase(options)
             Terminal.print(firebase.summary)
-            await forever()
+            await untilCancelled()
             await firebase.stop()
             return .success
         } catch {
             Terminal.error("switchyard emulator: \(error.message)")
             return .failure
         }
-    }
-
-    private func forever() async {
-        while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Switchyard
 import SwitchyardConformance
+import SwitchyardEmulator
 import Testing
 
 @testable import SwitchyardCLI
@@ -55,5 +56,24 @@ import Testing
         let report = await runConformance(suites, filter: ["domain"])
         #expect(report.failed == 0 && report.passed > 20, "\(report.table)")
         #expect(report.entries.contains { $0.detail == "without files" })
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `A configuration of Firebase is checked on the servers that it names`() async throws {
+        var options = LocalFirebaseOptions()
+        options.allowsEverything = true
+        let firebase = try LocalFirebase(options)
+        let report = try await report(
+            """
+            {"default": "firebase", "clients": {"messaging": "none"}, "providers": {"firebase": {
+                "project": "\(firebase.project)", "apiKey": "key", "bucket": "demo.appspot.com", "writeLedger": "ledger",
+                "emulators": {"auth": "\(firebase.host)", "firestore": "\(firebase.host)", "storage": "\(firebase.host)"}
+            }}}
+            """, filter: ["documents", "passwords", "content", "check-ins", "sessions"])
+        #expect(report.failed == 0, "\(report.table)")
+        for service in [ConformanceService.storage, .auth, .files, .domain] {
+            #expect(report.entries.contains { $0.service == service && $0.outcome == .passed }, "\(service)")
+        }
+        await firebase.stop()
     }
 }

@@ -1,6 +1,8 @@
 import Foundation
 import Switchyard
+import SwitchyardFirebase
 import SwitchyardMock
+import SwitchyardTestSupport
 import Testing
 
 /// What the README says of the code, against the code.
@@ -12,12 +14,17 @@ import Testing
         try String(contentsOf: Self.root.appendingPathComponent("README.md"), encoding: .utf8)
     }
 
-    @Test func `The table of capabilities is what the clients declare`() throws {
+    @Test func `The table of capabilities is what the clients declare`() async throws {
         let text = try readme()
         let start = try #require(text.range(of: "<!-- capabilities -->\n"))
         let end = try #require(text.range(of: "<!-- /capabilities -->"))
-        let expected = CapabilityTable(providers: [
-            ("mock", .all, .all, .all, .all)
+        let expected = try await CapabilityTable([
+            MockModule(backend: MockBackend()),
+            FirebaseModule(
+                FirebaseConfiguration(
+                    project: "demo", apiKey: "key", appID: "1:1:web:1", bundleID: "com.example",
+                    bucket: "demo.appspot.com",
+                    writeLedger: "ledger")),
         ]).markdown
         #expect(text[start.upperBound..<end.lowerBound] == expected, "The table should be:\n\(expected)")
     }
@@ -42,19 +49,44 @@ import Testing
 
 /// What each provider declares, a row for each capability.
 private struct CapabilityTable {
-    let providers:
-        [(
-            name: String, storage: StorageCapabilities, auth: AuthCapabilities, files: FileStorageCapabilities,
-            messaging: MessagingCapabilities
-        )]
+    private struct Column {
+        let name: String
+        let storage: StorageCapabilities
+        let auth: AuthCapabilities
+        let files: FileStorageCapabilities
+        let messaging: MessagingCapabilities
+    }
+    private var columns: [Column] = []
+
+    /// Asks the clients of each module, made as an app with a state folder makes them. Nothing is sent anywhere.
+    init(_ modules: [any InfrastructureModule]) async throws {
+        let folder = ScratchSpace.url.appendingPathComponent("readme-\(UInt64.random(in: 0 ... .max))")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for module in modules {
+            let name = type(of: module).provider.rawValue
+            let context = ModuleContext(stateFolder: folder.appendingPathComponent(name))
+            let storage = try await module.makeStorageClient(context)
+            let auth = try await module.makeAuthClient(context)
+            let files = try await module.makeFileStorageClient(context)
+            let messaging = try await module.makeMessagingClient(context)
+            columns.append(
+                Column(
+                    name: name, storage: storage.capabilities, auth: auth.capabilities, files: files.capabilities,
+                    messaging: messaging.capabilities))
+            await messaging.shutDown()
+            await files.shutDown()
+            await storage.shutDown()
+            await auth.shutDown()
+        }
+    }
 
     var markdown: String {
-        var lines = ["| | " + providers.map(\.name).joined(separator: " | ") + " |"]
-        lines.append("|---|" + String(repeating: "---|", count: providers.count))
-        lines += rows("documents", of: providers.map { $0.storage })
-        lines += rows("auth", of: providers.map { $0.auth })
-        lines += rows("files", of: providers.map { $0.files })
-        lines += rows("messaging", of: providers.map { $0.messaging })
+        var lines = ["| | " + columns.map(\.name).joined(separator: " | ") + " |"]
+        lines.append("|---|" + String(repeating: "---|", count: columns.count))
+        lines += rows("documents", of: columns.map(\.storage))
+        lines += rows("auth", of: columns.map(\.auth))
+        lines += rows("files", of: columns.map(\.files))
+        lines += rows("messaging", of: columns.map(\.messaging))
         return lines.joined(separator: "\n") + "\n"
     }
 
