@@ -80,7 +80,7 @@ struct SilentDriver: SyncDriver {
     func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult { throw await silence() }
 
     private func silence() async -> StorageError {
-        try? await Task.sleep(for: .seconds(3600))
+        await untilCancelled()
         return StorageError(.cancelled, "Nobody answers.")
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Switchyard
+import SwitchyardBytes
 import SwitchyardTestSupport
 import Testing
 
@@ -175,29 +176,23 @@ import Testing
         let (first, second) = (FileSessionStore(folder: folder.url), FileSessionStore(folder: folder.url))
         let clock = ManualClock()
         let lease = try await first.lease(clock)
-        let waiting = Task { () async -> AuthError? in
+        let outcome = Promise<AuthError?>()
+        let waiting = Task {
             do throws(AuthError) {
                 _ = try await second.lease(clock)
-                return nil
+                outcome.resolve(nil)
             } catch {
-                return error
+                outcome.resolve(error)
             }
         }
-        while await !isDone(waiting, clock) {}
-        let error = await waiting.value
+        while outcome.present == nil {
+            try await eventually("it sleeps, or has given up") { clock.sleeperCount > 0 || outcome.present != nil }
+            clock.advance(by: .seconds(1))
+        }
+        await waiting.value
+        let error = await outcome.value ?? nil
         #expect(error?.code == .localStore && error?.isRetryable == true)
+        #expect(clock.now.offset >= .seconds(75))
         lease.release()
-    }
-
-    /// Moves the hands until the waiter gives up.
-    private func isDone(_ task: Task<AuthError?, Never>, _ clock: ManualClock) async -> Bool {
-        for _ in 0..<100 {
-            if clock.sleeperCount > 0 {
-                clock.advance(by: .seconds(1))
-                return clock.now.offset > .seconds(2000)
-            }
-            try? await Task.sleep(for: .milliseconds(2))
-        }
-        return true
     }
 }

@@ -69,7 +69,7 @@ final class MemoryFileServer: UploadDriver, DownloadDriver {
         switch fault {
         case .refuse(let error): throw error
         case .hang:
-            try? await Task.sleep(for: .seconds(3600))
+            await untilCancelled()
             throw FileStorageError(.cancelled, "It was cancelled.")
         default: return fault
         }
