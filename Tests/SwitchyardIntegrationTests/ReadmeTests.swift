@@ -2,6 +2,7 @@ import Foundation
 import Switchyard
 import SwitchyardFirebase
 import SwitchyardMock
+import SwitchyardSupabase
 import SwitchyardTestSupport
 import Testing
 
@@ -25,6 +26,7 @@ import Testing
                     project: "demo", apiKey: "key", appID: "1:1:web:1", bundleID: "com.example",
                     bucket: "demo.appspot.com",
                     writeLedger: "ledger")),
+            SupabaseModule(SupabaseConfiguration(url: "https://demo.supabase.co", key: "key", bucket: "files")),
         ]).markdown
         #expect(text[start.upperBound..<end.lowerBound] == expected, "The table should be:\n\(expected)")
     }
@@ -68,15 +70,27 @@ private struct CapabilityTable {
             let storage = try await module.makeStorageClient(context)
             let auth = try await module.makeAuthClient(context)
             let files = try await module.makeFileStorageClient(context)
-            let messaging = try await module.makeMessagingClient(context)
+            let messaging = try await Self.messaging(module, context)
             columns.append(
                 Column(
                     name: name, storage: storage.capabilities, auth: auth.capabilities, files: files.capabilities,
-                    messaging: messaging.capabilities))
-            await messaging.shutDown()
+                    messaging: messaging?.capabilities ?? MessagingCapabilities()))
+            await messaging?.shutDown()
             await files.shutDown()
             await storage.shutDown()
             await auth.shutDown()
+        }
+    }
+
+    /// - Returns: `nil` if the provider has none.
+    private static func messaging(
+        _ module: any InfrastructureModule, _ context: ModuleContext
+    ) async throws(InfrastructureError) -> (any MessagingClient)? {
+        do throws(InfrastructureError) {
+            return try await module.makeMessagingClient(context)
+        } catch {
+            guard error.code == .unsupported else { throw error }
+            return nil
         }
     }
 

@@ -11,7 +11,7 @@ import Testing
     /// Offers `packed` in random pieces to a sink that refuses at random, as libcurl would: what is refused is offered again,
     /// cut otherwise. `nil` for damage.
     private func decode(
-        _ packed: [UInt8], _ coding: ContentDecoder.Coding, _ random: inout SeededRandom
+        _ packed: [UInt8], _ coding: ContentDecoder.Coding, _ random: inout SeededGenerator
     ) throws -> (bytes: [UInt8], isComplete: Bool)? {
         let decoder = try #require(ContentDecoder(coding))
         var bytes: [UInt8] = []
@@ -42,7 +42,7 @@ import Testing
     ) throws {
         let packed = try CompressedSamples.pack(String(decoding: Self.text, as: UTF8.self), coding.rawValue)
         for seed in 0..<200 {
-            var random = SeededRandom(UInt64(seed))
+            var random = SeededGenerator(seed: UInt64(seed))
             let decoded = try #require(try decode(packed, coding, &random), "seed \(seed)")
             #expect(decoded.bytes == Self.text && decoded.isComplete, "seed \(seed)")
         }
@@ -55,7 +55,7 @@ import Testing
         let packed = try CompressedSamples.pack(String(decoding: short, as: UTF8.self), coding.rawValue)
         var whole = 0
         for seed in 0..<RandomRun.rounds(2000) {
-            var random = SeededRandom(UInt64(seed) &+ 5_000_000)
+            var random = SeededGenerator(seed: UInt64(seed) &+ 5_000_000)
             var bytes = packed
             for _ in 0...random.below(3) where !bytes.isEmpty {
                 let place = random.below(bytes.count)

@@ -72,7 +72,7 @@ import Testing
         let server = try Self.echoServer()
         let url = server.url("/")
         let ends = Counter()
-        var random = SeededRandom(3)
+        var random = SeededGenerator(seed: 3)
         for round in 0..<150 {
             var tasks: [Task<Void, Never>] = []
             do {
