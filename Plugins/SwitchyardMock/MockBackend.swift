@@ -32,7 +32,10 @@ public final class MockBackend: Sendable {
 
     /// A project that is kept in `folder`, with what is there already.
     ///
-    /// - Parameter report: Told of what could not be written later on; the change itself stays in memory.
+    /// - Parameters:
+    ///   - folder: Made if it is not there.
+    ///   - now: The server's clock.
+    ///   - report: Told of what could not be written later on; the change itself stays in memory.
     /// - Throws: `.locked` while another backend has the folder; `.localStore` if it cannot be written, or a file in it is
     ///   damaged; that file has been set aside under the name in the message, so that the next try goes on without it.
     public init(

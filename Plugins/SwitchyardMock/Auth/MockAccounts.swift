@@ -92,9 +92,7 @@ public final class MockAccounts: Sendable {
         SignedToken("custom", ["sub": userID]).secret(key: state.withLock { $0.key })
     }
 
-    /// An identity token as `provider` would issue it.
-    ///
-    /// - Parameter nonce: What the app will hand in as raw nonce.
+    /// An identity token as `provider` would issue it; `nonce` is what the app will hand in as raw nonce.
     public func identityToken(
         of provider: IdentityProvider, subject: String, email: String?, nonce: String? = nil
     ) -> Secret {

@@ -23,6 +23,7 @@ public final class MockAuthClient: AuthClient {
     ///   - backend: The project; a new one without accounts by default.
     ///   - network: The device's connection, shared with its other clients.
     ///   - store: Where the device keeps its session.
+    ///   - capabilities: Fewer than everything, to see how an app does with a provider that has less.
     public convenience init(
         _ backend: MockBackend = MockBackend(), network: MockNetwork = MockNetwork(),
         store: MockSessionStore = MockSessionStore(), capabilities: AuthCapabilities = .all

@@ -22,6 +22,7 @@ public final class MockFileStorageClient: FileStorageClient {
     ///   - backend: The project; a new one without files by default.
     ///   - network: The device's connection, shared with its other clients.
     ///   - store: Where the device notes its interrupted uploads.
+    ///   - capabilities: Fewer than everything, to see how an app does with a provider that has less.
     ///   - partSize: How many bytes move at once.
     public convenience init(
         _ backend: MockBackend = MockBackend(), network: MockNetwork = MockNetwork(),

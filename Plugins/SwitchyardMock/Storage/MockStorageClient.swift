@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Several clients on one ``MockBackend`` are several devices of one project. While its network is off a client answers
 /// from its cache (what it read, listened to or wrote), and its writes wait; see ``MockNetwork`` and
-/// ``StorageClient/disableNetwork()``.
+/// ``disableNetwork()``.
 ///
 /// A write whose server can be reached has its answer when `commit` returns. As with every client that has a queue, a
 /// refusal comes on the receipt and appears in ``refusedWrites()``; without the offline capability `commit` throws it.

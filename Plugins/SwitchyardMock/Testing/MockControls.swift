@@ -42,8 +42,10 @@ public final class MockControls<Failure: ClientError>: Sendable {
     /// Makes a call of `operation` fail, without an effect.
     ///
     /// - Parameters:
+    ///   - operation: Of which kind.
     ///   - call: Which one from now on: 1 is the next.
     ///   - times: How many in a row, beginning with that one.
+    ///   - error: What the caller gets.
     public func fail<Answer>(
         _ operation: MockOperation<Answer, Failure>, onCall call: Int = 1, times: Int = 1, with error: Failure
     ) { add(operation.name, call, times) { .failure(error) } }

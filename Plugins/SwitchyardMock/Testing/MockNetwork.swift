@@ -20,7 +20,9 @@ public final class MockNetwork: Sendable {
     /// Pauses are taken on this clock.
     public let clock: any Clock<Duration>
 
-    /// - Parameter latency: How long every call waits before it reaches the server.
+    /// - Parameters:
+    ///   - clock: What pauses are taken on.
+    ///   - latency: How long every call waits before it reaches the server.
     public init(clock: any Clock<Duration> = ContinuousClock(), latency: Duration = .zero) {
         self.clock = clock
         self.latency = latency
