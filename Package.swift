@@ -57,7 +57,9 @@ let package = Package(
                 .target(name: "SwitchyardURLSession", condition: .when(platforms: apple)),
             ],
             path: "Plugins/SwitchyardSupabase",
-            resources: ["values", "tables", "queries", "writing", "reading", "changes", "rows", "grants"].map {
+            resources: [
+                "values", "tables", "queries", "writing", "reading", "changes", "rows", "messaging", "grants",
+            ].map {
                 .embedInCode("SQL/\($0).sql")
             }),
 

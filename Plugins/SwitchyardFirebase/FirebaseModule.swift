@@ -24,22 +24,31 @@ public struct FirebaseModule: InfrastructureModule {
     public static let provider: InfrastructureProvider = .firebase
     public let configuration: FirebaseConfiguration
     private let appCheck: FirebaseAppCheck?
+    private let tokenExchange: TokenExchange?
     private let environment: [String: String]
     private let makeTransport: @Sendable () -> any Transport
 
     public init(_ configuration: FirebaseConfiguration) { self.init(configuration, appCheck: nil) }
 
-    /// With a source of App Check tokens, for projects that enforce them.
-    public init(_ configuration: FirebaseConfiguration, appCheck: FirebaseAppCheck?) {
-        self.init(configuration, appCheck: appCheck, environment: ProcessInfo.processInfo.environment) {
+    /// With a source of App Check tokens, for projects that enforce them, or with an exchange that gives people who are signed
+    /// in at another provider an ID token of the project's: without one, their requests are nobody's.
+    public init(
+        _ configuration: FirebaseConfiguration, appCheck: FirebaseAppCheck?, tokenExchange: TokenExchange? = nil
+    ) {
+        self.init(
+            configuration, appCheck: appCheck, tokenExchange: tokenExchange,
+            environment: ProcessInfo.processInfo.environment
+        ) {
             FirebaseTransport.make()
         }
     }
 
     package init(
-        _ configuration: FirebaseConfiguration, appCheck: FirebaseAppCheck? = nil, environment: [String: String],
+        _ configuration: FirebaseConfiguration, appCheck: FirebaseAppCheck? = nil,
+        tokenExchange: TokenExchange? = nil, environment: [String: String],
         transport: @escaping @Sendable () -> any Transport
     ) {
+        self.tokenExchange = tokenExchange
         self.configuration = configuration
         self.appCheck = appCheck
         self.environment = environment
@@ -47,7 +56,9 @@ public struct FirebaseModule: InfrastructureModule {
     }
 
     public func reconfigured(_ configuration: FirebaseConfiguration) -> FirebaseModule {
-        FirebaseModule(configuration, appCheck: appCheck, environment: environment, transport: makeTransport)
+        FirebaseModule(
+            configuration, appCheck: appCheck, tokenExchange: tokenExchange, environment: environment,
+            transport: makeTransport)
     }
 
     public func validate() throws(InfrastructureError) {
@@ -87,6 +98,8 @@ public struct FirebaseModule: InfrastructureModule {
         return FirebaseSurroundings(
             configuration: configuration,
             endpoints: try FirebaseEndpoints(configuration, environment: environment), transport: makeTransport(),
-            tokens: FirebaseTokens(auth: context.auth, appCheck: appCheck), context: context)
+            tokens: FirebaseTokens(
+                auth: TokenExchange.source(context.auth, for: .firebase, tokenExchange, now: context.now),
+                appCheck: appCheck), context: context)
     }
 }

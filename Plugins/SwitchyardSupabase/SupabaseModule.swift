@@ -8,7 +8,7 @@ extension InfrastructureProvider {
 }
 
 /// Supabase as a provider: accounts, documents in the project's database with a cache, live queries and an offline queue,
-/// and files, over plain HTTP.
+/// files, and messages to running apps, over plain HTTP and a web socket.
 ///
 /// ```swift
 /// let supabase = SupabaseConfiguration(url: "https://demo.supabase.co", key: Secret(key), bucket: "avatars")
@@ -21,26 +21,36 @@ public struct SupabaseModule: InfrastructureModule {
     public static let provider: InfrastructureProvider = .supabase
     public let configuration: SupabaseConfiguration
     private let deletion: SupabaseAuthAdapter.AccountDeletion?
+    private let tokenExchange: TokenExchange?
     private let makeTransport: @Sendable () -> any Transport
 
     public init(_ configuration: SupabaseConfiguration) { self.init(configuration, accountDeletion: nil) }
 
-    /// With a function of the project's own by which people delete their accounts; the service has no such call.
-    public init(_ configuration: SupabaseConfiguration, accountDeletion: SupabaseAuthAdapter.AccountDeletion?) {
-        self.init(configuration, accountDeletion: accountDeletion) { SupabaseTransport.make() }
+    /// With a function of the project's own by which people delete their accounts, for the service has no such call; or with an
+    /// exchange that gives people who are signed in elsewhere a token of the project's, where it does not take the other's.
+    public init(
+        _ configuration: SupabaseConfiguration, accountDeletion: SupabaseAuthAdapter.AccountDeletion?,
+        tokenExchange: TokenExchange? = nil
+    ) {
+        self.init(configuration, accountDeletion: accountDeletion, tokenExchange: tokenExchange) {
+            SupabaseTransport.make()
+        }
     }
 
     package init(
         _ configuration: SupabaseConfiguration, accountDeletion: SupabaseAuthAdapter.AccountDeletion? = nil,
+        tokenExchange: TokenExchange? = nil,
         transport: @escaping @Sendable () -> any Transport
     ) {
         self.configuration = configuration
         deletion = accountDeletion
+        self.tokenExchange = tokenExchange
         makeTransport = transport
     }
 
     public func reconfigured(_ configuration: SupabaseConfiguration) -> SupabaseModule {
-        SupabaseModule(configuration, accountDeletion: deletion, transport: makeTransport)
+        SupabaseModule(
+            configuration, accountDeletion: deletion, tokenExchange: tokenExchange, transport: makeTransport)
     }
 
     public func validate() throws(InfrastructureError) {
@@ -83,6 +93,10 @@ public struct SupabaseModule: InfrastructureModule {
         try SupabaseFileStorageAdapter(surroundings(context))
     }
 
+    public func makeMessagingClient(_ context: ModuleContext) async throws(InfrastructureError) -> any MessagingClient {
+        try SupabaseMessagingAdapter(surroundings(context))
+    }
+
     /// What a client is made with; each gets a transport of its own, to be shut down with it.
     func surroundings(_ context: ModuleContext) throws(InfrastructureError) -> SupabaseSurroundings {
         try validate()
@@ -90,7 +104,8 @@ public struct SupabaseModule: InfrastructureModule {
             configuration: configuration, project: try SupabaseProject(configuration.url),
             transport: makeTransport(),
             tokens: SupabaseTokens(
-                key: configuration.key, serviceKey: configuration.serviceKey, auth: context.auth),
+                key: configuration.key, serviceKey: configuration.serviceKey,
+                auth: TokenExchange.source(context.auth, for: .supabase, tokenExchange, now: context.now)),
             context: context)
     }
 }

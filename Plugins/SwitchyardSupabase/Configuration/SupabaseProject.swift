@@ -32,6 +32,7 @@ struct SupabaseProject: Sendable, Hashable {
 
     var auth: String { address + "/auth/v1" }
     var rest: String { address + "/rest/v1" }
+    var realtime: String { address + "/realtime/v1" }
     var functions: String { address + "/functions/v1" }
 
     /// Hosted projects have a second host for files, before which no gateway keeps whole bodies in memory.

@@ -1,7 +1,7 @@
 /// The SQL that makes a database hold documents.
 package enum DocumentSchema {
     /// Goes up with everything that is added or changed, so that a client knows whether what it calls is there.
-    package static let version = 3
+    package static let version = 4
     /// The oldest clients, by the version they bring along, that these functions still serve.
     package static let serves = 1
 
@@ -12,7 +12,7 @@ package enum DocumentSchema {
         let files = [
             PackageResources.values_sql, PackageResources.tables_sql, PackageResources.queries_sql,
             PackageResources.writing_sql, PackageResources.reading_sql, PackageResources.changes_sql,
-            PackageResources.rows_sql, PackageResources.grants_sql,
+            PackageResources.rows_sql, PackageResources.messaging_sql, PackageResources.grants_sql,
         ].map { String(decoding: $0, as: UTF8.self) }
         return (["begin;", guardStatement] + files + [versionStatement, "commit;", ""]).joined(separator: "\n")
     }

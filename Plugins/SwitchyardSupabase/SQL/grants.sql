@@ -7,7 +7,7 @@ begin
                  and p.proname in ('switchyard_get', 'switchyard_query', 'switchyard_aggregate', 'switchyard_collections',
                                    'switchyard_changes', 'switchyard_commit', 'switchyard_outcome', 'switchyard_delete_tree',
                                    'switchyard_schema', 'switchyard_rows', 'switchyard_row_query', 'switchyard_row_aggregate',
-                                   'switchyard_look', 'switchyard_commit_rows') loop
+                                   'switchyard_look', 'switchyard_commit_rows', 'switchyard_register', 'switchyard_unregister') loop
     execute format('revoke all on function %s from public', each_);
     execute format('grant execute on function %s to anon, authenticated, service_role', each_);
   end loop;

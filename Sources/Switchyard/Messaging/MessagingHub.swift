@@ -1,11 +1,10 @@
-import Switchyard
 import SwitchyardBytes
 import Synchronization
 
 /// The streams of a messaging client: each message once, the token as it changes, all in order.
-final class MessagingHub: Sendable {
-    typealias Messages = EventStream<RemoteMessage, MessagingError>.Continuation
-    typealias Tokens = SnapshotStream<MessagingToken?, MessagingError>.Continuation
+package final class MessagingHub: Sendable {
+    package typealias Messages = EventStream<RemoteMessage, MessagingError>.Continuation
+    package typealias Tokens = SnapshotStream<MessagingToken?, MessagingError>.Continuation
 
     private struct State {
         var messages: [Int: Messages] = [:]
@@ -23,11 +22,13 @@ final class MessagingHub: Sendable {
     private let deliveries = DeliveryQueue()
     private static let memory = 1000
 
-    func checkOpen() throws(MessagingError) {
+    package init() {}
+
+    package func checkOpen() throws(MessagingError) {
         if box.withLock({ $0.isShutDown }) { throw MessagingError(.shutDown, "The client was shut down.") }
     }
 
-    func take(_ message: RemoteMessage) {
+    package func take(_ message: RemoteMessage) {
         box.withLock { box in
             guard box.seen.insert(message.id).inserted else { return }
             box.order.append(message.id)
@@ -44,7 +45,7 @@ final class MessagingHub: Sendable {
         deliveries.drain()
     }
 
-    func tell(_ token: MessagingToken?) {
+    package func tell(_ token: MessagingToken?) {
         box.withLock { box in
             guard token != box.token else { return }
             box.token = token
@@ -53,7 +54,7 @@ final class MessagingHub: Sendable {
         deliveries.drain()
     }
 
-    func listen(messages listener: Messages) -> @Sendable () -> Void {
+    package func listen(messages listener: Messages) -> @Sendable () -> Void {
         let id = box.withLock { box -> Int? in
             guard !box.isShutDown else {
                 deliveries.add([{ listener.finish(throwing: Self.over) }])
@@ -69,7 +70,7 @@ final class MessagingHub: Sendable {
         return { [weak self] in if let id { self?.box.withLock { _ = $0.messages.removeValue(forKey: id) } } }
     }
 
-    func listen(tokens listener: Tokens) -> @Sendable () -> Void {
+    package func listen(tokens listener: Tokens) -> @Sendable () -> Void {
         let id = box.withLock { box -> Int? in
             guard !box.isShutDown else {
                 deliveries.add([{ listener.finish(throwing: Self.over) }])
@@ -85,7 +86,7 @@ final class MessagingHub: Sendable {
         return { [weak self] in if let id { self?.box.withLock { _ = $0.tokens.removeValue(forKey: id) } } }
     }
 
-    func shutDown() {
+    package func shutDown() {
         box.withLock { box in
             box.isShutDown = true
             deliveries.add(box.messages.values.map { listener in { listener.finish(throwing: Self.over) } })

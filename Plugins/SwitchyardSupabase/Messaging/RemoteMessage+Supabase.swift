@@ -1,0 +1,47 @@
+import Switchyard
+import SwitchyardBytes
+
+/// A message as it travels: `{"id", "title", "body", "data", "sentAt"}`, over a channel as it is, and in a platform's payload
+/// under the name `switchyard`.
+extension RemoteMessage {
+    /// - Parameter fallbackID: The service's own name, for what was sent without one.
+    init?(supabase json: JSON, fallbackID: String? = nil, topic: MessagingTopic? = nil, wasOpened: Bool = false) {
+        guard json.object != nil, let id = json["id"]?.string ?? fallbackID, !id.isEmpty else { return nil }
+        let named = json["topic"]?.string.flatMap { try? MessagingTopic(validating: $0) }
+        let moment = json["sentAt"]?.string.flatMap { RFC3339.parse($0) }
+        self.init(
+            id: id, title: json["title"]?.string, body: json["body"]?.string,
+            // Whatever else than text is found there keeps its JSON.
+            data: Dictionary(
+                (json["data"]?.object ?? [:]).map { ($0.key, $0.value.string ?? $0.value.text()) },
+                uniquingKeysWith: { _, last in last }),
+            topic: topic ?? named,
+            sentAt: moment.map { Timestamp(clampingSeconds: $0.seconds, nanoseconds: $0.nanoseconds) },
+            wasOpened: wasOpened)
+    }
+
+    /// - Returns: `nil` for what another provider's server has sent.
+    init?(supabasePayload json: JSON, wasOpened: Bool) {
+        guard let own = json["switchyard"] ?? json["data"]?["switchyard"] else { return nil }
+        // Some services carry text only.
+        let message = own.string.flatMap { try? JSON(parsing: Array($0.utf8)) } ?? own
+        self.init(supabase: message, wasOpened: wasOpened)
+    }
+}
+
+/// The channels on which messages come.
+enum MessageChannel: Hashable, Sendable {
+    case installation(String)
+    case topic(MessagingTopic)
+
+    static let event = "message"
+
+    var name: String {
+        switch self {
+        case .installation(let id): "switchyard:installation:\(id)"
+        case .topic(let topic): "switchyard:topic:\(topic.rawValue)"
+        }
+    }
+
+    var topic: MessagingTopic? { if case .topic(let topic) = self { topic } else { nil } }
+}

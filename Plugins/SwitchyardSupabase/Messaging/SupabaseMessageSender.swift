@@ -1,0 +1,92 @@
+import Foundation
+public import Switchyard
+import SwitchyardBytes
+package import SwitchyardWire
+
+/// Sends messages, for servers: over the realtime service's own interface, with the project's service key.
+///
+/// ```swift
+/// let sender = try SupabaseMessageSender(configuration)
+/// try await sender.send(title: "Hello", data: ["order": "42"], to: .topic("news"))
+/// ```
+/// Who listens at that moment gets it; nothing is stored. From within the database, `switchyard.send_message` does the same as
+/// part of a transaction.
+public final class SupabaseMessageSender: Sendable {
+    public enum Target: Sendable, Hashable {
+        case device(MessagingToken)
+        case topic(MessagingTopic)
+    }
+
+    private let address: String
+    private let key: Secret
+    private let transport: any Transport
+    private let now: @Sendable () -> Timestamp
+
+    /// - Throws: `.invalidConfiguration` without a service key: whoever is signed in may listen, but not send.
+    public convenience init(_ configuration: SupabaseConfiguration) throws(InfrastructureError) {
+        try self.init(configuration, transport: SupabaseTransport.make())
+    }
+
+    package init(
+        _ configuration: SupabaseConfiguration, transport: any Transport,
+        now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) }
+    ) throws(InfrastructureError) {
+        try SupabaseModule(configuration).validate()
+        guard let key = configuration.serviceKey else {
+            throw InfrastructureError(.invalidConfiguration, "Supabase's serviceKey is not set; sending needs it.")
+        }
+        address = try SupabaseProject(configuration.url).realtime
+        self.key = key
+        self.transport = transport
+        self.now = now
+    }
+
+    /// - Returns: The message's name, by which what arrives twice is known again.
+    /// - Throws: `.rateLimited` with the time to wait, where the server says it; `.invalidArgument` for one that is too large.
+    @discardableResult
+    public func send(
+        title: String? = nil, body: String? = nil, data: [String: String] = [:], to target: Target
+    ) async throws(MessagingError) -> RemoteMessage.ID {
+        let id = RandomID.make()
+        let moment = now()
+        var payload: JSONObject = [
+            "id": .string(id),
+            "sentAt": .string(
+                RFC3339.format(
+                    RFC3339.Moment(seconds: moment.seconds, nanoseconds: moment.nanoseconds), fraction: .digits(6))),
+        ]
+        payload["title"] = title.map(JSON.string)
+        payload["body"] = body.map(JSON.string)
+        if !data.isEmpty {
+            payload["data"] = .object(
+                JSONObject(data.sorted { $0.key < $1.key }.map { (key: $0.key, value: .string($0.value)) }))
+        }
+        let channel: MessageChannel =
+            switch target {
+            case .device(let token): .installation(token.value.reveal())
+            case .topic(let topic): .topic(topic)
+            }
+        let message: JSON = [
+            "topic": .string(channel.name), "event": .string(MessageChannel.event), "payload": .object(payload),
+            "private": true,
+        ]
+        // A second sending is known again by its name.
+        var request = HTTPRequest(
+            .post, "\(address)/api/broadcast", body: JSON.object(["messages": [message]]).bytes(), isIdempotent: true)
+        request.headers["Content-Type"] = "application/json"
+        SupabaseTokens.Proof(key: key, user: nil).sign(&request.headers)
+        let (complete, transport) = (request, transport)
+        let response: HTTPResponse
+        do throws(TransportError) {
+            response = try await withDeadline(.seconds(30), isIdempotent: true) { () throws(TransportError) in
+                try await transport.send(complete)
+            }
+        } catch {
+            throw MessagingError(error)
+        }
+        guard response.isSuccess else { throw MessagingError(response, now: now()) }
+        return id
+    }
+
+    public func shutDown() async { await transport.shutDown() }
+}

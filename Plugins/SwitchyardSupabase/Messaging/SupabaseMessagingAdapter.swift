@@ -1,0 +1,114 @@
+import Foundation
+public import Switchyard
+import SwitchyardBytes
+import SwitchyardWire
+
+/// Messages over the project's realtime service: topics and installations are private channels there, and a running app
+/// hears what is sent while it is connected.
+///
+/// ``token()`` registers the installation in the project's database, for whoever is signed in; a token of the platform that
+/// was handed in is kept beside it. Reaching an app that does not run takes a platform's push service, and a function of the
+/// project that asks it with those tokens: that is not declared, since nothing here can know of it. What such a push
+/// carries under the name `switchyard` is read by ``receive(_:)``, and is not shown twice if it came live as well.
+///
+/// To send messages from a server, use ``SupabaseMessageSender``.
+public final class SupabaseMessagingAdapter: MessagingClient {
+    public let provider: InfrastructureProvider = .supabase
+    public let capabilities: MessagingCapabilities = {
+        var capabilities = MessagingCapabilities()
+        capabilities.liveMessages = true
+        capabilities.topics = true
+        return capabilities
+    }()
+
+    private let registrar: SupabaseRegistrar
+    private let hub = MessagingHub()
+    private let transport: any Transport
+
+    init(_ surroundings: SupabaseSurroundings) throws(InfrastructureError) {
+        transport = surroundings.transport
+        let service = PostgRESTService(
+            project: surroundings.project, tokens: surroundings.tokens, transport: transport,
+            gate: SchemaGate(needed: 4))
+        let socket = RealtimeSocket(
+            url: surroundings.project.address, key: surroundings.configuration.key, auth: surroundings.context.auth,
+            transport: transport, clock: surroundings.context.clock)
+        let folder = try surroundings.folder("messaging")
+        registrar = SupabaseRegistrar(
+            service, socket, file: folder?.appendingPathComponent("installation.json", isDirectory: false), hub: hub,
+            surroundings.context)
+    }
+
+    // MARK: Permission and token
+
+    public var permission: MessagingPermission { get async { await registrar.permission } }
+
+    /// Nobody has to be asked for what comes while the app runs; for pushes, the platform's own dialogue asks, and the app
+    /// calls this once it was answered.
+    public func requestPermission() async throws(MessagingError) -> MessagingPermission {
+        try hub.checkOpen()
+        return await registrar.requestPermission()
+    }
+
+    public func setPlatformToken(_ token: PlatformPushToken?) async throws(MessagingError) {
+        try hub.checkOpen()
+        try await registrar.setPlatformToken(token)
+    }
+
+    /// The installation's name, once it is registered and connected.
+    ///
+    /// - Throws: `.unauthenticated` while nobody is signed in; `.unavailable` when the project cannot be reached.
+    public func token() async throws(MessagingError) -> MessagingToken {
+        try hub.checkOpen()
+        return try await registrar.token()
+    }
+
+    public func deleteToken() async throws(MessagingError) {
+        try hub.checkOpen()
+        try await registrar.deleteToken()
+    }
+
+    public func subscribe(to topic: MessagingTopic) async throws(MessagingError) {
+        try hub.checkOpen()
+        try await registrar.subscribe(to: topic)
+    }
+
+    public func unsubscribe(from topic: MessagingTopic) async throws(MessagingError) {
+        try hub.checkOpen()
+        await registrar.unsubscribe(from: topic)
+    }
+
+    // MARK: Messages
+
+    public func tokenStream() -> SnapshotStream<MessagingToken?, MessagingError> {
+        SnapshotStream { [hub, registrar] continuation in
+            let stop = hub.listen(tokens: continuation)
+            Task { await registrar.resume() }
+            return stop
+        }
+    }
+
+    public func messageStream() -> EventStream<RemoteMessage, MessagingError> {
+        EventStream { [hub, registrar] continuation in
+            let stop = hub.listen(messages: continuation)
+            Task { await registrar.resume() }
+            return stop
+        }
+    }
+
+    @discardableResult
+    public func receive(_ payload: RemotePayload) async throws(MessagingError) -> RemoteMessage? {
+        try hub.checkOpen()
+        guard let json = try? JSON(parsing: Array(payload.json), options: JSONParsingOptions(loneSurrogates: .replace))
+        else { throw MessagingError(.invalidArgument, "The payload is no JSON.") }
+        guard let message = RemoteMessage(supabasePayload: json, wasOpened: payload.wasOpened) else { return nil }
+        hub.take(message)
+        return message
+    }
+
+    public func shutDown() async {
+        hub.shutDown()
+        await registrar.shutDown()
+        await transport.shutDown()
+    }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+import SwitchyardConformance
+import SwitchyardEmulator
+import SwitchyardWire
+import Synchronization
+
+@testable import SwitchyardSupabase
+
+/// As much of a project as messaging needs: registrations, private channels with the policy of the SQL, and broadcasts.
+final class MessagingStub: Sendable {
+    private final class Socket: Sendable {
+        let connection: any WebSocketConnection
+        let topics = Mutex<Set<String>>([])
+        init(_ connection: any WebSocketConnection) { self.connection = connection }
+    }
+
+    private struct State {
+        var sockets: [Socket] = []
+        var installations: [String: JSON] = [:]
+        var calls: [String] = []
+        var version = 4
+        var joins = 0
+    }
+
+    private let state = Mutex(State())
+    private let box = Mutex<LoopbackServer?>(nil)
+
+    init() throws {
+        let server = try LoopbackServer { [weak self] request in
+            await self?.answer(request) ?? ServerResponse(status: 503)
+        }
+        box.withLock { $0 = server }
+    }
+
+    var url: String { box.withLock { $0!.url } }
+    var installations: [String: JSON] { state.withLock(\.installations) }
+    var calls: [String] { state.withLock(\.calls) }
+    var joins: Int { state.withLock(\.joins) }
+    func setVersion(_ version: Int) { state.withLock { $0.version = version } }
+    func dropConnections() { box.withLock { $0 }?.dropConnections() }
+    func stop() async { await box.withLock { $0 }?.stop() }
+
+    var configuration: SupabaseConfiguration {
+        SupabaseConfiguration(url: url, key: "sb_publishable_1", serviceKey: "sb_secret_1")
+    }
+
+    func client(as user: String = "alice", folder: URL? = nil) throws -> SupabaseMessagingAdapter {
+        let auth = ForeignAuthClient(user: user) { _ in
+            ForeignAuthClient.token(["sub": .string(user), "role": "authenticated"])
+        }
+        let module = SupabaseModule(configuration, transport: { SupabaseTransport.make() })
+        return try SupabaseMessagingAdapter(module.surroundings(ModuleContext(auth: auth, stateFolder: folder)))
+    }
+
+    /// A message on a channel, as it is, to whoever has joined it.
+    func tell(_ topic: String, _ payload: JSON) async {
+        let sockets = state.withLock(\.sockets)
+        for socket in sockets where socket.topics.withLock({ $0.contains("realtime:\(topic)") }) {
+            let message = RealtimeMessage(
+                topic: "realtime:\(topic)", event: "broadcast",
+                payload: ["type": "broadcast", "event": "message", "payload": payload, "meta": ["id": "meta"]])
+            try? await socket.connection.send(.text(message.array.text()))
+        }
+    }
+
+    // MARK: Answers
+
+    private func answer(_ request: ServerRequest) async -> ServerResponse {
+        let path = request.rawPath
+        if path.hasSuffix("/websocket") {
+            return .webSocket { [weak self] connection in await self?.serve(Socket(connection)) }
+        }
+        let body = (try? await request.body.collect()).flatMap { try? JSON(parsing: $0) }
+        if path.hasSuffix("/api/broadcast") {
+            guard request.headers["apikey"] == "sb_secret_1" else { return ServerResponse(status: 401) }
+            for message in body?["messages"]?.array ?? [] {
+                await tell(message["topic"]?.string ?? "", message["payload"] ?? .null)
+            }
+            return ServerResponse(status: 202)
+        }
+        guard let name = path.split(separator: "/").last.map(String.init), path.contains("/rpc/") else {
+            return ServerResponse(status: 404)
+        }
+        return state.withLock { state in
+            let installation = body?["installation"]?.string ?? ""
+            if name != "switchyard_schema" { state.calls.append(name) }
+            switch name {
+            case "switchyard_schema":
+                return .json(JSON.object(["version": .integer(Int64(state.version)), "serves": 1]).bytes())
+            case "switchyard_register": state.installations[installation] = body
+            case "switchyard_unregister": state.installations[installation] = nil
+            default: return ServerResponse(status: 404)
+            }
+            return ServerResponse(status: 204)
+        }
+    }
+
+    private func serve(_ socket: Socket) async {
+        state.withLock { $0.sockets.append(socket) }
+        defer { state.withLock { state in state.sockets.removeAll { $0 === socket } } }
+        while let received = try? await socket.connection.receive() {
+            guard case .text(let text) = received, let message = try? RealtimeMessage(text: text.utf8) else {
+                continue
+            }
+            for reply in replies(to: message, on: socket) {
+                try? await socket.connection.send(.text(reply.array.text()))
+            }
+        }
+    }
+
+    private func replies(to message: RealtimeMessage, on socket: Socket) -> [RealtimeMessage] {
+        func reply(_ payload: JSON) -> RealtimeMessage {
+            RealtimeMessage(
+                joinRef: message.joinRef, ref: message.ref, topic: message.topic, event: "phx_reply", payload: payload)
+        }
+        switch message.event {
+        case "phx_join":
+            let prefix = "realtime:switchyard:installation:"
+            let isAllowed =
+                message.payload["config"]?["private"] == true
+                && (!message.topic.hasPrefix(prefix)
+                    || installations[String(message.topic.dropFirst(prefix.count))] != nil)
+            guard isAllowed else {
+                return [reply(["status": "error", "response": ["reason": "Unauthorized: no policy lets you"]])]
+            }
+            state.withLock { $0.joins += 1 }
+            socket.topics.withLock { _ = $0.insert(message.topic) }
+            return [
+                reply(["status": "ok", "response": ["postgres_changes": []]]),
+                RealtimeMessage(
+                    joinRef: message.joinRef, topic: message.topic, event: "system",
+                    payload: [
+                        "extension": "system", "status": "ok", "message": "Replication connection established",
+                    ]),
+            ]
+        case "phx_leave":
+            socket.topics.withLock { _ = $0.remove(message.topic) }
+            return [reply(["status": "ok", "response": [:]])]
+        default: return message.ref == nil ? [] : [reply(["status": "ok", "response": [:]])]
+        }
+    }
+}
+
+/// Installations of an app on that project.
+final class StubMessagingHarness: MessagingHarness {
+    static let features: MessagingFeatures = {
+        var capabilities = MessagingCapabilities()
+        capabilities.liveMessages = true
+        capabilities.topics = true
+        return MessagingFeatures(capabilities)
+    }()
+
+    let stub: MessagingStub
+    private let sender: SupabaseMessageSender
+    var features: MessagingFeatures { Self.features }
+
+    init() throws {
+        stub = try MessagingStub()
+        sender = try SupabaseMessageSender(stub.configuration)
+    }
+
+    func makeMessagingClient() async throws -> any MessagingClient { try stub.client() }
+
+    func payload(_ message: RemoteMessage) throws -> RemotePayload { Self.payload(message) }
+
+    static func payload(_ message: RemoteMessage) -> RemotePayload {
+        var own: JSONObject = ["id": .string(message.id)]
+        own["title"] = message.title.map(JSON.string)
+        own["body"] = message.body.map(JSON.string)
+        own["data"] = .object(JSONObject(message.data.map { (key: $0.key, value: .string($0.value)) }))
+        let payload: JSON = ["aps": ["alert": ["title": .string(message.title ?? "")]], "switchyard": .object(own)]
+        return RemotePayload(json: Data(payload.bytes()), wasOpened: message.wasOpened)
+    }
+
+    func send(_ message: RemoteMessage, to token: MessagingToken) async throws {
+        try await sender.send(title: message.title, body: message.body, data: message.data, to: .device(token))
+    }
+
+    func send(_ message: RemoteMessage, to topic: MessagingTopic) async throws {
+        try await sender.send(title: message.title, body: message.body, data: message.data, to: .topic(topic))
+    }
+
+    func stop() async {
+        await sender.shutDown()
+        await stub.stop()
+    }
+}

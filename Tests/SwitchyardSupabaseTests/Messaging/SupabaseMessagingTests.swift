@@ -1,0 +1,211 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+import SwitchyardConformance
+import SwitchyardTestSupport
+import SwitchyardWire
+import Testing
+
+@testable import SwitchyardSupabase
+
+@Suite struct SupabaseMessagingTests {
+    static let tally = ConformanceTally(
+        "supabase messaging", MessagingConformance.all, for: StubMessagingHarness.features)
+
+    @Test(arguments: MessagingConformance.checks(for: StubMessagingHarness.features))
+    func `Supabase's messaging`(_ check: MessagingCheck) async throws {
+        let harness = try StubMessagingHarness()
+        do {
+            try await Self.tally.run(check, on: harness)
+        } catch {
+            await harness.stop()
+            throw error
+        }
+        await harness.stop()
+    }
+
+    @Test func `What Supabase is spared`() {
+        #expect(
+            MessagingConformance.leftOut(for: StubMessagingHarness.features) == [
+                "without the platform's token there is none"
+            ])
+    }
+
+    private func withStub(_ body: (MessagingStub) async throws -> Void) async throws {
+        let stub = try MessagingStub()
+        do {
+            try await body(stub)
+        } catch {
+            await stub.stop()
+            throw error
+        }
+        await stub.stop()
+    }
+
+    @Test func `A token of the platform is kept beside the installation, and replaced`() async throws {
+        try await withStub { stub in
+            let client = try stub.client()
+            try await client.setPlatformToken(PlatformPushToken(.fcm, token: "platform-1"))
+            #expect(stub.calls.isEmpty, "nothing is registered before it is asked for")
+            let token = try await client.token()
+            let id = token.value.reveal()
+            #expect(stub.installations[id]?["service"] == "fcm")
+            #expect(stub.installations[id]?["token"] == "platform-1")
+            try await client.setPlatformToken(PlatformPushToken(.fcm, token: "platform-2"))
+            #expect(stub.installations[id]?["token"] == "platform-2")
+            try await client.setPlatformToken(nil)
+            #expect(stub.installations[id] != nil && stub.installations[id]?["token"] == nil)
+            await client.shutDown()
+        }
+    }
+
+    @Test func `Registration and topics are taken up again after a restart`() async throws {
+        let folder = ScratchSpace.url.appendingPathComponent("messaging-\(UInt64.random(in: 0..<UInt64.max))")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await withStub { stub in
+            let first = try stub.client(folder: folder)
+            let token = try await first.token()
+            try await first.subscribe(to: "news")
+            await first.shutDown()
+
+            let second = try stub.client(folder: folder)
+            let messages = await second.messageStream().begun()
+            let joins = stub.joins
+            try await eventually("both channels are joined again") { stub.joins >= joins + 2 || stub.joins >= 4 }
+            await stub.tell("switchyard:topic:news", ["id": "a", "title": "News"])
+            await stub.tell("switchyard:installation:\(token.value.reveal())", ["id": "b", "title": "You"])
+            var titles: Set<String> = []
+            for try await message in messages {
+                titles.insert(message.title ?? "")
+                if titles.count == 2 { break }
+            }
+            #expect(titles == ["News", "You"])
+            #expect(try await second.token() == token)
+            await second.shutDown()
+        }
+    }
+
+    @Test func `A connection that is cut is made again, and messages go on`() async throws {
+        try await withStub { stub in
+            let client = try stub.client()
+            try await client.subscribe(to: "news")
+            let messages = await client.messageStream().begun()
+            stub.dropConnections()
+            try await eventually("the channel is joined again", within: .seconds(20)) { stub.joins == 2 }
+            await stub.tell("switchyard:topic:news", ["id": "a", "data": ["n": 1, "t": "x"]])
+            for try await message in messages {
+                #expect(message.data == ["n": "1", "t": "x"])
+                #expect(message.topic == "news")
+                break
+            }
+            await client.shutDown()
+        }
+    }
+
+    @Test func `A topic that was just left can be taken up again`() async throws {
+        try await withStub { stub in
+            let client = try stub.client()
+            let messages = await client.messageStream().begun()
+            for _ in 0..<5 {
+                try await client.subscribe(to: "news")
+                try await client.unsubscribe(from: "news")
+            }
+            try await client.subscribe(to: "news")
+            await stub.tell("switchyard:topic:news", ["id": "a"])
+            for try await message in messages {
+                #expect(message.id == "a")
+                break
+            }
+            await client.shutDown()
+        }
+    }
+
+    @Test func `A message that came live and by push shows once`() async throws {
+        try await withStub { stub in
+            let client = try stub.client()
+            try await client.subscribe(to: "news")
+            let messages = await client.messageStream().begun()
+            let own: JSON = ["id": "a", "title": "Hi", "topic": "news", "sentAt": "2026-01-02T03:04:05.678901Z"]
+            let payload: JSON = ["aps": [:], "switchyard": .string(own.text())]
+            let pushed = try await client.receive(RemotePayload(json: Data(payload.bytes())))
+            #expect(pushed?.title == "Hi" && pushed?.topic == "news" && pushed?.sentAt != nil)
+            await stub.tell("switchyard:topic:news", own)
+            await stub.tell("switchyard:topic:news", ["id": "b"])
+            var ids: [String] = []
+            for try await message in messages {
+                ids.append(message.id)
+                if message.id == "b" { break }
+            }
+            #expect(ids == ["a", "b"])
+            await client.shutDown()
+        }
+    }
+
+    @Test func `A database with functions from before messaging says so`() async throws {
+        try await withStub { stub in
+            stub.setVersion(1)
+            let client = try stub.client()
+            let error = await #expect(throws: MessagingError.self) {
+                () async throws -> Void in _ = try await client.token()
+            }
+            #expect(error?.code == .unsupported)
+            #expect(error?.underlying as? SupabaseSchemaProblem == .tooOld(version: 1, needed: 4))
+            await client.shutDown()
+        }
+    }
+
+    @Test func `A channel that policies deny is refused, and not waited for`() async throws {
+        try await withStub { stub in
+            let transport = SupabaseTransport.make()
+            let socket = RealtimeSocket(url: stub.url, key: "key", auth: nil, transport: transport)
+            let channel = try socket.join(
+                "switchyard:installation:unknown", RealtimeConfiguration(isPrivate: true))
+            let listener = MessageListener(channel, topic: nil, hub: MessagingHub(), ended: {})
+            let error = await #expect(throws: MessagingError.self) {
+                () async throws -> Void in try await listener.joined()
+            }
+            #expect(error?.code == .unauthorized)
+            socket.close()
+            await transport.shutDown()
+        }
+    }
+
+    // MARK: Sending
+
+    @Test func `Only a server with the service key sends, by the topic's bare name`() async throws {
+        #expect(throws: InfrastructureError.self) {
+            _ = try SupabaseMessageSender(SupabaseConfiguration(url: "https://demo.supabase.co", key: "k"))
+        }
+        let transport = ScriptedTransport([
+            .on(
+                .post, "https://demo.supabase.co/realtime/v1/api/broadcast",
+                check: { recorded in
+                    let message = (try? JSON(parsing: recorded.body))?["messages"]?[0]
+                    guard recorded.request.headers["apikey"] == "sb_secret_1",
+                        recorded.request.headers["Authorization"] == nil
+                    else { return "the keys are others" }
+                    guard message?["topic"] == "switchyard:topic:news", message?["private"] == true,
+                        message?["payload"]?["title"] == "Hi", message?["payload"]?["id"]?.string?.isEmpty == false
+                    else { return "the message is another" }
+                    return nil
+                }, .status(202)),
+            .on(
+                .post, "https://demo.supabase.co/realtime/v1/api/broadcast",
+                .json("{}", status: 429, headers: ["Retry-After": "3"])),
+            .on(.post, "https://demo.supabase.co/realtime/v1/api/broadcast", .json("{}", status: 422)),
+        ])
+        let sender = try SupabaseMessageSender(
+            SupabaseConfiguration(url: "https://demo.supabase.co", key: "k", serviceKey: "sb_secret_1"),
+            transport: transport)
+        try await sender.send(title: "Hi", to: .topic("news"))
+        let limited = await #expect(throws: MessagingError.self) {
+            () async throws -> Void in _ = try await sender.send(to: .topic("news"))
+        }
+        #expect(limited?.code == .rateLimited && limited?.retryAfter == .seconds(3))
+        let large = await #expect(throws: MessagingError.self) {
+            () async throws -> Void in _ = try await sender.send(to: .device(MessagingToken("x")))
+        }
+        #expect(large?.code == .invalidArgument)
+        try transport.verify()
+    }
+}

@@ -1,0 +1,142 @@
+import Switchyard
+import SwitchyardConformance
+import SwitchyardEmulator
+import SwitchyardMock
+import SwitchyardTestSupport
+import Testing
+
+@testable import SwitchyardSupabase
+
+extension SupabaseSite {
+    /// A module for people who are signed in elsewhere: each is exchanged for somebody who may see what the others write, as
+    /// the checks want it.
+    func module() throws -> SupabaseModule {
+        let supabase = supabase
+        return SupabaseModule(
+            SupabaseConfiguration(
+                url: supabase.server.url, key: Secret(supabase.anonKey), checkInterval: .milliseconds(25)),
+            accountDeletion: nil,
+            tokenExchange: TokenExchange { _, _ in (Secret(supabase.accessToken(for: "tester")), .distantFuture) })
+    }
+}
+
+/// Documents on a real PostgreSQL, everything else on the mock; and the other way round.
+private struct SupabaseSwitchingHarness: SwitchingHarness {
+    let isFirst: Bool
+
+    var features: SwitchingFeatures {
+        let storage = SupabaseHarness.features.capabilities
+        return isFirst
+            ? SwitchingFeatures(first: .supabase, second: .mock, storage: storage)
+            : SwitchingFeatures(first: .mock, second: .supabase, storage: storage)
+    }
+
+    /// The mock has auth and messaging throughout.
+    var selection: InfrastructureSelection {
+        var selection = InfrastructureSelection(default: .mock)
+        selection.storage = features.first
+        return selection
+    }
+
+    func makeFactory() async throws -> InfrastructureFactory {
+        InfrastructureFactory(
+            MockModule(backend: MockBackend()), try await SupabaseSite.shared.value.module())
+    }
+}
+
+/// Domain clients whose documents are on Supabase, with the mock's auth and files.
+private struct SupabaseDomainHarness: DomainHarness {
+    static let features = DomainFeatures(SupabaseHarness.features.capabilities, files: true)
+
+    private let backend = MockBackend()
+    var features: DomainFeatures { Self.features }
+
+    func makeDomainDevice() async throws -> DomainDevice {
+        let auth = MockAuthClient(backend)
+        let module = try await SupabaseSite.shared.value.module()
+        return DomainDevice(
+            CoreClients(
+                auth: auth, storage: try await module.makeStorageClient(ModuleContext(auth: auth)),
+                files: MockFileStorageClient(backend)))
+    }
+}
+
+@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+struct SupabaseMixedTests {
+    private static let switching = SupabaseSwitchingHarness(isFirst: true)
+    static let switchingTally = ConformanceTally(
+        "supabase switching", SwitchingConformance.all, for: switching.features)
+
+    @Test(arguments: SwitchingConformance.checks(for: switching.features))
+    func `Going over from Supabase to the mock`(_ check: SwitchingCheck) async throws {
+        try await Self.switchingTally.run(check, on: Self.switching)
+    }
+
+    @Test(arguments: SwitchingConformance.checks(for: switching.features))
+    func `Going over from the mock to Supabase`(_ check: SwitchingCheck) async throws {
+        try await check.run(on: SupabaseSwitchingHarness(isFirst: false))
+    }
+
+    static let domainTally = ConformanceTally(
+        "supabase domain", DomainConformance.all, for: SupabaseDomainHarness.features)
+
+    @Test(arguments: DomainConformance.checks(for: SupabaseDomainHarness.features))
+    func `The domain clients on Supabase, with the mock's auth`(_ check: DomainCheck) async throws {
+        try await Self.domainTally.run(check, on: SupabaseDomainHarness())
+    }
+
+    @Test func `What is left out`() {
+        #expect(
+            SwitchingConformance.leftOut(for: Self.switching.features) == [
+                "auth is exchanged too, and the state shows it"
+            ])
+        #expect(DomainConformance.leftOut(for: SupabaseDomainHarness.features) == [])
+    }
+
+    // MARK: Sessions of another provider, on the real database
+
+    private func storage(_ auth: any AuthClient) async throws -> any StorageClient {
+        let site = try await SupabaseSite.shared.value
+        let module = SupabaseModule(
+            SupabaseConfiguration(url: site.supabase.server.url, key: Secret(site.supabase.anonKey)))
+        return try await module.makeStorageClient(ModuleContext(auth: auth))
+    }
+
+    @Test func `A session whose subject is no UUID owns what it writes, and others do not see it`() async throws {
+        let site = try await SupabaseSite.shared.value
+        let supabase = site.supabase
+        let path = try StoragePath(validating: "thirdparty/\(UInt64.random(in: 0..<UInt64.max))")
+        let ann = try await storage(
+            ForeignAuthClient(provider: "firebase", user: "Xy7-ann") { _ in supabase.accessToken(for: "Xy7-ann") })
+        let bob = try await storage(
+            ForeignAuthClient(provider: "firebase", user: "Xy7-bob") { _ in supabase.accessToken(for: "Xy7-bob") })
+        _ = try await ann.setDocument(path, ["n": 1]).acknowledged()
+        #expect(try await ann.snapshot(path, from: .server).data?["n"] == 1)
+        #expect(try await !bob.snapshot(path, from: .server).exists)
+        let error = await #expect(throws: StorageError.self) {
+            () async throws -> Void in _ = try await bob.setDocument(path, ["n": 2]).acknowledged()
+        }
+        #expect(error?.code == .unauthorized)
+        await ann.shutDown()
+        await bob.shutDown()
+    }
+
+    @Test func `A policy of the project's own that wants a UUID is named by its claim`() async throws {
+        let site = try await SupabaseSite.shared.value
+        try await site.postgres.query(
+            """
+            create or replace function public.who_am_i() returns uuid language sql stable as
+              $$ select (current_setting('request.jwt.claims', true)::jsonb ->> 'sub')::uuid $$;
+            """)
+        let supabase = site.supabase
+        let storage = try await storage(
+            ForeignAuthClient(provider: "firebase", user: "Xy7-ann") { _ in supabase.accessToken(for: "Xy7-ann") })
+        let functions = try #require(storage.unwrapped(as: SupabaseStorageAdapter.self)?.functions)
+        let error = await #expect(throws: StorageError.self) {
+            () async throws -> Void in let _: String = try await functions.callDatabase("who_am_i")
+        }
+        #expect(error?.code == .unauthorized)
+        #expect(error?.underlying as? SupabaseTokenProblem == .subjectIsNoUUID)
+        await storage.shutDown()
+    }
+}
