@@ -100,12 +100,12 @@ public struct SupabaseModule: InfrastructureModule {
     /// What a client is made with; each gets a transport of its own, to be shut down with it.
     func surroundings(_ context: ModuleContext) throws(InfrastructureError) -> SupabaseSurroundings {
         try validate()
+        let auth = TokenExchange.source(context.auth, for: .supabase, tokenExchange, now: context.now)
         return SupabaseSurroundings(
             configuration: configuration, project: try SupabaseProject(configuration.url),
             transport: makeTransport(),
             tokens: SupabaseTokens(
-                key: configuration.key, serviceKey: configuration.serviceKey,
-                auth: TokenExchange.source(context.auth, for: .supabase, tokenExchange, now: context.now)),
-            context: context)
+                key: configuration.key, serviceKey: configuration.serviceKey, auth: auth),
+            auth: auth, context: context)
     }
 }

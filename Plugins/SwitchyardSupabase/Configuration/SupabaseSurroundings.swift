@@ -13,6 +13,8 @@ struct SupabaseSurroundings: Sendable {
     /// The client's own: it shuts it down with itself.
     let transport: any Transport
     let tokens: SupabaseTokens
+    /// Where those come from: the chosen auth client, or what its session is exchanged for.
+    let auth: (any AuthClient)?
     let context: ModuleContext
 
     /// A folder for one service's state, made when it is missing; `nil` when nothing is to outlast the process. Projects do

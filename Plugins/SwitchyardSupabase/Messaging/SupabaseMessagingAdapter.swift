@@ -31,7 +31,7 @@ public final class SupabaseMessagingAdapter: MessagingClient {
             project: surroundings.project, tokens: surroundings.tokens, transport: transport,
             gate: SchemaGate(needed: 4))
         let socket = RealtimeSocket(
-            url: surroundings.project.address, key: surroundings.configuration.key, auth: surroundings.context.auth,
+            url: surroundings.project.address, key: surroundings.configuration.key, auth: surroundings.auth,
             transport: transport, clock: surroundings.context.clock)
         let folder = try surroundings.folder("messaging")
         registrar = SupabaseRegistrar(

@@ -21,7 +21,8 @@ public final class SupabaseStorageAdapter: StorageLayer {
             gate: SchemaGate(needed: tables.isEmpty ? 1 : 3))
         // In nobody's name channels are joined with the key.
         let realtime = RealtimeSocket(
-            url: surroundings.project.address, key: configuration.serviceKey ?? configuration.key, auth: context.auth,
+            url: surroundings.project.address, key: configuration.serviceKey ?? configuration.key,
+            auth: surroundings.auth,
             transport: surroundings.transport, clock: context.clock)
         documents = await UserStorageClient(
             driver: SupabaseDriver(
