@@ -18,7 +18,7 @@ struct SupabaseMessagingState: Sendable, Equatable {
         for topic in json["topics"]?.array ?? [] {
             if let topic = topic.string.flatMap({ try? MessagingTopic(validating: $0) }) { topics.insert(topic) }
         }
-        if let service = json["service"]?.string.flatMap(PlatformPushToken.Service.init(rawValue:)),
+        if let service = json["service"]?.string.map(PlatformPushToken.Service.init(rawValue:)),
             let token = json["token"]?.string
         {
             platformToken = PlatformPushToken(service, token: Secret(token))

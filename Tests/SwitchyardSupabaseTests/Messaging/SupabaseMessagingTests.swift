@@ -45,13 +45,13 @@ import Testing
     @Test func `A token of the platform is kept beside the installation, and replaced`() async throws {
         try await withStub { stub in
             let client = try stub.client()
-            try await client.setPlatformToken(PlatformPushToken(.fcm, token: "platform-1"))
+            try await client.setPlatformToken(PlatformPushToken(.apns, token: "platform-1"))
             #expect(stub.calls.isEmpty, "nothing is registered before it is asked for")
             let token = try await client.token()
             let id = token.value.reveal()
-            #expect(stub.installations[id]?["service"] == "fcm")
+            #expect(stub.installations[id]?["service"] == "apns")
             #expect(stub.installations[id]?["token"] == "platform-1")
-            try await client.setPlatformToken(PlatformPushToken(.fcm, token: "platform-2"))
+            try await client.setPlatformToken(PlatformPushToken(.apns, token: "platform-2"))
             #expect(stub.installations[id]?["token"] == "platform-2")
             try await client.setPlatformToken(nil)
             #expect(stub.installations[id] != nil && stub.installations[id]?["token"] == nil)

@@ -69,8 +69,13 @@ struct PostgRESTService: Sendable {
         do throws(SupabaseTokens.Failure) {
             proof = try await tokens.proof(isRefused: isRefused)
         } catch {
-            throw StorageError(
-                .unauthenticated, error.message, isRetryable: error.isTemporary, underlying: error.cause)
+            let code: StorageError.Code =
+                switch error.code {
+                case .cancelled: .cancelled
+                case .shutDown: .shutDown
+                default: .unauthenticated
+                }
+            throw StorageError(code, error.message, isRetryable: error.isTemporary, underlying: error.cause)
         }
         if let batch, tokens.issuer != nil, proof.user?.userID != batch.userID {
             throw StorageError(.unavailable, "Another user has signed in since the batch was written.")
