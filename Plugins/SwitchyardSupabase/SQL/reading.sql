@@ -29,12 +29,19 @@ language sql stable set search_path = '' as $$
   select pg_snapshot_xmin(s) = pg_snapshot_xmax(s) from pg_current_snapshot() s
 $$;
 
--- As of when what is missing is missing: before anything that was being written, as far as that can be seen.
+-- As of when what is missing is missing: before anything that was being written, as far as that can be seen. A transaction
+-- that was under way when the caller's statement began and has ended since tells no more when it began.
 create or replace function switchyard.missing_since() returns timestamptz
 language sql stable security definer set search_path = '' as $$
-  select case when switchyard.is_settled() then statement_timestamp() else least(statement_timestamp(), coalesce(
-    (select min(a.xact_start) - interval '1 microsecond' from pg_catalog.pg_stat_activity a
-     where a.backend_xid is not null and a.pid <> pg_backend_pid()), statement_timestamp() - interval '10 seconds')) end
+  select case
+    when switchyard.is_settled() then statement_timestamp()
+    when exists (select from pg_snapshot_xip(pg_current_snapshot()) x
+                 where not exists (select from pg_catalog.pg_stat_activity a
+                                   where a.backend_xid = x::xid and a.xact_start is not null))
+    then statement_timestamp() - interval '10 seconds'
+    else least(statement_timestamp(), coalesce(
+      (select min(a.xact_start) - interval '1 microsecond' from pg_catalog.pg_stat_activity a
+       where a.backend_xid is not null and a.pid <> pg_backend_pid()), statement_timestamp() - interval '10 seconds')) end
 $$;
 
 -- Not before what it shows, if that can be: a document's time can be ahead of the clock by its last steps.
