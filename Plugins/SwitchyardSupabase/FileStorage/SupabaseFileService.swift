@@ -6,7 +6,6 @@ import SwitchyardWire
 /// Calls to Supabase's storage: everything that authorises, sends, repeats and maps failures, once.
 struct SupabaseFileService: Sendable {
     static let callDeadline = Duration.seconds(60)
-    static let patience = Duration.seconds(120)
 
     /// `https://….supabase.co/storage/v1`, without a slash at the end.
     let address: String
@@ -33,31 +32,7 @@ struct SupabaseFileService: Sendable {
     }
 
     /// Again and again while a failure may pass: for calls that do no harm when made twice.
-    ///
-    /// - Parameter isDone: Whether a failure after a lost answer means that the lost one was a success.
-    func persistently<Value: Sendable>(
-        isDone: (FileStorageError) -> Value? = { _ in nil },
-        _ body: () async throws(FileStorageError) -> Value
-    ) async throws(FileStorageError) -> Value {
-        let time = Stopwatch(clock)
-        let start = time.now
-        var generator = SystemRandomNumberGenerator()
-        var backoff = Backoff(.init(initial: .seconds(1), factor: 2, maximum: .seconds(64), jitter: 0.2), now: start)
-        var mayHaveHappened = false
-        while true {
-            let failure: FileStorageError
-            do throws(FileStorageError) {
-                return try await body()
-            } catch {
-                failure = error
-            }
-            if mayHaveHappened, let value = isDone(failure) { return value }
-            guard failure.isRetryable, time.now - start < Self.patience else { throw failure }
-            mayHaveHappened = true
-            let pause = backoff.next(now: time.now, atLeast: failure.retryAfter, using: &generator)
-            do { try await clock.sleep(for: pause) } catch { throw FileStorageError(.cancelled, "It was cancelled.") }
-        }
-    }
+    var persistently: PatientCaller { PatientCaller(clock: clock) }
 
     /// Sends with the token of the moment, and once more with a new one when that is refused.
     func authorized<Answer: SupabaseAnswer>(
