@@ -22,26 +22,43 @@ language sql stable set search_path = '' as $$
                             'created', switchyard.time_text(d.created_at), 'updated', switchyard.time_text(d.updated_at))
 $$;
 
+-- The first transaction that a statement beginning now would not know of, however old the caller's statement is.
+create or replace function switchyard.horizon() returns xid8
+language plpgsql volatile set search_path = '' as $$
+begin
+  return pg_snapshot_xmax(pg_current_snapshot());
+end $$;
+
 -- Whether no transaction was under way that may write. What was missing then was missing as of that moment; otherwise
 -- something may yet appear with a time before it, for a commit takes its time before it can be seen.
+--
+-- A snapshot does not list who is under way beyond the newest that has ended: such a one is still there by its lock, or has
+-- ended since and moved the horizon. In this order, since a transaction is seen to have ended before it lets go of its lock.
 create or replace function switchyard.is_settled() returns boolean
 language sql stable set search_path = '' as $$
-  select pg_snapshot_xmin(s) = pg_snapshot_xmax(s) from pg_current_snapshot() s
+  select case
+    when pg_snapshot_xmin(s) <> pg_snapshot_xmax(s) then false
+    when exists (select from pg_catalog.pg_locks l
+                 where l.locktype = 'transactionid' and l.granted and l.mode = 'ExclusiveLock' and l.pid <> pg_backend_pid())
+    then false
+    else switchyard.horizon() = pg_snapshot_xmax(s) end
+  from pg_current_snapshot() s
 $$;
 
 -- As of when what is missing is missing: before anything that was being written, as far as that can be seen. A transaction
--- that was under way when the caller's statement began and has ended since tells no more when it began.
+-- that has ended since the caller's statement began tells no more when it began.
 create or replace function switchyard.missing_since() returns timestamptz
 language sql stable security definer set search_path = '' as $$
   select case
     when switchyard.is_settled() then statement_timestamp()
-    when exists (select from pg_snapshot_xip(pg_current_snapshot()) x
-                 where not exists (select from pg_catalog.pg_stat_activity a
-                                   where a.backend_xid = x::xid and a.xact_start is not null))
-    then statement_timestamp() - interval '10 seconds'
     else least(statement_timestamp(), coalesce(
       (select min(a.xact_start) - interval '1 microsecond' from pg_catalog.pg_stat_activity a
-       where a.backend_xid is not null and a.pid <> pg_backend_pid()), statement_timestamp() - interval '10 seconds')) end
+       where a.backend_xid is not null and a.pid <> pg_backend_pid()
+         and switchyard.horizon() = pg_snapshot_xmax(pg_current_snapshot())
+         and not exists (select from pg_snapshot_xip(pg_current_snapshot()) x
+                         where x::xid not in (select b.backend_xid from pg_catalog.pg_stat_activity b
+                                              where b.backend_xid is not null))),
+      statement_timestamp() - interval '10 seconds')) end
 $$;
 
 -- Not before what it shows, if that can be: a document's time can be ahead of the clock by its last steps.

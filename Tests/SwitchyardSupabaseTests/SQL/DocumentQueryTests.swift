@@ -1,6 +1,7 @@
 import Foundation
 import Switchyard
 import SwitchyardBytes
+import SwitchyardEmulator
 import SwitchyardTestSupport
 import Testing
 
@@ -34,6 +35,30 @@ struct DocumentQueryTests {
                 ])
         }
         return Array(all.values)
+    }
+
+    @Test func `Nothing is taken for settled while the newest transaction of all is still being written`() async throws
+    {
+        let server = try await PostgresServer()
+        defer { server.stop() }
+        try await server.query(DocumentSchema.sql)
+        let settled = { () async throws -> String in try await server.query("select switchyard.is_settled();") }
+        // The server's own housekeeping writes now and then.
+        try await eventually("nobody writes") { try await settled() == "t" }
+        let writer = try await PostgresConnection(
+            port: UInt16(server.port), user: "postgres", database: "postgres")
+        defer { writer.close() }
+        // No transaction has ended after it, so no snapshot lists it.
+        try await writer.run(script: "begin; select pg_current_xact_id();")
+        #expect(try await settled() == "f")
+        let answer = try await server.query(
+            """
+            select (public.switchyard_get(array['rooms/a']) ->> 'readTime')::timestamptz
+                   < (select xact_start from pg_stat_activity where backend_xid is not null and pid <> pg_backend_pid());
+            """)
+        #expect(answer == "t")
+        try await writer.run(script: "commit;")
+        try await eventually("nobody writes") { try await settled() == "t" }
     }
 
     @Test(arguments: [nil, "en-US"])
