@@ -16,7 +16,7 @@ import Testing
     @Test func `Every client of a configuration is checked, and what needs the world outside is skipped`() async throws
     {
         let report = try await report(#"{"default": "mock", "providers": {"mock": {"latencyMilliseconds": 0}}}"#)
-        #expect(report.failed == 0, "\(report.table)")
+        #expect(report.failed == 0, "\(report.entries.filter { $0.outcome == .failed })")
         for service in ConformanceService.allCases {
             let passed = report.entries.count { $0.service == service && $0.outcome == .passed }
             let least: [ConformanceService: Int] = [
@@ -70,7 +70,7 @@ import Testing
                 "emulators": {"auth": "\(firebase.host)", "firestore": "\(firebase.host)", "storage": "\(firebase.host)"}
             }}}
             """, filter: ["documents", "passwords", "content", "check-ins", "sessions"])
-        #expect(report.failed == 0, "\(report.table)")
+        #expect(report.failed == 0, "\(report.entries.filter { $0.outcome == .failed })")
         for service in [ConformanceService.storage, .auth, .files, .domain] {
             #expect(report.entries.contains { $0.service == service && $0.outcome == .passed }, "\(service)")
         }
