@@ -238,8 +238,9 @@ public final class SupabaseAuthAdapter: AuthClient {
         resetAddress.withLock { $0 = email }
     }
 
-    /// - Parameter code: What the link in the mail has as `token` or `token_hash`, or the digits of the mail if this client
-    ///   sent it.
+    /// - Parameters:
+    ///   - code: What the link in the mail has as `token` or `token_hash`, or the digits of the mail if this client sent it.
+    ///   - newPassword: What the password is from now on.
     public func resetPassword(code: Secret, newPassword: Secret) async throws(AuthError) {
         let text = code.reveal()
         var body: JSONObject = ["type": "recovery"]

@@ -126,6 +126,7 @@ public final class SupabaseFunctions: Sendable {
     /// - Parameters:
     ///   - name: The function's.
     ///   - arguments: A value whose JSON is an object with the arguments.
+    ///   - type: What the answer's JSON is read as.
     ///   - schema: Where the function is, if not in the first schema that the project shows.
     ///   - isIdempotent: Whether the call may be sent again when its connection broke.
     /// - Throws: `.unsupported` where there is no such function; what the function raises, by its code.

@@ -29,14 +29,20 @@ public struct SupabaseTableMapping: Sendable, Hashable, Codable {
     /// that read rows.
     public var updatedColumn: String?
 
-    /// - Parameter fields: Columns by the names of their fields.
+    /// - Parameters:
+    ///   - collection: The collection as which the table is seen.
+    ///   - table: The table's name.
+    ///   - fields: Columns by the names of their fields.
     public init(collection: String, table: String, fields: [String: String]) {
         self.collection = collection
         self.table = table
         self.fields = fields
     }
 
-    /// - Parameter columns: Fields that are called like their columns.
+    /// - Parameters:
+    ///   - collection: The collection as which the table is seen.
+    ///   - table: The table's name.
+    ///   - columns: Fields that are called like their columns.
     public init(collection: String, table: String, columns: [String]) {
         self.init(
             collection: collection, table: table, fields: Dictionary(columns.map { ($0, $0) }) { first, _ in first })
