@@ -7,7 +7,7 @@ import Testing
 
 @testable import SwitchyardSupabase
 
-/// What the fact sheet says of edge functions, and calls of functions in the database, on a scripted server.
+/// What edge functions answer, and calls of functions in the database, on a scripted server.
 @Suite struct SupabaseFunctionsTests {
     private static let root = "https://demo.supabase.co/functions/v1"
     private static let token = ForeignAuthClient.token(["sub": "alice", "role": "authenticated"])
