@@ -37,6 +37,17 @@ struct Listener {
         return snapshot
     }
 
+    /// That nothing is left of what it was shown.
+    var vanishing: ViewSnapshot? {
+        guard hasRaisedFirst, var snapshot = last else { return nil }
+        snapshot.documents = DocumentList()
+        snapshot.changes = ListDifference.changes(
+            from: last?.documents ?? DocumentList(), to: DocumentList(), by: LiveEvaluator(query).evaluator)
+        (snapshot.isFromCache, snapshot.hasPendingWrites) = (true, false)
+        snapshot.syncStateChanged = true
+        return snapshot
+    }
+
     mutating func onlineStateChanged(_ online: OnlineState) -> ViewSnapshot? {
         guard let last, !hasRaisedFirst, isReadyForFirst(last, online) else { return nil }
         hasRaisedFirst = true

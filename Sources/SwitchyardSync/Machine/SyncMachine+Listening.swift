@@ -41,6 +41,13 @@ extension SyncMachine {
         forget(target)
     }
 
+    /// What the listeners are to be told when the store has been emptied. Nothing may be handled after that.
+    func vanishing() -> [SyncAction] {
+        listeners.sorted { $0.key < $1.key }.compactMap { id, listener in
+            listener.vanishing.map { .snapshot(id, $0) }
+        }
+    }
+
     func hasServerListeners(_ query: LiveQuery) -> Bool {
         (listenerIDs[query] ?? []).contains { listeners[$0]?.options.readsCacheOnly == false }
     }

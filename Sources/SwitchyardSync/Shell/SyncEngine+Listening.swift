@@ -5,7 +5,7 @@ extension SyncEngine {
     func listen(_ id: Int, _ query: LiveQuery, _ options: ListenerOptions, _ body: @escaping Listen) {
         do throws(StorageError) {
             let machine = try machine()
-            listens[id] = body
+            listens[id] = OpenListen(query: query, options: options, deliver: body)
             perform(machine.handle(.listen(id, query, options)))
         } catch {
             body(.failure(error))

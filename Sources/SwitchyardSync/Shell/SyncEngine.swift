@@ -5,6 +5,13 @@ import SwitchyardBytes
 package actor SyncEngine {
     typealias Listen = @Sendable (Result<ViewSnapshot, StorageError>) -> Void
 
+    /// A stream of results, as it was asked for.
+    struct OpenListen {
+        let query: LiveQuery
+        let options: ListenerOptions
+        let deliver: Listen
+    }
+
     let driver: any SyncDriver
     private let storage: @Sendable () throws(StorageError) -> any SyncStore
     private let policy: CachePolicy
@@ -19,7 +26,7 @@ package actor SyncEngine {
     private(set) var isShutDown = false
 
     // Who waits for what
-    var listens: [Int: Listen] = [:]
+    var listens: [Int: OpenListen] = [:]
     var inSync: [Int: EventStream<Void, StorageError>.Continuation] = [:]
     var queueWatchers = QueueWatchers()
     var refusals: [Int: SnapshotStream<[RefusedWrite], StorageError>.Continuation] = [:]
@@ -89,8 +96,8 @@ package actor SyncEngine {
         var showsRefusals = false
         for action in actions {
             switch action {
-            case .snapshot(let id, let snapshot): listens[id]?(.success(snapshot))
-            case .listenFailed(let id, let error): listens.removeValue(forKey: id)?(.failure(error))
+            case .snapshot(let id, let snapshot): listens[id]?.deliver(.success(snapshot))
+            case .listenFailed(let id, let error): listens.removeValue(forKey: id)?.deliver(.failure(error))
             case .inSync(let id): inSync[id]?.yield(())
             case .writeQueued(let token, let id): queuedIDs[token] = id
             case .writeFinished(let token, let result): writes.removeValue(forKey: token)?.resolve(result)
@@ -168,17 +175,41 @@ package actor SyncEngine {
     }
 
     func clear() throws(StorageError) {
-        let machine = try machine()
-        guard !machine.hasListeners else {
+        guard try !machine().hasListeners else {
             throw StorageError(.failedPrecondition, "Leave all streams before deleting what is kept on this device.")
         }
-        perform(machine.handle(.setNetwork(isEnabled: false)))
-        try machine.clear()
+        try wipe()
+    }
+
+    /// Deletes what is kept on this device. Streams that are open see it vanish, and begin anew on nothing.
+    func wipe() throws(StorageError) {
+        let old = try machine()
+        perform(old.handle(.setNetwork(isEnabled: false)))
+        do throws(StorageError) { try old.clear() } catch {
+            perform(old.handle(.setNetwork(isEnabled: isNetworkEnabled)))
+            throw error
+        }
         openMachine = nil
         cancelTimers()
-        let error = StorageError(.cancelled, "What was kept on this device was deleted.")
-        failAll(error)
-        machine.close()
+        failCalls(StorageError(.cancelled, "What was kept on this device was deleted."))
+        perform(old.vanishing())
+        old.close()
+        if listenerCount > 0 { try beginAnew() }
+    }
+
+    private func beginAnew() throws(StorageError) {
+        do throws(StorageError) {
+            let machine = try machine()
+            for (id, listen) in listens.sorted(by: { $0.key < $1.key }) {
+                perform(machine.handle(.listen(id, listen.query, listen.options)))
+            }
+            for id in inSync.keys.sorted() { perform(machine.handle(.addInSyncListener(id))) }
+            queueWatchers.show(try pendingWrites())
+            perform([.refusedChanged])
+        } catch {
+            failAll(error)
+            throw error
+        }
     }
 
     func shutDown() {
@@ -201,10 +232,14 @@ package actor SyncEngine {
     private func failAll(_ error: StorageError) {
         let (oldListens, oldInSync, oldRefusals) = (listens, inSync, refusals)
         (listens, inSync, refusals) = ([:], [:], [:])
-        for listen in oldListens.values { listen(.failure(error)) }
+        for listen in oldListens.values { listen.deliver(.failure(error)) }
         for continuation in oldInSync.values { continuation.finish(throwing: error) }
         for continuation in queueWatchers.removeAll() { continuation.finish(throwing: error) }
         for continuation in oldRefusals.values { continuation.finish(throwing: error) }
+        failCalls(error)
+    }
+
+    private func failCalls(_ error: StorageError) {
         for promise in writes.values { promise.resolve(.failure(error)) }
         for promise in waits.values { promise.resolve(.failure(error)) }
         (writes, waits) = ([:], [:])

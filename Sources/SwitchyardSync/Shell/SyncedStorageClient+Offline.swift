@@ -78,6 +78,9 @@ extension SyncedStorageClient {
     }
 
     public func clearPersistence() async throws(StorageError) { try await engine.clear() }
+
+    /// As ``clearPersistence()``, but streams may be open: they see their results vanish and go on from nothing.
+    package func wipe() async throws(StorageError) { try await engine.wipe() }
 }
 
 extension SyncEngine {

@@ -63,7 +63,7 @@ actor UserFollower {
 
     private func wipe() async {
         do throws(StorageError) {
-            try await storage.clearPersistence()
+            try await storage.wipe()
         } catch {
             context.observer.observe(
                 InfrastructureEvent(

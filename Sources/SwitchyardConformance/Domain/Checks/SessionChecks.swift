@@ -16,6 +16,16 @@ extension DomainConformance {
             try expectEqual(try await waiting(context), 0, "the number of writes that wait for who came back")
             try expectEqual(try await context.users.currentUser().displayName, "Before", "the name on the server")
         },
+        DomainCheck("an open stream is emptied when local data is wiped, and goes on", needs: .offline) { context in
+            let path = try await prepare(context)
+            let stream = context.watch(context.storage.snapshots(of: path))
+            try await stream.newest("the change that waits") { $0["displayName"] == "Meanwhile" }
+            try await context.device.core.auth.signOut(.local, wipesLocalData: true)
+            try await stream.newest("that nothing is known") { !$0.exists && $0.metadata.isFromCache }
+            try await context.signIn()
+            try await context.storage.enableNetwork()
+            try await stream.newest("what the server has") { $0["displayName"] == "Before" }
+        },
         DomainCheck("signing out as such keeps the writes for who comes back", needs: .offline) { context in
             _ = try await prepare(context)
             try await context.device.core.auth.signOut(.local, wipesLocalData: false)
