@@ -1,5 +1,5 @@
 import Switchyard
-import SwitchyardSync
+@testable import SwitchyardSync
 
 /// One device of the simulation: a machine, a store that outlives it, and its ends of the two streams.
 final class SimClient {
@@ -19,6 +19,8 @@ final class SimClient {
     private(set) var timers: Set<SyncTimer> = []
     private(set) var listeners: [Int: LiveQuery] = [:]
     private(set) var shown: [Int: ViewSnapshot] = [:]
+    /// The first whose order, or whose changes after the one before, were not right.
+    private(set) var wrongSnapshot: ViewSnapshot?
     private var requests: [WatchRequest] = []
     private(set) var queued: [String] = []
     private(set) var waits: Set<Int> = []
@@ -43,6 +45,7 @@ final class SimClient {
         for action in actions {
             switch action {
             case .snapshot(let id, let snapshot):
+                if !snapshot.leads(from: shown[id]), wrongSnapshot == nil { wrongSnapshot = snapshot }
                 shown[id] = snapshot
                 note("snapshot", id, snapshot.isFromCache ? 1 : 0)
                 for document in snapshot.documents { note(document.path.rawValue) }
@@ -207,6 +210,29 @@ final class SimClient {
     var isIdle: Bool {
         !isWatchOpening && !isWriterOpening && outbox.isEmpty && answers.isEmpty && requests.isEmpty
             && stream?.inbox.isEmpty ?? true
+    }
+}
+
+extension ViewSnapshot {
+    /// Whether the documents stand in the query's order, and the changes, carried out one after the other at their indexes,
+    /// make this list out of the last.
+    fileprivate func leads(from last: ViewSnapshot?) -> Bool {
+        let evaluator = LiveEvaluator(query)
+        guard zip(documents, documents.dropFirst()).allSatisfy({ evaluator.ordering($0, $1) == .before }) else {
+            return false
+        }
+        var paths = (last?.documents ?? DocumentList()).map(\.path)
+        for change in changes {
+            if let index = change.oldIndex {
+                guard paths.indices.contains(index), paths[index] == change.document.path else { return false }
+                paths.remove(at: index)
+            }
+            if let index = change.newIndex {
+                guard index <= paths.count, !paths.contains(change.document.path) else { return false }
+                paths.insert(change.document.path, at: index)
+            }
+        }
+        return paths == documents.map(\.path)
     }
 }
 

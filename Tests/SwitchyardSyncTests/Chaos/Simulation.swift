@@ -227,6 +227,9 @@ final class Simulation {
                 throw failure("\(client.name) still waits for \(client.machine.unrest)")
             }
             guard client.waits.isEmpty else { throw failure("\(client.name): a wait for the queue never ends") }
+            if let wrong = client.wrongSnapshot {
+                throw failure("\(client.name): changes of \(wrong.query.target) that do not lead to its documents")
+            }
             try checkViews(of: client)
             try checkQueue(of: client)
         }
