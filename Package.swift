@@ -68,7 +68,8 @@ let package = Package(
         .target(name: "SwitchyardDependencies", dependencies: ["Switchyard", "SwitchyardMock"]),
         .target(
             name: "SwitchyardEmulator",
-            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardWire", "FirestoreFormat"]),
+            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardWire", "FirestoreFormat"],
+            resources: ["roles"].map { .embedInCode("Supabase/SQL/\($0).sql") }),
         .executableTarget(
             name: "SwitchyardCLI",
             dependencies: [
@@ -97,7 +98,9 @@ let package = Package(
             path: "Examples/CustomProvider"),
 
         // Tests.
-        .target(name: "SwitchyardTestSupport", dependencies: ["Switchyard"], path: "Tests/SwitchyardTestSupport"),
+        .target(
+            name: "SwitchyardTestSupport", dependencies: ["Switchyard", "SwitchyardEmulator"],
+            path: "Tests/SwitchyardTestSupport"),
         .testTarget(
             name: "SwitchyardTests",
             dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardTestSupport"]),

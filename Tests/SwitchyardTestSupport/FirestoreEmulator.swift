@@ -1,4 +1,5 @@
 import Foundation
+import SwitchyardEmulator
 import Synchronization
 
 /// The real Firestore emulator, started once for a test run. Every test uses a project of its own on it.

@@ -45,8 +45,8 @@ public final class LocalFirebase: Sendable {
         configuration.port = options.port
         configuration.faultControlPath = "/_faults"
         do throws(ServerError) {
-            let routes = router
-            server = try LoopbackServer(configuration) { await LocalFirebase.answer($0, by: routes) }
+            let routes = CrossOrigin(router: router)
+            server = try LoopbackServer(configuration) { await routes.answer($0) }
         } catch {
             throw LocalFirebaseError(LocalFirebase.reason(error, port: options.port))
         }
@@ -107,24 +107,6 @@ public final class LocalFirebase: Sendable {
 
     /// Lets the ID tokens of a person run out, or everybody's; refreshing gives new ones.
     public func expireTokens(of userID: String? = nil) { auth.expireTokens(of: userID) }
-
-    // MARK: Answers
-
-    /// What browsers and clients of the vendor expect of every answer.
-    private static func answer(_ request: ServerRequest, by router: Router) async -> ServerResponse {
-        if request.method == .options {
-            return ServerResponse(
-                status: 204,
-                headers: [
-                    "Access-Control-Allow-Origin": request.headers["Origin"] ?? "*",
-                    "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
-                    "Access-Control-Allow-Headers": request.headers["Access-Control-Request-Headers"] ?? "*",
-                ])
-        }
-        var response = await router.handle(request)
-        if let origin = request.headers["Origin"] { response.headers["Access-Control-Allow-Origin"] = origin }
-        return response
-    }
 
     private static func reason(_ error: ServerError, port: UInt16) -> String {
         switch error {

@@ -39,7 +39,8 @@ package actor PostgresPool {
         queue = []
     }
 
-    private func take() async throws(PostgresFailure) -> PostgresConnection {
+    /// A connection for one user alone, who gives it back with no transaction open, or closed.
+    func take() async throws(PostgresFailure) -> PostgresConnection {
         while idle.isEmpty, count >= limit, !isClosed {
             await withCheckedContinuation { queue.append($0) }
         }
@@ -58,7 +59,7 @@ package actor PostgresPool {
         }
     }
 
-    private func giveBack(_ connection: PostgresConnection) {
+    func giveBack(_ connection: PostgresConnection) {
         if isClosed || !connection.isOpen {
             connection.close()
             count -= 1

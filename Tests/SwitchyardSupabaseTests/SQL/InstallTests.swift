@@ -19,7 +19,7 @@ struct InstallTests {
 
     private func withSite(_ body: (PostgresServer, LocalSupabase) async throws -> Void) async throws {
         let server = try await PostgresServer()
-        let supabase = try LocalSupabase(postgresPort: UInt16(server.port))
+        let supabase = try await LocalSupabase(postgresPort: UInt16(server.port))
         do {
             try await body(server, supabase)
         } catch {

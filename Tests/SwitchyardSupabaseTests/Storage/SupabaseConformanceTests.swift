@@ -17,7 +17,7 @@ struct SupabaseSite: Sendable {
     init() async throws {
         postgres = try await PostgresServer()
         try await postgres.query(DocumentSchema.sql)
-        supabase = try LocalSupabase(postgresPort: UInt16(postgres.port))
+        supabase = try await LocalSupabase(postgresPort: UInt16(postgres.port))
     }
 
     /// One for all checks; each has a namespace of its own there. Its processes end with this one.

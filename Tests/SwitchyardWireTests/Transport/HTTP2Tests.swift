@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import SwitchyardEmulator
 import SwitchyardTestSupport
 import SwitchyardWire
 import Testing

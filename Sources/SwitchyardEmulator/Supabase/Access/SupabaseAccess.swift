@@ -8,20 +8,29 @@ struct SupabaseAccess: Sendable {
     /// In seconds since 1970.
     let now: @Sendable () -> Int64
 
+    /// What stands in the `Authorization` field as a bearer's token.
+    static func bearer(of request: ServerRequest) -> String? {
+        request.headers["Authorization"].flatMap { field in
+            let parts = field.split(separator: " ", maxSplits: 1)
+            return parts.count == 2 && parts[0].lowercased() == "bearer" ? String(parts[1]) : nil
+        }
+    }
+
     /// Who asks: the bearer, or whom the project's key stands for when there is none.
     func token(of request: ServerRequest) throws(RESTFailure) -> SupabaseToken {
-        let bearer = request.headers["Authorization"].flatMap { field -> Substring? in
-            let parts = field.split(separator: " ", maxSplits: 1)
-            return parts.count == 2 && parts[0].lowercased() == "bearer" ? parts[1] : nil
-        }
-        guard let text = bearer ?? request.headers["apikey"].map({ $0[...] }) else {
+        guard let text = Self.bearer(of: request) ?? request.headers["apikey"] else {
             throw RESTFailure(401, "PGRST302", "Anonymous access is disabled")
         }
         do throws(SupabaseToken.Refusal) {
-            return try SupabaseToken(text, secret: secret, now: now())
+            return try token(text)
         } catch {
             throw RESTFailure(error)
         }
+    }
+
+    /// Whom a token or a key stands for.
+    func token(_ text: String) throws(SupabaseToken.Refusal) -> SupabaseToken {
+        try SupabaseToken(text, secret: secret, now: now())
     }
 
     func key(role: String) -> String {

@@ -1,8 +1,8 @@
-import SwitchyardBytes
+package import SwitchyardBytes
 
 /// A JWT of the project: who asks, and as which role of the database.
-struct SupabaseToken: Sendable {
-    let claims: JSONObject
+package struct SupabaseToken: Sendable {
+    package let claims: JSONObject
 
     enum Refusal: Error, Hashable {
         case undecodable
@@ -17,7 +17,7 @@ struct SupabaseToken: Sendable {
     /// Clocks of issuers and servers differ; this much is let pass.
     static let leeway: Int64 = 30
 
-    init(claims: JSONObject) { self.claims = claims }
+    package init(claims: JSONObject) { self.claims = claims }
 
     /// - Parameter now: in seconds.
     init(_ text: some StringProtocol, secret: [UInt8], now: Int64) throws(Refusal) {
@@ -38,7 +38,7 @@ struct SupabaseToken: Sendable {
         return signed + "." + Base64.encode(HMACSHA256.code(for: Array(signed.utf8), key: secret), alphabet: .url)
     }
 
-    var role: String { claims["role"]?.string ?? "anon" }
+    package var role: String { claims["role"]?.string ?? "anon" }
 
     private static func decode(_ part: some StringProtocol) -> JSONObject? {
         Base64.decode(part, alphabet: .url).flatMap { try? JSON(parsing: $0) }?.object

@@ -2,11 +2,16 @@ import SwitchyardBytes
 import SwitchyardWire
 
 /// The data service: calls of functions in the database, in the name and with the rights of whoever asks.
-struct LocalREST: Sendable {
-    let pool: PostgresPool
-    let access: SupabaseAccess
+struct LocalREST: LocalSupabaseService {
+    private let database: SupabaseDatabase
+    private let access: SupabaseAccess
 
-    func addRoutes(to router: inout Router) {
+    init(_ ground: LocalSupabaseGround) {
+        database = ground.database
+        access = ground.access
+    }
+
+    package func addRoutes(to router: inout Router) {
         router.on(.post, "/rest/v1/rpc/{function}") { await answer($0) }
         router.on(.get, "/rest/v1/rpc/{function}") { await answer($0) }
     }
@@ -54,7 +59,7 @@ struct LocalREST: Sendable {
     ) async throws(RESTFailure) -> FunctionSignature {
         let found: [PostgresResult]
         do throws(PostgresFailure) {
-            found = try await pool.run([PostgresStatement(FunctionSignature.query, [name])])
+            found = try await database.run([PostgresStatement(FunctionSignature.query, [name])])
         } catch {
             throw RESTFailure(error, isAnonymous: false)
         }
@@ -71,13 +76,8 @@ struct LocalREST: Sendable {
     private func run(
         _ statements: [PostgresStatement], as token: SupabaseToken, readOnly: Bool
     ) async throws(RESTFailure) -> [PostgresResult] {
-        let setUp = PostgresStatement(
-            """
-            select set_config('search_path', 'public', true), set_config('request.jwt.claims', $1, true),
-                   set_config('transaction_read_only', $2, true), set_config('role', $3, true)
-            """, [JSON.object(token.claims).text(), readOnly ? "on" : "off", token.role])
         do throws(PostgresFailure) {
-            return Array(try await pool.run([setUp] + statements).dropFirst())
+            return try await database.run(statements, as: token, readOnly: readOnly)
         } catch {
             throw RESTFailure(error, isAnonymous: token.role == "anon")
         }

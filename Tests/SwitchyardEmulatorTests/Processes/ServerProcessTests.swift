@@ -1,4 +1,5 @@
 import Foundation
+import SwitchyardEmulator
 import SwitchyardTestSupport
 import Testing
 

@@ -1,0 +1,171 @@
+package import Foundation
+import Synchronization
+
+/// A PostgreSQL of this process's own: on a free port of the loopback interface, without a password, ended with it.
+package final class LocalPostgres: Sendable {
+    package let port: UInt16
+    private let programs: PostgresPrograms
+    /// Holds the log, and the database in a folder of its own.
+    private let folder: URL
+    private let isKept: Bool
+    private let server: Mutex<ServerProcess>
+
+    /// Whom it lets in, with all rights.
+    package static let user = "postgres"
+
+    /// - Parameters:
+    ///   - folder: Where the database is kept, so that it outlives the process. Without one it is gone when it ends.
+    ///   - locale: How the database sorts text when it is not told; without one, by bytes.
+    package init(folder: URL? = nil, locale: String? = nil) async throws(LocalPostgresError) {
+        guard let programs = PostgresPrograms.installed else { throw .notInstalled }
+        self.programs = programs
+        isKept = folder != nil
+        self.folder = folder ?? LocalPostgres.temporaryFolder()
+        let data = LocalPostgres.data(in: self.folder)
+        let port: UInt16
+        let server: ServerProcess
+        do {
+            try FileManager.default.createDirectory(at: self.folder, withIntermediateDirectories: true)
+            let log = LocalPostgres.log(in: self.folder)
+            if !PostgresPrograms.asUnprivilegedUser.isEmpty {
+                try await LocalPostgres.run(["chown", LocalPostgres.user, self.folder.path], log)
+            }
+            if !FileManager.default.fileExists(atPath: data + "/PG_VERSION") {
+                try await LocalPostgres.run(
+                    PostgresPrograms.asUnprivilegedUser + [
+                        programs.path("initdb"), "-D", data, "-U", LocalPostgres.user, "-A", "trust", "-N", "-E",
+                        "UTF8", "--locale=C.UTF-8",
+                    ] + (locale.map { ["--locale-provider=icu", "--icu-locale=\($0)"] } ?? []), log)
+            }
+            port = try LocalPostgres.freePort()
+            server = try LocalPostgres.start(programs, in: self.folder, port: port, isKept: isKept)
+        } catch let error as LocalPostgresError {
+            throw error
+        } catch {
+            throw .cannotStart("\(error)")
+        }
+        self.port = port
+        self.server = Mutex(server)
+        try await waitUntilReady()
+    }
+
+    /// Ends it in order; what was kept in a folder stays there.
+    package func stop() async {
+        await end()
+        if !isKept { try? FileManager.default.removeItem(at: folder) }
+    }
+
+    /// Ends it as a power cut would.
+    package func kill() {
+        server.withLock { $0.kill() }
+        if !isKept { try? FileManager.default.removeItem(at: folder) }
+    }
+
+    /// Ends it, connections and all, and starts it again at the same address.
+    package func restart() async throws(LocalPostgresError) {
+        await end()
+        do {
+            let new = try LocalPostgres.start(programs, in: folder, port: port, isKept: isKept)
+            server.withLock { $0 = new }
+        } catch {
+            throw .cannotStart("\(error)")
+        }
+        try await waitUntilReady()
+    }
+
+    // MARK: The process
+
+    private static func start(
+        _ programs: PostgresPrograms, in folder: URL, port: UInt16, isKept: Bool
+    ) throws -> ServerProcess {
+        try ServerProcess(
+            PostgresPrograms.asUnprivilegedUser + [
+                programs.path("postgres"), "-D", data(in: folder), "-p", "\(port)",
+                "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
+                // A database that nobody keeps need not be safe from a power cut.
+                "-c", "fsync=\(isKept ? "on" : "off")", "-c", "wal_level=logical", "-c", "max_connections=200",
+            ], logFile: log(in: folder))
+    }
+
+    /// Asks it to end, and makes it do so when it takes too long.
+    private func end() async {
+        let file = LocalPostgres.data(in: folder) + "/postmaster.pid"
+        if let text = try? String(contentsOfFile: file, encoding: .utf8),
+            let process = text.split(separator: "\n").first.flatMap({ Int32($0) })
+        {
+            _ = Foundation.kill(process, SIGINT)
+            let deadline = ContinuousClock.now + .seconds(20)
+            while FileManager.default.fileExists(atPath: file), ContinuousClock.now < deadline {
+                try? await Task.sleep(for: .milliseconds(10))
+            }
+        }
+        server.withLock { $0.kill() }
+    }
+
+    private func waitUntilReady() async throws(LocalPostgresError) {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while true {
+            do throws(PostgresFailure) {
+                let connection = try await PostgresConnection(
+                    port: port, user: LocalPostgres.user, database: "postgres")
+                connection.close()
+                return
+            } catch {
+                guard ContinuousClock.now < deadline, !Task.isCancelled else {
+                    let log = server.withLock { $0.logTail }
+                    kill()
+                    throw .cannotStart("it does not answer (\(error.message))\n\(log)")
+                }
+            }
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    private static func run(_ command: [String], _ log: String) async throws {
+        guard try await ProcessRun.status(of: command, logFile: log) == 0 else {
+            let text = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
+            throw LocalPostgresError.cannotStart("“\(command.last ?? "")” failed\n\(text.suffix(2000))")
+        }
+    }
+
+    // MARK: Its place
+
+    private static func data(in folder: URL) -> String { folder.appendingPathComponent("data").path }
+    private static func log(in folder: URL) -> String { folder.appendingPathComponent("postgres.log").path }
+
+    private static func freePort() throws(ServerError) -> UInt16 {
+        let listener = try Socket.listen(on: .ipv4, port: 0, backlog: 1)
+        defer { Socket.close(listener) }
+        return Socket.port(of: listener)
+    }
+
+    /// A new folder. Those of processes that ended without removing theirs are removed.
+    private static func temporaryFolder() -> URL {
+        let root = FileManager.default.temporaryDirectory
+        let name = "switchyard-postgres-"
+        for other in (try? FileManager.default.contentsOfDirectory(atPath: root.path)) ?? [] where other.hasPrefix(name)
+        {
+            guard let owner = other.dropFirst(name.count).split(separator: "-").first.flatMap({ Int32($0) }),
+                Foundation.kill(owner, 0) != 0, errno == ESRCH
+            else { continue }
+            try? FileManager.default.removeItem(at: root.appendingPathComponent(other))
+        }
+        return root.appendingPathComponent("\(name)\(getpid())-\(UInt32.random(in: .min ... .max))")
+    }
+}
+
+/// Why there is no PostgreSQL to work with.
+package enum LocalPostgresError: Error, Hashable, Sendable, CustomStringConvertible {
+    case notInstalled
+    /// With what it said itself.
+    case cannotStart(String)
+
+    package var description: String {
+        switch self {
+        case .notInstalled:
+            "PostgreSQL is not installed. On Debian and Ubuntu it is in the package “postgresql”; another server of that "
+                + "kind can be given instead."
+        case .cannotStart(let reason): "PostgreSQL cannot start: \(reason)"
+        }
+    }
+}

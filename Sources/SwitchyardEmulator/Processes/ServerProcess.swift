@@ -1,0 +1,49 @@
+import Foundation
+import Synchronization
+
+/// A server that this process starts, and that ends with it, however it ends.
+///
+/// The server runs under a shell that reads from a pipe of ours: when this process goes, even by a crash, the pipe closes
+/// and the shell ends the server. It does not wait for it: a child may inherit a mask that blocks the signal by which a
+/// shell would learn of it.
+package final class ServerProcess: Sendable {
+    private let process: Mutex<Process>
+    private let input: Pipe
+    package let logFile: String
+
+    /// - Parameters:
+    ///   - environment: In addition to this process's own.
+    ///   - logFile: Gets what the server prints.
+    package init(_ command: [String], environment: [String: String] = [:], logFile: String) throws {
+        self.logFile = logFile
+        let input = Pipe()
+        // Otherwise the shell would inherit our end of the pipe and hold open what it waits to see closed.
+        _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments =
+            ["-c", "log=$1; shift; \"$@\" < /dev/null > \"$log\" 2>&1 & server=$!; read -r _; kill -9 $server"]
+            + ["server", logFile] + command
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, ours in ours }
+        process.standardInput = input
+        try process.run()
+        self.input = input
+        self.process = Mutex(process)
+    }
+
+    package var isRunning: Bool { process.withLock { $0.isRunning } }
+
+    /// Ends it at once, as a power cut would.
+    package func kill() {
+        try? input.fileHandleForWriting.close()
+        process.withLock { $0.waitUntilExit() }
+    }
+
+    /// The end of what it printed, for a message about its failure.
+    package var logTail: String {
+        let text = (try? String(contentsOfFile: logFile, encoding: .utf8)) ?? ""
+        return String(text.suffix(2000))
+    }
+
+    deinit { try? input.fileHandleForWriting.close() }
+}

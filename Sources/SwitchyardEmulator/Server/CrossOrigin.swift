@@ -1,0 +1,26 @@
+import SwitchyardWire
+
+/// What browsers expect of the answers of a server that is not where their page came from.
+struct CrossOrigin: Sendable {
+    let router: Router
+    /// Header fields that pages may read, beyond those that every page may.
+    var exposed = ""
+
+    func answer(_ request: ServerRequest) async -> ServerResponse {
+        if request.method == .options, request.headers["Access-Control-Request-Method"] != nil || exposed.isEmpty {
+            return ServerResponse(
+                status: 204,
+                headers: [
+                    "Access-Control-Allow-Origin": request.headers["Origin"] ?? "*",
+                    "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
+                    "Access-Control-Allow-Headers": request.headers["Access-Control-Request-Headers"] ?? "*",
+                ])
+        }
+        var response = await router.handle(request)
+        if let origin = request.headers["Origin"] {
+            response.headers["Access-Control-Allow-Origin"] = origin
+            if !exposed.isEmpty { response.headers["Access-Control-Expose-Headers"] = exposed }
+        }
+        return response
+    }
+}
