@@ -21,7 +21,8 @@ let package = Package(
     ],
     targets: [
         // The portable API and the pure pieces below it.
-        .target(name: "SwitchyardBytes"),
+        .target(name: "CChecksum"),
+        .target(name: "SwitchyardBytes", dependencies: ["CChecksum"]),
         .target(name: "Switchyard", dependencies: ["SwitchyardBytes"]),
 
         // System libraries, opened at first use; no header and no link needed for building.

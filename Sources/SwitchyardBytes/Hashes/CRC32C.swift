@@ -1,4 +1,6 @@
-/// The Castagnoli checksum of RFC 3720, sixteen bytes a step.
+import CChecksum
+
+/// The Castagnoli checksum of RFC 3720: by the processor's own instruction, or sixteen bytes a step through tables.
 package struct CRC32C: Hashable, Sendable {
     private var state: UInt32 = .max
 
@@ -30,6 +32,17 @@ package struct CRC32C: Hashable, Sendable {
     }
 
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        if Self.isInstruction {
+            state = cchecksum_crc32c(state, bytes.baseAddress, bytes.count)
+        } else {
+            updateByTables(bytes)
+        }
+    }
+
+    private static let isInstruction = cchecksum_has_crc32c()
+
+    /// What a processor without the instruction does.
+    package mutating func updateByTables(_ bytes: UnsafeRawBufferPointer) {
         state = Self.tables.withUnsafeBufferPointer { tables in
             var state = state
             var position = 0

@@ -1,4 +1,5 @@
 import SwitchyardBytes
+import SwitchyardTestSupport
 import Testing
 
 struct HashTests {
@@ -128,6 +129,17 @@ struct HashTests {
 
     @Test(arguments: checksums) func `CRC32C has the values of its standard`(_ bytes: [UInt8], _ value: UInt32) {
         #expect(CRC32C.checksum(of: bytes) == value)
+    }
+
+    @Test func `Tables come to the same checksum as the processor's instruction`() {
+        var generator = SeededGenerator(seed: 32)
+        for count in Array(0..<70) + [1000, 4096, 65_537] {
+            let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            var (crc, byTables) = (CRC32C(), CRC32C())
+            crc.update(bytes)
+            bytes.withUnsafeBytes { byTables.updateByTables($0) }
+            #expect(crc == byTables)
+        }
     }
 
     @Test func `The checksum is written most significant byte first`() {
