@@ -23,11 +23,8 @@ struct SupabaseFileService: Sendable {
     }
 
     func call(_ request: HTTPRequest, isSession: Bool = false) async throws(FileStorageError) -> HTTPResponse {
-        let transport = transport
-        return try await authorized(request, isSession: isSession) { request throws(TransportError) in
-            try await withDeadline(Self.callDeadline, isIdempotent: request.isIdempotent) {
-                () throws(TransportError) in try await transport.send(request)
-            }
+        try await authorized(request, isSession: isSession) { request throws(TransportError) in
+            try await transport.send(request, within: Self.callDeadline)
         }
     }
 

@@ -39,16 +39,12 @@ public final class SupabaseFunctions: Sendable {
     /// - Throws: `.function` with the function's own answer where its status is no success, `.relay` where the platform could
     ///   not run it. Calls that may be repeated are, after the latter.
     public func call(_ call: SupabaseFunctionCall) async throws(SupabaseFunctionError) -> SupabaseFunctionAnswer {
-        let transport = transport
         let deadline = call.deadline
         let response = try await repeated(call) { request throws(TransportError) in
             var request = request
             request.maximumBodySize = Self.limit
             request.idleLimit = deadline
-            let complete = request
-            return try await withDeadline(deadline, isIdempotent: request.isIdempotent) {
-                () throws(TransportError) in try await transport.send(complete)
-            }
+            return try await transport.send(request, within: deadline)
         }
         return SupabaseFunctionAnswer(response.head, body: response.body)
     }

@@ -75,12 +75,9 @@ public final class SupabaseMessageSender: Sendable {
             .post, "\(address)/api/broadcast", body: JSON.object(["messages": [message]]).bytes(), isIdempotent: true)
         request.headers["Content-Type"] = "application/json"
         SupabaseTokens.Proof(key: key, user: nil).sign(&request.headers)
-        let (complete, transport) = (request, transport)
         let response: HTTPResponse
         do throws(TransportError) {
-            response = try await withDeadline(.seconds(30), isIdempotent: true) { () throws(TransportError) in
-                try await transport.send(complete)
-            }
+            response = try await transport.send(request, within: .seconds(30))
         } catch {
             throw MessagingError(error)
         }

@@ -29,6 +29,8 @@
         let upload: (any UploadSource)?
         let progress: TransferProgress?
         let delivery: Delivery
+        /// When its caller stops waiting, whatever it has come to.
+        let deadline: ContinuousClock.Instant?
         /// Set by any thread; the loop looks at it before starting, since a cancellation may overtake its start.
         let isCancelled = Atomic(false)
 
@@ -56,14 +58,15 @@
         private let clock: LoopClock
 
         init(
-            _ request: HTTPRequest, origin: String, upload: (any UploadSource)?, progress: TransferProgress?,
-            delivery: Delivery, loop: CurlLoop
+            _ request: HTTPRequest, origin: String, upload: (any UploadSource)?, progress: TransferProgress? = nil,
+            delivery: Delivery, deadline: ContinuousClock.Instant? = nil, loop: CurlLoop
         ) {
             self.request = request
             self.origin = origin
             self.upload = upload
             self.progress = progress
             self.delivery = delivery
+            self.deadline = deadline
             live = loop.live
             clock = loop.clock
             head = ResponseHeadParser(limit: request.maximumHeadSize)

@@ -57,6 +57,8 @@
             return nil
         }
 
+        var waitingOnes: some Sequence<CurlExchange> { waiting[next...].lazy.filter { $0.stage == .waiting } }
+
         func takeAllWaiting() -> [CurlExchange] {
             var all: [CurlExchange] = []
             while let exchange = dequeue(inAnyCase: true) { all.append(exchange) }
@@ -78,6 +80,7 @@
                     limit: configuration.maximumExchangesPerOrigin,
                     mayShareConnection: exchange.origin.hasPrefix("https:"))
             origins[exchange.origin] = origin
+            if let deadline = exchange.deadline { check(by: deadline) }
             guard origin.hasRoom(for: exchange) else {
                 exchange.stage = .waiting
                 origin.enqueue(exchange)
@@ -100,7 +103,7 @@
             running.append(exchange)
             if let limit = exchange.request.idleLimit {
                 // The watch itself begins when the request is written, which cannot be earlier.
-                nextIdleCheck = min(nextIdleCheck ?? clock.now + limit, clock.now + limit)
+                check(by: clock.now + limit)
             }
             do throws(TransportError) {
                 try exchange.prepare(easy, configuration)
@@ -112,8 +115,13 @@
         }
 
         func cancel(_ exchange: CurlExchange) {
-            let error = TransportError(
-                .cancelled, "the exchange was cancelled", mayHaveBeenSent: exchange.mayHaveBeenSent)
+            end(
+                exchange,
+                TransportError(.cancelled, "the exchange was cancelled", mayHaveBeenSent: exchange.mayHaveBeenSent))
+        }
+
+        /// Breaks it off, at whatever stage it is.
+        private func end(_ exchange: CurlExchange, _ error: TransportError) {
             switch exchange.stage {
             case .running: finish(exchange, error)
             case .waiting:
@@ -151,10 +159,33 @@
             applyPause(exchange)
         }
 
-        /// Gives up the exchanges whose peer has moved too little for too long.
-        func endStalled() {
-            guard let due = nextIdleCheck, clock.now >= due else { return }
-            nextIdleCheck = nil
+        private func check(by time: ContinuousClock.Instant) { nextCheck = min(nextCheck ?? time, time) }
+
+        /// Gives up the exchanges that have run out of time, and those whose peer has moved too little for too long.
+        func endOverdue() {
+            guard let due = nextCheck, clock.now >= due else { return }
+            nextCheck = nil
+            endLate()
+            endStalled()
+        }
+
+        private func endLate() {
+            var late: [CurlExchange] = []
+            func look(at exchange: CurlExchange) {
+                guard let deadline = exchange.deadline else { return }
+                if clock.now >= deadline { late.append(exchange) } else { check(by: deadline) }
+            }
+            for exchange in running { look(at: exchange) }
+            for origin in origins.values { for exchange in origin.waitingOnes { look(at: exchange) } }
+            for exchange in late {
+                end(
+                    exchange,
+                    .late(
+                        mayHaveBeenSent: exchange.mayHaveBeenSent, isIdempotent: exchange.request.isIdempotent))
+            }
+        }
+
+        private func endStalled() {
             var stalled: [CurlExchange] = []
             for exchange in running {
                 guard var watch = exchange.idleWatch else { continue }
@@ -165,7 +196,7 @@
                     continue
                 }
                 exchange.idleWatch = watch
-                nextIdleCheck = min(nextIdleCheck ?? watch.deadline, watch.deadline)
+                check(by: watch.deadline)
             }
             for exchange in stalled { finish(exchange, CurlErrors.stalled(exchange)) }
         }

@@ -29,8 +29,8 @@
         var idleHandles: [ccurl_easy] = []
         var running: [CurlExchange] = []
         var origins: [String: CurlOrigin] = [:]
-        /// No running exchange can stall before.
-        var nextIdleCheck: ContinuousClock.Instant?
+        /// No exchange can stall, or be late, before.
+        var nextCheck: ContinuousClock.Instant?
         var connections: [CurlRawConnection] = []
         var pollSet: [ccurl_waitfd] = []
         let receiveBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 128 * 1024, alignment: 16)
@@ -132,6 +132,8 @@
 
         private func runLoop(_ multi: ccurl_multi) {
             var batch: [CurlCommand] = []
+            // The transport may be much older than its first request.
+            clock.update()
             while true {
                 turns.value.add(1, ordering: .relaxed)
                 let isEnding = queue.exchange(&batch)
@@ -144,11 +146,11 @@
                     ccurl_multi_perform(multi, &stillRunning)
                     collectFinished(multi)
                 }
-                endStalled()
+                endOverdue()
                 let hasMore = serveConnections()
                 guard !hasMore, queue.fallAsleep() else { continue }
                 fillPollSet()
-                ccurl_multi_poll(multi, &pollSet, UInt32(pollSet.count), clock.millisecondsUntil(nextIdleCheck))
+                ccurl_multi_poll(multi, &pollSet, UInt32(pollSet.count), clock.millisecondsUntil(nextCheck))
                 clock.update()
             }
         }

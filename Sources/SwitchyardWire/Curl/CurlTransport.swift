@@ -31,8 +31,20 @@
         package var loopTurnCount: Int { loop.turns.value.load(ordering: .relaxed) }
 
         package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+            try await send(request, until: nil)
+        }
+
+        package func send(
+            _ request: HTTPRequest, within deadline: Duration
+        ) async throws(TransportError) -> HTTPResponse {
+            try await send(request, until: ContinuousClock.now + deadline)
+        }
+
+        private func send(
+            _ request: HTTPRequest, until deadline: ContinuousClock.Instant?
+        ) async throws(TransportError) -> HTTPResponse {
             try await followingRedirects(request, body: nil) { attempt throws(TransportError) in
-                try await self.run(attempt, delivery: .whole)
+                try await self.run(attempt, delivery: .whole, until: deadline)
             }
         }
 
@@ -119,16 +131,17 @@
             }
         }
 
-        private func run(_ attempt: Attempt, delivery: CurlExchange.Delivery) async throws(TransportError)
-            -> HTTPResponse
-        {
+        private func run(
+            _ attempt: Attempt, delivery: CurlExchange.Delivery, until deadline: ContinuousClock.Instant? = nil
+        ) async throws(TransportError) -> HTTPResponse {
             let origin = try attempt.request.validate().origin
             // A large body is handed over in pieces, so that its progress can be seen, and without a copy.
             let body = attempt.request.body
             let upload = body.count > 64 * 1024 ? BytesUploadSource(body) : nil
             return try await perform(
                 CurlExchange(
-                    attempt.request, origin: origin, upload: upload, progress: nil, delivery: delivery, loop: loop))
+                    attempt.request, origin: origin, upload: upload, delivery: delivery, deadline: deadline, loop: loop)
+            )
         }
 
         private func runUpload(

@@ -1,7 +1,7 @@
 /// One request, and the bounds within which it may run.
 ///
-/// There is no total deadline here: cancel the task instead (`withDeadline` does). A transport's own clock would also
-/// count the time during which a slow consumer holds the transfer back.
+/// There is no total deadline here: it would also count the time during which a slow consumer holds the transfer back.
+/// `send(_:within:)` has one; other calls are cancelled (`withDeadline` does).
 package struct HTTPRequest: Sendable {
     package enum HTTPVersion: Sendable, Hashable {
         /// HTTP/2 where a TLS server offers it, else HTTP/1.1.

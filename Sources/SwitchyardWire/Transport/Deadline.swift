@@ -33,11 +33,7 @@ package func withDeadline<Value: Sendable>(
             case .finished(let result):
                 group.cancelAll()
                 guard isTimeUp, case .failure(let error) = result, error.code == .cancelled else { return result }
-                return .failure(
-                    TransportError(
-                        .deadlineExceeded, "there was no complete answer in time",
-                        isRetryable: isIdempotent || !error.mayHaveBeenSent,
-                        mayHaveBeenSent: error.mayHaveBeenSent))
+                return .failure(.late(mayHaveBeenSent: error.mayHaveBeenSent, isIdempotent: isIdempotent))
             }
         }
         return .failure(TransportError(.cancelled, "the exchange was cancelled"))
@@ -45,16 +41,11 @@ package func withDeadline<Value: Sendable>(
     return try result.get()
 }
 
-extension Transport {
-    /// The whole answer, waited for no longer than `deadline`.
-    ///
-    /// - Throws: `.deadlineExceeded` when time ran out; retryable if the request was not sent or is idempotent.
-    package func send(
-        _ request: HTTPRequest, within deadline: Duration, clock: any Clock<Duration>
-    ) async throws(TransportError) -> HTTPResponse {
-        try await withDeadline(deadline, clock: clock, isIdempotent: request.isIdempotent) {
-            () throws(TransportError) in try await send(request)
-        }
+extension TransportError {
+    static func late(mayHaveBeenSent: Bool, isIdempotent: Bool) -> TransportError {
+        TransportError(
+            .deadlineExceeded, "there was no complete answer in time", isRetryable: isIdempotent || !mayHaveBeenSent,
+            mayHaveBeenSent: mayHaveBeenSent)
     }
 }
 

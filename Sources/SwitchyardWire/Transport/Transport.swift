@@ -6,6 +6,12 @@ package protocol Transport: Sendable {
     /// The whole answer, at most `request.maximumBodySize` bytes of it.
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse
 
+    /// The same, waited for no longer than `deadline` by the system's clock. Has a default; a transport that keeps its own
+    /// time does without a task for each call.
+    ///
+    /// - Throws: `.deadlineExceeded` when time ran out; retryable if the request was not sent or is idempotent.
+    func send(_ request: HTTPRequest, within deadline: Duration) async throws(TransportError) -> HTTPResponse
+
     /// The head of the answer as soon as it is there, and the body as it arrives.
     func stream(_ request: HTTPRequest) async throws(TransportError) -> HTTPStream
 
@@ -56,6 +62,22 @@ package struct FileDestination: Sendable, Hashable {
 
 extension Transport {
     package var executor: (any TaskExecutor)? { nil }
+
+    package func send(_ request: HTTPRequest, within deadline: Duration) async throws(TransportError) -> HTTPResponse {
+        try await withDeadline(deadline, isIdempotent: request.isIdempotent) {
+            () throws(TransportError) in try await send(request)
+        }
+    }
+
+    /// The same by another clock.
+    package func send(
+        _ request: HTTPRequest, within deadline: Duration, clock: any Clock<Duration>
+    ) async throws(TransportError) -> HTTPResponse {
+        if clock is ContinuousClock { return try await send(request, within: deadline) }
+        return try await withDeadline(deadline, clock: clock, isIdempotent: request.isIdempotent) {
+            () throws(TransportError) in try await send(request)
+        }
+    }
 
     package func upload(_ request: HTTPRequest, body: RequestBody) async throws(TransportError) -> HTTPResponse {
         try await upload(request, body: body, progress: nil)

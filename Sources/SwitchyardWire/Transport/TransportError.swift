@@ -37,7 +37,7 @@ package struct TransportError: Error, Sendable {
 
 extension TransportError.Code {
     package static let cancelled = Self(rawValue: "cancelled")
-    /// `withDeadline` ran out.
+    /// The time given to the call ran out.
     package static let deadlineExceeded = Self(rawValue: "deadlineExceeded")
     package static let invalidRequest = Self(rawValue: "invalidRequest")
     package static let unsupported = Self(rawValue: "unsupported")

@@ -84,11 +84,8 @@ struct PostgRESTService: Sendable {
     }
 
     private func send(_ request: HTTPRequest) async throws(StorageError) -> HTTPResponse {
-        let transport = transport
         do throws(TransportError) {
-            return try await withDeadline(Self.deadline, isIdempotent: request.isIdempotent) {
-                () throws(TransportError) in try await transport.send(request)
-            }
+            return try await transport.send(request, within: Self.deadline)
         } catch {
             throw StorageError(error)
         }
