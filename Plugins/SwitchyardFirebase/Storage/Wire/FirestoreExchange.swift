@@ -13,6 +13,8 @@ struct FirestoreExchange: Sendable {
     /// How long an answer may stand still. Some servers never answer what they do not like.
     static let idleLimit = Duration.seconds(30)
     static let maximumAnswer = 256 << 20
+    /// How many documents may be waited for together, before the first is decoded.
+    static let briefList = 16
 
     let endpoint: FirebaseEndpoint
     let transport: any Transport
@@ -86,22 +88,20 @@ struct FirestoreExchange: Sendable {
         }
     }
 
-    // MARK: Lists, decoded while they arrive
+    // MARK: Lists
 
     /// The elements of a call that answers with a list.
+    ///
+    /// - Parameter isBrief: Whether the list is short: then it is decoded when all of it is there, which spares a small answer
+    ///   the changes of task between its pieces. Otherwise it is decoded while it arrives.
     func elements<Element: Sendable>(
-        of call: String, at parent: String, _ body: JSON,
+        of call: String, at parent: String, _ body: JSON, isBrief: Bool = false,
         _ decode: @escaping @Sendable (JSON) throws(FirestoreFormatError) -> Element
     ) async throws(StorageError) -> [Element] {
         var request = try request(call, parent, body, true)
         let answer = try await authorised(&request, for: nil) { request -> Result<ListAnswer<Element>, StorageError> in
-            let transport = transport
             do throws(TransportError) {
-                return .success(
-                    try await withDeadline(Self.readDeadline, clock: clock, isIdempotent: true) {
-                        () throws(TransportError) in
-                        try await ListAnswer(try await transport.stream(request), decode)
-                    })
+                return .success(try await list(request, isBrief, decode))
             } catch {
                 return .failure(StorageError(error))
             }
@@ -115,45 +115,31 @@ struct FirestoreExchange: Sendable {
         }
     }
 
-    private enum ListAnswer<Element: Sendable>: Sendable {
-        case elements([Element])
-        case refused(FirestoreFailure)
-        case unreadable(StorageError)
-
-        init(
-            _ stream: HTTPStream, _ decode: @Sendable (JSON) throws(FirestoreFormatError) -> Element
-        ) async throws(TransportError) {
+    private func list<Element: Sendable>(
+        _ request: HTTPRequest, _ isBrief: Bool,
+        _ decode: @escaping @Sendable (JSON) throws(FirestoreFormatError) -> Element
+    ) async throws(TransportError) -> ListAnswer<Element> {
+        if isBrief {
+            let answer = try await transport.send(request, within: Self.callDeadline, clock: clock)
+            guard answer.isSuccess else {
+                return .refused(FirestoreFailure(body: answer.body, httpStatus: answer.status))
+            }
+            var reader = ListReader(decode)
+            return reader.take(answer.body) ?? reader.finish()
+        }
+        let transport = transport
+        return try await withDeadline(Self.readDeadline, clock: clock, isIdempotent: true) {
+            () throws(TransportError) in
+            let stream = try await transport.stream(request)
             guard stream.head.isSuccess else {
                 let body = try await stream.body.collect(upTo: 1 << 20)
-                self = .refused(FirestoreFailure(body: body, httpStatus: stream.status))
-                return
+                return .refused(FirestoreFailure(body: body, httpStatus: stream.status))
             }
-            var elements: [Element] = []
-            var list = JSONStream(.elements, options: FirestoreExchange.parsing)
-            var chunks = stream.body.makeAsyncIterator()
-            while true {
-                let chunk = try await chunks.next()
-                if let chunk { list.append(chunk) } else { list.finish() }
-                do {
-                    while let json = try list.next() {
-                        // An error can come after some elements; then those are not the answer.
-                        if let error = json["error"] {
-                            self = .refused(FirestoreFailure(error: error, ifUnknown: .unknown))
-                            return
-                        }
-                        elements.append(try decode(json))
-                    }
-                } catch let error as FirestoreFormatError {
-                    self = .unreadable(StorageError(error))
-                    return
-                } catch {
-                    self = .unreadable(
-                        StorageError(.unavailable, "The server's answer was cut short.", underlying: error))
-                    return
-                }
-                if chunk == nil { break }
+            var reader = ListReader(decode)
+            for try await chunk in stream.body {
+                if let answer = reader.take(chunk) { return answer }
             }
-            self = .elements(elements)
+            return reader.finish()
         }
     }
 
@@ -195,5 +181,5 @@ struct FirestoreExchange: Sendable {
         }
     }
 
-    private static let parsing = JSONParsingOptions(loneSurrogates: .replace)
+    static let parsing = JSONParsingOptions(loneSurrogates: .replace)
 }

@@ -24,9 +24,9 @@ struct FirestoreService: Sendable {
         var byPath: [StoragePath: DocumentSnapshot] = [:]
         byPath.reserveCapacity(paths.count)
         var readTime: Timestamp?
-        let elements = try await exchange.elements(of: "batchGet", at: database.root, .object(body)) {
-            json throws(FirestoreFormatError) in try FirestoreAnswers.BatchGetElement(firestore: json, in: database)
-        }
+        let elements = try await exchange.elements(
+            of: "batchGet", at: database.root, .object(body), isBrief: paths.count <= FirestoreExchange.briefList
+        ) { json throws(FirestoreFormatError) in try FirestoreAnswers.BatchGetElement(firestore: json, in: database) }
         for element in elements {
             if let document = element.document { byPath[document.path] = document }
             if let time = element.readTime { readTime = readTime.map { max($0, time) } ?? time }

@@ -1,0 +1,47 @@
+import FirestoreFormat
+import Switchyard
+import SwitchyardBytes
+
+/// What a call that answers with a list came to.
+enum ListAnswer<Element: Sendable>: Sendable {
+    case elements([Element])
+    case refused(FirestoreFailure)
+    case unreadable(StorageError)
+}
+
+/// Decodes the elements of a list out of the pieces of its text.
+struct ListReader<Element: Sendable> {
+    typealias Decode = @Sendable (JSON) throws(FirestoreFormatError) -> Element
+
+    private var list = JSONStream(.elements, options: FirestoreExchange.parsing)
+    private var elements: [Element] = []
+    private let decode: Decode
+
+    init(_ decode: @escaping Decode) { self.decode = decode }
+
+    /// The answer, if it is known already: then it is no list of elements.
+    mutating func take(_ bytes: [UInt8]) -> ListAnswer<Element>? {
+        list.append(bytes)
+        return decodeAll()
+    }
+
+    mutating func finish() -> ListAnswer<Element> {
+        list.finish()
+        return decodeAll() ?? .elements(elements)
+    }
+
+    private mutating func decodeAll() -> ListAnswer<Element>? {
+        do {
+            while let json = try list.next() {
+                // An error can come after some elements; then those are not the answer.
+                if let error = json["error"] { return .refused(FirestoreFailure(error: error, ifUnknown: .unknown)) }
+                elements.append(try decode(json))
+            }
+            return nil
+        } catch let error as FirestoreFormatError {
+            return .unreadable(StorageError(error))
+        } catch {
+            return .unreadable(StorageError(.unavailable, "The server's answer was cut short.", underlying: error))
+        }
+    }
+}
