@@ -5,24 +5,43 @@ extension SyncEngine {
     // MARK: Timers
 
     func schedule(_ timer: SyncTimer, _ delay: SyncDelay) {
+        if timer.isLenient, timers[timer] != nil {
+            timers[timer]?.wish = .sleepAgain
+            return
+        }
         cancel(timer)
         timerGeneration += 1
         let generation = timerGeneration
         let pause = delay.duration(isFirstImmediate: timer != .recovery, chance)
         let task = Task { [weak self, clock] in
-            guard (try? await clock.sleep(for: pause)) != nil else { return }
-            await self?.fire(timer, generation)
+            var sleeps = true
+            while sleeps, (try? await clock.sleep(for: pause)) != nil {
+                sleeps = await self?.wokeUp(timer, generation) ?? false
+            }
         }
-        timers[timer] = (generation, task)
+        timers[timer] = SetTimer(generation: generation, task: task)
     }
 
-    func cancel(_ timer: SyncTimer) { timers.removeValue(forKey: timer)?.task.cancel() }
+    func cancel(_ timer: SyncTimer) {
+        if timer.isLenient {
+            timers[timer]?.wish = .nothing
+        } else {
+            timers.removeValue(forKey: timer)?.task.cancel()
+        }
+    }
 
     /// One that was cancelled in the moment of its end is not heard any more.
-    private func fire(_ timer: SyncTimer, _ generation: Int) {
-        guard timers[timer]?.generation == generation else { return }
+    ///
+    /// - Returns: Whether it sleeps once more.
+    private func wokeUp(_ timer: SyncTimer, _ generation: Int) -> Bool {
+        guard let woken = timers[timer], woken.generation == generation else { return false }
+        if woken.wish == .sleepAgain {
+            timers[timer]?.wish = .fire
+            return true
+        }
         timers[timer] = nil
-        feed(.timer(timer))
+        if woken.wish == .fire { feed(.timer(timer)) }
+        return false
     }
 
     // MARK: Changes
@@ -178,6 +197,22 @@ extension SyncEngine {
             feed(.writerClosed(error, at: timestamp))
         }
     }
+}
+
+/// A timer whose task is asleep.
+struct SetTimer {
+    /// What the task finds when it wakes.
+    enum Wish { case fire, sleepAgain, nothing }
+
+    let generation: Int
+    let task: Task<Void, Never>
+    var wish = Wish.fire
+}
+
+extension SyncTimer {
+    /// Set and cancelled with every write or listener, and not needed to the second: its task sleeps on meanwhile, and it may
+    /// come as late as twice its pause.
+    fileprivate var isLenient: Bool { self == .writerIdle || self == .watchIdle }
 }
 
 extension SyncDelay {

@@ -36,7 +36,7 @@ package actor SyncEngine {
     private var lastToken = 0
 
     // Time and streams
-    var timers: [SyncTimer: (generation: Int, task: Task<Void, Never>)] = [:]
+    var timers: [SyncTimer: SetTimer] = [:]
     var timerGeneration = 0
     private var collector: Task<Void, Never>?
     var watchTask: Task<Void, Never>?
