@@ -23,6 +23,7 @@ public struct SupabaseModule: InfrastructureModule {
     private let deletion: SupabaseAuthAdapter.AccountDeletion?
     private let tokenExchange: TokenExchange?
     private let makeTransport: @Sendable () -> any Transport
+    private let sessions = SupabaseSessions()
 
     public init(_ configuration: SupabaseConfiguration) { self.init(configuration, accountDeletion: nil) }
 
@@ -62,6 +63,7 @@ public struct SupabaseModule: InfrastructureModule {
                 bucket.utf8.allSatisfy(FilePath.allowedBySupabase)
             else { throw problem("bucket must be the name of one, not “\(bucket)”") }
         }
+        try configuration.realtime.validate()
         guard configuration.checkInterval >= .milliseconds(10) else {
             throw problem("checkInterval must be at least ten milliseconds")
         }
@@ -97,15 +99,24 @@ public struct SupabaseModule: InfrastructureModule {
         try SupabaseMessagingAdapter(surroundings(context))
     }
 
-    /// What a client is made with; each gets a transport of its own, to be shut down with it.
+    /// What a client is made with. Each gets a transport of its own, to be shut down with it; tokens and the realtime socket
+    /// it shares with the others.
     func surroundings(_ context: ModuleContext) throws(InfrastructureError) -> SupabaseSurroundings {
         try validate()
-        let auth = TokenExchange.source(context.auth, for: .supabase, tokenExchange, now: context.now)
+        let project = try SupabaseProject(configuration.url)
+        let session = sessions.session(of: context.auth) {
+            let auth = TokenExchange.source(context.auth, for: .supabase, tokenExchange, now: context.now)
+            let tokens = SupabaseTokens(key: configuration.key, serviceKey: configuration.serviceKey, auth: auth)
+            return SupabaseSession(tokens: tokens) { [configuration, makeTransport] in
+                let transport = makeTransport()
+                let socket = RealtimeSocket(
+                    project.realtime, tokens: tokens, transport: transport, clock: context.clock,
+                    configuration.realtime)
+                return (socket, transport)
+            }
+        }
         return SupabaseSurroundings(
-            configuration: configuration, project: try SupabaseProject(configuration.url),
-            transport: makeTransport(),
-            tokens: SupabaseTokens(
-                key: configuration.key, serviceKey: configuration.serviceKey, auth: auth),
-            auth: auth, context: context)
+            configuration: configuration, project: project, transport: makeTransport(), session: session,
+            context: context)
     }
 }

@@ -3,8 +3,8 @@ import Switchyard
 
 extension SupabaseConfiguration: Codable {
     private enum CodingKeys: String, CodingKey {
-        case url, key, serviceKey, bucket, isBucketPublic, tables, usesDocumentTable, checkSeconds, keepsDocuments,
-            cacheBytes
+        case url, key, serviceKey, bucket, isBucketPublic, tables, usesDocumentTable, checkSeconds, realtime,
+            keepsDocuments, cacheBytes
     }
 
     public init(from decoder: any Decoder) throws {
@@ -18,12 +18,9 @@ extension SupabaseConfiguration: Codable {
         usesDocumentTable =
             try values.decodeIfPresent(Bool.self, forKey: .usesDocumentTable) ?? usesDocumentTable
         if let seconds = try values.decodeIfPresent(Double.self, forKey: .checkSeconds) {
-            guard (0.01...86_400).contains(seconds) else {
-                throw DecodingError.dataCorruptedError(
-                    forKey: .checkSeconds, in: values, debugDescription: "a number of seconds from 0.01 to 86400")
-            }
-            checkInterval = .milliseconds(Int64((seconds * 1000).rounded()))
+            checkInterval = try .settings(seconds: seconds, in: 0.01...86_400, forKey: .checkSeconds, of: values)
         }
+        realtime = try values.decodeIfPresent(SupabaseRealtime.self, forKey: .realtime) ?? realtime
         keepsDocuments = try values.decodeIfPresent(Bool.self, forKey: .keepsDocuments) ?? keepsDocuments
         cacheBytes = try values.decodeIfPresent(Int64.self, forKey: .cacheBytes) ?? cacheBytes
     }
@@ -38,6 +35,7 @@ extension SupabaseConfiguration: Codable {
         if !tables.isEmpty { try values.encode(tables, forKey: .tables) }
         try values.encode(usesDocumentTable, forKey: .usesDocumentTable)
         try values.encode(checkInterval / .milliseconds(1) / 1000, forKey: .checkSeconds)
+        if realtime != SupabaseRealtime() { try values.encode(realtime, forKey: .realtime) }
         try values.encode(keepsDocuments, forKey: .keepsDocuments)
         try values.encode(cacheBytes, forKey: .cacheBytes)
     }

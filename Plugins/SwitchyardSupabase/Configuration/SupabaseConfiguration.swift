@@ -26,6 +26,8 @@ public struct SupabaseConfiguration: Sendable, Hashable {
     public var usesDocumentTable: Bool
     /// How often changes are looked for where nothing tells of them.
     public var checkInterval: Duration
+    /// How the project's realtime service is reached, if it is.
+    public var realtime: SupabaseRealtime
     /// Whether documents and queued writes are kept in the state folder, if the app has chosen one. Otherwise they are gone
     /// with the client.
     public var keepsDocuments: Bool
@@ -35,8 +37,7 @@ public struct SupabaseConfiguration: Sendable, Hashable {
     public init(
         url: String, key: Secret, serviceKey: Secret? = nil, bucket: String? = nil, isBucketPublic: Bool = false,
         tables: [SupabaseTableMapping] = [], usesDocumentTable: Bool = true, checkInterval: Duration = .seconds(1),
-        keepsDocuments: Bool = true,
-        cacheBytes: Int64 = 100 << 20
+        realtime: SupabaseRealtime = SupabaseRealtime(), keepsDocuments: Bool = true, cacheBytes: Int64 = 100 << 20
     ) {
         self.url = url
         self.key = key
@@ -46,6 +47,7 @@ public struct SupabaseConfiguration: Sendable, Hashable {
         self.tables = tables
         self.usesDocumentTable = usesDocumentTable
         self.checkInterval = checkInterval
+        self.realtime = realtime
         self.keepsDocuments = keepsDocuments
         self.cacheBytes = cacheBytes
     }

@@ -12,10 +12,10 @@ struct SupabaseSurroundings: Sendable {
     let project: SupabaseProject
     /// The client's own: it shuts it down with itself.
     let transport: any Transport
-    let tokens: SupabaseTokens
-    /// Where those come from: the chosen auth client, or what its session is exchanged for.
-    let auth: (any AuthClient)?
+    let session: SupabaseSession
     let context: ModuleContext
+
+    var tokens: SupabaseTokens { session.tokens }
 
     /// A folder for one service's state, made when it is missing; `nil` when nothing is to outlast the process. Projects do
     /// not share one: what waits for the one must not go to another.

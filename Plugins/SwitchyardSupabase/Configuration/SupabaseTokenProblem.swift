@@ -31,12 +31,15 @@ public enum SupabaseTokenProblem: Error, Sendable, Hashable {
     ///   - code: The database's; `nil` where the service does not pass it on.
     ///   - text: The answer's words.
     init?(code: String?, text: String, user: AccessToken?) {
-        guard code == nil || code == "22P02", text.contains("invalid input syntax for type uuid"), let user else {
-            return nil
-        }
-        let subject = SupabaseGrant.claims(of: user.value.reveal())?["sub"]?.string ?? user.userID
-        guard !SupabaseTokenProblem.isUUID(subject) else { return nil }
+        guard code == nil || code == "22P02", text.contains("invalid input syntax for type uuid"), let user,
+            !SupabaseTokenProblem.hasUUID(user.value, or: user.userID)
+        else { return nil }
         self = .subjectIsNoUUID
+    }
+
+    /// Whether the subject of a token is what `auth.uid()` takes it for.
+    static func hasUUID(_ token: Secret, or subject: String = "") -> Bool {
+        isUUID(SupabaseGrant.claims(of: token.reveal())?["sub"]?.string ?? subject)
     }
 
     func message(_ issuer: InfrastructureProvider?) -> String {

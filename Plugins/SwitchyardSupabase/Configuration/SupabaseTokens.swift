@@ -11,8 +11,9 @@ struct SupabaseTokens: Sendable {
     let key: Secret
     /// What stands for nobody on a server.
     let serviceKey: Secret?
-    /// Who made the tokens; `nil` when there never is one.
-    let issuer: InfrastructureProvider?
+    /// Says when somebody else is signed in; `nil` when nobody ever is.
+    let states: SnapshotStream<AuthState, Never>?
+    private let presentIssuer: @Sendable () -> InfrastructureProvider?
     private let source: Source
 
     /// What goes along with one request.
@@ -39,6 +40,7 @@ struct SupabaseTokens: Sendable {
             guard case .auth(let error) = self else { return false }
             return [.unavailable, .deadlineExceeded, .rateLimited, .sessionChanged].contains(error.code)
         }
+        var problem: SupabaseTokenProblem? { if case .problem(let problem, _) = self { problem } else { nil } }
         var code: AuthError.Code? { if case .auth(let error) = self { error.code } else { nil } }
         var message: String {
             switch self {
@@ -54,15 +56,20 @@ struct SupabaseTokens: Sendable {
         }
     }
 
-    init(key: Secret, serviceKey: Secret? = nil, issuer: InfrastructureProvider?, source: @escaping Source) {
+    init(
+        key: Secret, serviceKey: Secret? = nil, issuer: @autoclosure @escaping @Sendable () -> InfrastructureProvider?,
+        states: SnapshotStream<AuthState, Never>? = nil, source: @escaping Source
+    ) {
         self.key = key
         self.serviceKey = serviceKey
-        self.issuer = issuer
+        presentIssuer = issuer
+        self.states = states
         self.source = source
     }
 
     init(key: Secret, serviceKey: Secret? = nil, auth: (any AuthClient)?) {
-        self.init(key: key, serviceKey: serviceKey, issuer: auth?.provider) { isRefused throws(AuthError) in
+        self.init(key: key, serviceKey: serviceKey, issuer: auth?.provider, states: auth?.authStateStream()) {
+            isRefused throws(AuthError) in
             guard let auth else { return nil }
             do throws(AuthError) {
                 return try await auth.accessToken(refreshing: isRefused)
@@ -73,6 +80,9 @@ struct SupabaseTokens: Sendable {
             }
         }
     }
+
+    /// Who makes the tokens at present; `nil` when there never is one.
+    var issuer: InfrastructureProvider? { presentIssuer() }
 
     /// Whether asking for a new token could help.
     var canRefresh: Bool { issuer != nil }

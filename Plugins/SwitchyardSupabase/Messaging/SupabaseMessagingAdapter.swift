@@ -24,18 +24,22 @@ public final class SupabaseMessagingAdapter: MessagingClient {
     private let registrar: SupabaseRegistrar
     private let hub = MessagingHub()
     private let transport: any Transport
+    private let realtime: RealtimeShare
 
     init(_ surroundings: SupabaseSurroundings) throws(InfrastructureError) {
+        guard surroundings.configuration.realtime.mode != .off else {
+            throw InfrastructureError(
+                .unsupported, "Messages come over Supabase's realtime service, which the configuration switches off.")
+        }
         transport = surroundings.transport
+        realtime = surroundings.session.realtime(for: .messages)
         let service = PostgRESTService(
             project: surroundings.project, tokens: surroundings.tokens, transport: transport,
             gate: SchemaGate(needed: 4))
-        let socket = RealtimeSocket(
-            url: surroundings.project.address, key: surroundings.configuration.key, auth: surroundings.auth,
-            transport: transport, clock: surroundings.context.clock)
         let folder = try surroundings.folder("messaging")
         registrar = SupabaseRegistrar(
-            service, socket, file: folder?.appendingPathComponent("installation.json", isDirectory: false), hub: hub,
+            service, realtime.socket, file: folder?.appendingPathComponent("installation.json", isDirectory: false),
+            hub: hub,
             surroundings.context)
     }
 
@@ -109,6 +113,7 @@ public final class SupabaseMessagingAdapter: MessagingClient {
     public func shutDown() async {
         hub.shutDown()
         await registrar.shutDown()
+        await realtime.giveUp()
         await transport.shutDown()
     }
 }

@@ -27,7 +27,17 @@ extension MessagingError {
     init(_ failure: RealtimeFailure) {
         let (code, message): (Code, String) =
             switch failure.kind {
-            case .unauthenticated: (.unauthenticated, "The realtime service does not take the session's token.")
+            case .unauthenticated:
+                (
+                    .unauthenticated,
+                    failure.problem?.message(failure.issuer)
+                        ?? "The realtime service does not take the session's token."
+                )
+            case .unauthorized where failure.problem != nil:
+                (
+                    .unauthorized,
+                    "The project's policies do not let this session listen. \(failure.problem!.message(failure.issuer))"
+                )
             case .unauthorized: (.unauthorized, "The project's policies do not let this session listen.")
             case .refused: (.unsupported, "The project does not allow channels of this kind.")
             case .tooManyChannels: (.rateLimited, "There are too many channels already; leave a topic first.")
@@ -35,7 +45,7 @@ extension MessagingError {
             case .tooLarge: (.invalidArgument, "The message is too large.")
             case .topicInUse, .unavailable, .unanswered: (.unavailable, "The realtime service cannot be reached.")
             }
-        self.init(code, message, isRetryable: code == .unavailable, underlying: failure)
+        self.init(code, message, isRetryable: code == .unavailable, underlying: failure.problem ?? failure)
     }
 
     /// An answer of the service by which servers send.

@@ -94,7 +94,6 @@ actor SupabaseRegistrar {
         follower?.cancel()
         for listener in listeners.values { listener.leave() }
         listeners = [:]
-        socket.close()
     }
 
     // MARK: Registering

@@ -1,3 +1,5 @@
+import Switchyard
+
 /// Why a channel is over, or a message was not taken.
 struct RealtimeFailure: Error, Hashable, Sendable {
     enum Kind: Hashable, Sendable {
@@ -23,10 +25,30 @@ struct RealtimeFailure: Error, Hashable, Sendable {
     let kind: Kind
     /// The server's name for it, without its text.
     let reason: String
+    /// Why the session is of no use to the project, as far as that can be seen, and who made it.
+    var problem: SupabaseTokenProblem?
+    var issuer: InfrastructureProvider?
 
     init(_ kind: Kind, _ reason: String = "") {
         self.kind = kind
         self.reason = reason
+    }
+
+    /// There is no token, and will be none for whoever is signed in.
+    init(_ failure: SupabaseTokens.Failure) {
+        self.init(.unauthenticated, "the session is over")
+        guard case .problem(let problem, let issuer) = failure else { return }
+        (self.problem, self.issuer) = (problem, issuer)
+    }
+
+    /// The service does not say why a policy lets nobody in; of another issuer's session it can be guessed.
+    func diagnosed(token: String?, issuer: InfrastructureProvider?) -> RealtimeFailure {
+        guard kind == .unauthorized, let token, let issuer, issuer != .supabase,
+            !SupabaseTokenProblem.hasUUID(Secret(token))
+        else { return self }
+        var failure = self
+        (failure.problem, failure.issuer) = (.subjectIsNoUUID, issuer)
+        return failure
     }
 }
 

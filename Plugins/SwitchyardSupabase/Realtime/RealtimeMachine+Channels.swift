@@ -34,7 +34,7 @@ extension RealtimeMachine {
         actions += [
             .cancel(.join(topic)), .cancel(.rejoin(topic)), .cancel(.confirmation(topic)), .end(topic, failure),
         ]
-        if channels.isEmpty { actions.append(.schedule(.unused, after: Self.heartbeat * 2)) }
+        if channels.isEmpty { actions.append(.schedule(.unused, after: heartbeat * 2)) }
     }
 
     mutating func joinNext() {
@@ -139,11 +139,11 @@ extension RealtimeMachine {
         }
     }
 
-    mutating func tokenDenied() {
+    mutating func tokenDenied(_ failure: RealtimeFailure) {
         fetchIsForRefusal = nil
         for topic in order {
             if let channel = channels[topic] { sendLeave(channel, topic) }
-            end(topic, RealtimeFailure(.unauthenticated, "the session is over"))
+            end(topic, failure)
         }
         if phase == .connecting { phase = .idle }
     }

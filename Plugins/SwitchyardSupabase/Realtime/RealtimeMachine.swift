@@ -14,7 +14,7 @@ struct RealtimeMachine {
         /// There is none to be had at the moment.
         case tokenDelayed
         /// There will be none for whoever is signed in.
-        case tokenDenied
+        case tokenDenied(RealtimeFailure)
         /// A way to the server is open and nothing is joined on it. Also of a session that follows another on its own.
         case opened(polls: Bool)
         /// The way was refused with a status; the reason is the service's, if it was the service that refused.
@@ -63,7 +63,6 @@ struct RealtimeMachine {
 
     enum Phase { case idle, connecting, open, pausing, closed }
 
-    static let heartbeat = Duration.seconds(25)
     /// The server holds refusals back for some seconds.
     static let joinDeadline = Duration.seconds(20)
     static let confirmationDeadline = Duration.seconds(15)
@@ -71,6 +70,10 @@ struct RealtimeMachine {
     /// How many joins may be unanswered: a project bears so many a second.
     static let joinsAtOnce = 8
 
+    /// How often the server is greeted, and the token looked after.
+    let heartbeat: Duration
+    /// Whether no web socket is tried.
+    private let alwaysPolls: Bool
     var phase = Phase.idle
     var polls = false
     var channels: [String: Channel] = [:]
@@ -86,8 +89,18 @@ struct RealtimeMachine {
     private let jitter: @Sendable () -> Double
     var actions: [Action] = []
 
-    /// - Parameter jitter: A random number from 0 to 1.
-    init(jitter: @escaping @Sendable () -> Double) { self.jitter = jitter }
+    /// - Parameters:
+    ///   - heartbeat: How often the server is greeted.
+    ///   - alwaysPolls: Whether to try no web socket.
+    ///   - jitter: A random number from 0 to 1.
+    init(
+        heartbeat: Duration = SupabaseRealtime.usualHeartbeat, alwaysPolls: Bool = false,
+        jitter: @escaping @Sendable () -> Double
+    ) {
+        self.heartbeat = heartbeat
+        self.alwaysPolls = alwaysPolls
+        self.jitter = jitter
+    }
 
     mutating func handle(_ event: Event) -> [Action] {
         actions = []
@@ -102,7 +115,7 @@ struct RealtimeMachine {
         case .push(let message): push(message)
         case .token(let token): take(token: token)
         case .tokenDelayed: tokenDelayed()
-        case .tokenDenied: tokenDenied()
+        case .tokenDenied(let failure): tokenDenied(failure)
         case .opened(let polls): opened(polls)
         case .refused(let status, let reason): refused(status, reason)
         case .broken: broken(.seconds(0.5))
@@ -115,6 +128,7 @@ struct RealtimeMachine {
     // MARK: The way to the server
 
     mutating func connect(polls: Bool) {
+        let polls = polls || alwaysPolls
         phase = .connecting
         self.polls = polls
         actions.append(.connect(polls: polls))
@@ -126,7 +140,7 @@ struct RealtimeMachine {
         phase = .open
         self.polls = polls
         heartbeatRef = nil
-        actions.append(.schedule(.heartbeat, after: Self.heartbeat))
+        actions.append(.schedule(.heartbeat, after: heartbeat))
         joinNext()
     }
 
@@ -238,7 +252,7 @@ struct RealtimeMachine {
         } else {
             settle()
         }
-        actions.append(.schedule(.heartbeat, after: Self.heartbeat))
+        actions.append(.schedule(.heartbeat, after: heartbeat))
     }
 
     /// What has stood for a whole heartbeat is well again: its next trouble is a first one.

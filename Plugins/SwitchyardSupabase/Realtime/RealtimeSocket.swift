@@ -31,32 +31,32 @@ final class RealtimeSocket: Sendable {
     }
 
     private let address: String
-    private let key: Secret
-    private let auth: (any AuthClient)?
+    private let tokens: SupabaseTokens
     private let transport: any Transport
     private let clock: any Clock<Duration>
     private let trace: Trace?
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - url: The project's address, without a slash at its end.
-    ///   - key: The key that apps carry.
-    ///   - auth: Whose tokens join channels; channels follow whoever is signed in.
+    ///   - address: The service's, without a slash at its end.
+    ///   - tokens: What joins channels; they follow whoever is signed in.
     init(
-        url: String, key: Secret, auth: (any AuthClient)?, transport: any Transport,
-        clock: any Clock<Duration> = ContinuousClock(),
+        _ address: String, tokens: SupabaseTokens, transport: any Transport,
+        clock: any Clock<Duration> = ContinuousClock(), _ settings: SupabaseRealtime = SupabaseRealtime(),
         jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }, trace: Trace? = nil
     ) {
-        address = "\(url)/realtime/v1"
-        self.key = key
-        self.auth = auth
+        self.address = address
+        self.tokens = tokens
         self.transport = transport
         self.clock = clock
         self.trace = trace
-        state = Mutex(State(machine: RealtimeMachine(jitter: jitter)))
-        guard let auth else { return }
+        state = Mutex(
+            State(
+                machine: RealtimeMachine(
+                    heartbeat: settings.heartbeat, alwaysPolls: settings.mode == .longPolling, jitter: jitter)))
+        guard let states = tokens.states else { return }
         let follower = Task { [weak self] in
-            for await _ in auth.authStateStream() {
+            for await _ in states {
                 guard let self else { return }
                 if self.state.withLock({ $0.machine.isInUse }) { await self.fetchToken(isRefused: false) }
             }
@@ -164,7 +164,9 @@ final class RealtimeSocket: Sendable {
             Task { [weak self] in await self?.fetchToken(isRefused: isRefused) }
         case .send(let message): state.outgoing?.yield(message)
         case .deliver(let topic, let event): state.inboxes[name(of: topic)]?.deliver(event)
-        case .end(let topic, let failure): state.inboxes.removeValue(forKey: name(of: topic))?.end(failure)
+        case .end(let topic, let failure):
+            let failure = failure.diagnosed(token: state.machine.token, issuer: tokens.issuer)
+            state.inboxes.removeValue(forKey: name(of: topic))?.end(failure)
         case .answer(let id, let result): state.answers.removeValue(forKey: id)?.resume(returning: result)
         case .schedule(let timer, let delay):
             state.lastNumber += 1
@@ -192,12 +194,11 @@ final class RealtimeSocket: Sendable {
     private func fetchToken(isRefused: Bool) async { handle(await token(isRefused: isRefused)) }
 
     private func token(isRefused: Bool) async -> RealtimeMachine.Event {
-        guard let auth else { return .token(nil) }
-        do throws(AuthError) {
-            return .token(try await auth.accessToken(refreshing: isRefused).value.reveal())
+        do throws(SupabaseTokens.Failure) {
+            return .token(try await tokens.proof(isRefused: isRefused).user?.value.reveal())
         } catch {
-            if error.code == .notSignedIn { return .token(nil) }
-            return error.isRetryable || error.code == .cancelled ? .tokenDelayed : .tokenDenied
+            if error.isTemporary || error.code == .cancelled { return .tokenDelayed }
+            return .tokenDenied(RealtimeFailure(error))
         }
     }
 
@@ -216,7 +217,8 @@ final class RealtimeSocket: Sendable {
         let number = state.link
         let outgoing = StreamBuffer<RealtimeMessage, Never>(.all)
         state.outgoing = outgoing
-        let (address, key, transport) = (address, key, transport)
+        // In nobody's name channels are joined with the key that the way was opened with.
+        let (address, key, transport) = (address, tokens.serviceKey ?? tokens.key, transport)
         state.reader = Task { [weak self] in
             guard let token = await self?.token(isRefused: false), self?.heard(token, on: number) == true else {
                 return

@@ -12,15 +12,18 @@ struct SupabaseDriver: SyncDriver {
     let hints: ChangeHints
     let pace: SupabaseWatch.Pace
     let clock: any Clock<Duration>
+    private let share: RealtimeShare?
 
     /// - Parameters:
     ///   - tables: The collections that are not in the document table.
     ///   - realtime: Where the database tells of what others write; without it, it is asked every now and then.
+    ///   - share: What the socket is held by, to be given up at the end.
     init(
         service: PostgRESTService, tables: SupabaseTables = .none, realtime: RealtimeSocket? = nil,
-        pace: SupabaseWatch.Pace = SupabaseWatch.Pace(),
+        share: RealtimeShare? = nil, pace: SupabaseWatch.Pace = SupabaseWatch.Pace(),
         clock: any Clock<Duration> = ContinuousClock()
     ) {
+        self.share = share
         self.service = service
         self.tables = tables
         self.pace = pace
@@ -181,6 +184,7 @@ struct SupabaseDriver: SyncDriver {
 
     func shutDown() async {
         hints.close()
+        await share?.giveUp()
         await service.transport.shutDown()
     }
 }

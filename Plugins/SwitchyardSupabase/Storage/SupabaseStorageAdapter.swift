@@ -19,14 +19,10 @@ public final class SupabaseStorageAdapter: StorageLayer {
         let service = PostgRESTService(
             project: surroundings.project, tokens: surroundings.tokens, transport: surroundings.transport,
             gate: SchemaGate(needed: tables.isEmpty ? 1 : 3))
-        // In nobody's name channels are joined with the key.
-        let realtime = RealtimeSocket(
-            url: surroundings.project.address, key: configuration.serviceKey ?? configuration.key,
-            auth: surroundings.auth,
-            transport: surroundings.transport, clock: context.clock)
+        let share = configuration.realtime.mode == .off ? nil : surroundings.session.realtime(for: .documents)
         documents = await UserStorageClient(
             driver: SupabaseDriver(
-                service: service, tables: tables, realtime: realtime,
+                service: service, tables: tables, realtime: share?.socket, share: share,
                 pace: SupabaseWatch.Pace(alone: configuration.checkInterval), clock: context.clock),
             folder: configuration.keepsDocuments ? try surroundings.folder("documents") : nil,
             cacheBytes: configuration.cacheBytes, context: context)

@@ -29,12 +29,12 @@ public struct TokenExchange: Sendable {
         _ auth: (any AuthClient)?, for provider: InfrastructureProvider, _ exchange: TokenExchange?,
         now: @escaping @Sendable () -> Timestamp
     ) -> (any AuthClient)? {
-        guard let auth, let exchange, auth.provider != provider else { return auth }
+        guard let auth, let exchange else { return auth }
         return ExchangedSession(auth, as: provider, exchange.exchange, now: now)
     }
 }
 
-/// A session with tokens of another provider. It is asked for tokens and states only.
+/// A session with tokens of another provider, as long as it is not that provider's own. It is asked for tokens and states only.
 private final class ExchangedSession: AuthClient {
     let provider: InfrastructureProvider
     let capabilities = AuthCapabilities()
@@ -63,6 +63,8 @@ private final class ExchangedSession: AuthClient {
     func authStateStream() -> SnapshotStream<AuthState, Never> { base.authStateStream() }
 
     func accessToken(refreshing: Bool) async throws(AuthError) -> AccessToken {
+        // Another auth client may have been chosen since the last call.
+        guard base.provider != provider else { return try await base.accessToken(refreshing: refreshing) }
         let session = try await base.accessToken(refreshing: false)
         if !refreshing, let token = kept.withLock({ $0 }), token.userID == session.userID,
             token.expiresAt.seconds - now().seconds > Self.margin

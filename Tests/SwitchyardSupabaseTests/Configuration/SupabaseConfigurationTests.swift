@@ -24,12 +24,28 @@ import Testing
         #expect(try decoded(#"{"url":"u","key":"k"}"#) == SupabaseConfiguration(url: "u", key: "k"))
     }
 
+    @Test func `Realtime is switched off, or held to long polling, by a file too`() throws {
+        let slow = try decoded(#"{"url":"u","key":"k","realtime":{"mode":"longPolling","heartbeatSeconds":12.5}}"#)
+        #expect(slow.realtime == SupabaseRealtime(mode: .longPolling, heartbeat: .milliseconds(12_500)))
+        let off = try decoded(#"{"url":"u","key":"k","realtime":{"mode":"off"}}"#)
+        #expect(off.realtime == SupabaseRealtime(mode: .off))
+    }
+
+    @Test(arguments: [Duration.zero, .milliseconds(999), .seconds(26)])
+    func `A heartbeat that the service or a token would not live to see is refused`(_ heartbeat: Duration) {
+        var configuration = Self.plain
+        configuration.realtime.heartbeat = heartbeat
+        let error = #expect(throws: InfrastructureError.self) { try SupabaseModule(configuration).validate() }
+        #expect(error?.code == .invalidConfiguration)
+    }
+
     @Test func `A configuration is the same after a file, its keys aside`() throws {
         var configuration = Self.plain
         configuration.serviceKey = Secret("very-secret", name: "SERVICE")
         configuration.bucket = "files"
         configuration.isBucketPublic = true
         configuration.checkInterval = .milliseconds(250)
+        configuration.realtime = SupabaseRealtime(mode: .longPolling, heartbeat: .seconds(10))
         configuration.keepsDocuments = false
         let data = try JSONEncoder().encode(configuration)
         #expect(!String(decoding: data, as: UTF8.self).contains("very-secret"))
@@ -42,6 +58,8 @@ import Testing
         (#"{"url":"https://a.example","key":"k","buket":"x"}"#, "Did you mean “bucket”?"),
         (#"{"url":"https://a.example"}"#, "the required setting “key”"),
         (#"{"url":"https://a.example","key":"k","checkSeconds":0}"#, "checkSeconds"),
+        (#"{"url":"https://a.example","key":"k","realtime":{"mode":"on"}}"#, "realtime"),
+        (#"{"url":"https://a.example","key":"k","realtime":{"heartbeatSeconds":60}}"#, "heartbeatSeconds"),
         (#"{"url":"http://files.example","key":"k"}"#, "plain HTTP"),
         (#"{"url":"https://a.example","key":""}"#, "key is empty"),
     ])

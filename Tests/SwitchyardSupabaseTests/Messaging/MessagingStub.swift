@@ -35,6 +35,10 @@ final class MessagingStub: Sendable {
     }
 
     var url: String { box.withLock { $0!.url } }
+    /// The realtime service's.
+    var address: String { url + "/realtime/v1" }
+    /// How many connections to that there are.
+    var connections: Int { state.withLock(\.sockets.count) }
     var installations: [String: JSON] { state.withLock(\.installations) }
     var calls: [String] { state.withLock(\.calls) }
     var joins: Int { state.withLock(\.joins) }
@@ -47,9 +51,7 @@ final class MessagingStub: Sendable {
     }
 
     func client(as user: String = "alice", folder: URL? = nil) throws -> SupabaseMessagingAdapter {
-        let auth = ForeignAuthClient(user: user) { _ in
-            ForeignAuthClient.token(["sub": .string(user), "role": "authenticated"])
-        }
+        let auth = ForeignAuthClient.signedIn(user)
         let module = SupabaseModule(configuration, transport: { SupabaseTransport.make() })
         return try SupabaseMessagingAdapter(module.surroundings(ModuleContext(auth: auth, stateFolder: folder)))
     }

@@ -157,7 +157,8 @@ import Testing
     @Test func `A channel that policies deny is refused, and not waited for`() async throws {
         try await withStub { stub in
             let transport = SupabaseTransport.make()
-            let socket = RealtimeSocket(url: stub.url, key: "key", auth: nil, transport: transport)
+            let socket = RealtimeSocket(
+                stub.address, tokens: SupabaseTokens(key: "key", auth: nil), transport: transport)
             let channel = try socket.join(
                 "switchyard:installation:unknown", RealtimeConfiguration(isPrivate: true))
             let listener = MessageListener(channel, topic: nil, hub: MessagingHub(), ended: {})

@@ -291,7 +291,7 @@ struct RealtimeMachineTests {
         let first = machine.handle(.timer(.heartbeat))
         #expect(sent(first).map(\.event) == ["heartbeat"])
         #expect(sent(first).map(\.topic) == ["phoenix"])
-        #expect(pause(first, .heartbeat) == Machine.heartbeat)
+        #expect(pause(first, .heartbeat) == SupabaseRealtime.usualHeartbeat)
         let second = machine.handle(.timer(.heartbeat))
         #expect(second.contains(.disconnect))
         #expect(events(second) == [.interrupted])
@@ -497,7 +497,7 @@ struct RealtimeMachineTests {
 
     @Test func `Without a session that could give tokens the channels are left rather than tried for ever`() {
         var machine = joined()
-        let actions = machine.handle(.tokenDenied)
+        let actions = machine.handle(.tokenDenied(RealtimeFailure(.unauthenticated, "the session is over")))
         #expect(end(actions) == .unauthenticated)
         #expect(sent(actions).map(\.event) == ["phx_leave"])
     }

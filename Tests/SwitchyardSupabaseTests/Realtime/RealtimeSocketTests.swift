@@ -4,6 +4,7 @@ import SwitchyardBytes
 import SwitchyardEmulator
 import SwitchyardTestSupport
 import SwitchyardWire
+import Synchronization
 import Testing
 
 @testable import SwitchyardSupabase
@@ -12,12 +13,13 @@ import Testing
 struct RealtimeSocketTests {
     private func withStub(
         auth: (any AuthClient)? = nil, clock: any Clock<Duration> = ContinuousClock(),
-        _ body: (RealtimeStub, RealtimeSocket) async throws -> Void
+        settings: SupabaseRealtime = SupabaseRealtime(), _ body: (RealtimeStub, RealtimeSocket) async throws -> Void
     ) async throws {
         let stub = try RealtimeStub()
         let transport = CurlTransport()
         let socket = RealtimeSocket(
-            url: stub.url, key: "key", auth: auth, transport: transport, clock: clock, jitter: { 0 })
+            stub.address, tokens: SupabaseTokens(key: "key", auth: auth), transport: transport, clock: clock,
+            settings, jitter: { 0 })
         try await body(stub, socket)
         socket.close()
         await transport.shutDown()
@@ -131,6 +133,70 @@ struct RealtimeSocketTests {
         }
     }
 
+    @Test func `A token that was renewed meanwhile is pushed with the next heartbeat`() async throws {
+        let clock = ManualClock()
+        let renewals = Mutex(1)
+        let auth = ForeignAuthClient(provider: .supabase) { _ in "token-\(renewals.withLock { $0 })" }
+        try await withStub(auth: auth, clock: clock, settings: SupabaseRealtime(heartbeat: .seconds(5))) {
+            stub, socket in
+            let channel = try socket.join("room", RealtimeConfiguration())
+            #expect(try await channel.next() == .joined)
+            renewals.withLock { $0 = 2 }
+            try await eventually("the heartbeat is due") {
+                clock.deadlines.contains { clock.now.duration(to: $0) == .seconds(5) }
+            }
+            clock.advance(by: .seconds(5))
+            try await eventually("the new token is pushed") { stub.count(of: "access_token") == 1 }
+            #expect(stub.received.last { $0.event == "access_token" }?.payload["access_token"] == "token-2")
+        }
+    }
+
+    @Test func `Another provider's session without a role joins nothing, and the channel's end says why`()
+        async throws
+    {
+        let auth = ForeignAuthClient { _ in ForeignAuthClient.token(["sub": "alice"]) }
+        try await withStub(auth: auth) { stub, socket in
+            let channel = try socket.join("room", RealtimeConfiguration(isPrivate: true))
+            let failure = await #expect(throws: RealtimeFailure.self) { _ = try await channel.next() }
+            #expect(failure?.kind == .unauthenticated)
+            #expect(failure?.problem == .missingClaim("role"))
+            #expect(stub.openings == 0, "nothing was sent")
+            let error = MessagingError(try #require(failure))
+            #expect(error.code == .unauthenticated && error.message.contains("“role”"))
+            #expect(error.message.contains("“elsewhere”"))
+            #expect(error.underlying as? SupabaseTokenProblem == .missingClaim("role"))
+        }
+    }
+
+    @Test(arguments: [("alice", true), ("6f1b4a0e-0c1f-4a63-9a55-1d4f1d6f7a10", false)])
+    func `A policy that lets nobody in is suspected of wanting a UUID where the subject is none`(
+        _ subject: AuthUser.ID, _ isSuspected: Bool
+    ) async throws {
+        try await withStub(auth: ForeignAuthClient.signedIn(subject)) { stub, socket in
+            stub.refuseJoins("Unauthorized: You do not have permissions to read from this Channel topic: room")
+            let channel = try socket.join("room", RealtimeConfiguration(isPrivate: true))
+            let failure = await #expect(throws: RealtimeFailure.self) { _ = try await channel.next() }
+            #expect(failure?.problem == (isSuspected ? .subjectIsNoUUID : nil))
+            let error = MessagingError(try #require(failure))
+            #expect(error.code == .unauthorized)
+            #expect(error.message.contains("auth.uid()") == isSuspected)
+        }
+    }
+
+    @Test func `With long polling only, no web socket is tried`() async throws {
+        try await withStub(settings: SupabaseRealtime(mode: .longPolling)) { stub, socket in
+            stub.refuseWebSockets(with: .json(Array(#"{"error":"Tenant not found"}"#.utf8), status: 404))
+            let channel = try socket.join("room", RealtimeConfiguration())
+            #expect(try await channel.next() == .joined)
+            #expect(try await channel.next() == .confirmed)
+            try await stub.tell(broadcast(1))
+            #expect(try await channel.next() == received(1))
+            stub.forgetSessions()
+            #expect(try await channel.next() == .interrupted)
+            #expect(try await channel.next() == .joined)
+        }
+    }
+
     @Test func `A token that the service refuses is replaced once, and then the channel ends`() async throws {
         let clock = ManualClock()
         let auth = SteeredAuthClient("ann")
@@ -179,7 +245,8 @@ struct RealtimeSocketTests {
         let transport = CurlTransport()
         weak var weakSocket: RealtimeSocket?
         do {
-            let socket = RealtimeSocket(url: stub.url, key: "key", auth: nil, transport: transport)
+            let socket = RealtimeSocket(
+                stub.address, tokens: SupabaseTokens(key: "key", auth: nil), transport: transport)
             weakSocket = socket
             let channel = try socket.join("room", RealtimeConfiguration())
             #expect(try await channel.next() == .joined)

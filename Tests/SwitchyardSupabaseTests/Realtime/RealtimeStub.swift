@@ -28,6 +28,8 @@ final class RealtimeStub: Sendable {
     }
 
     var url: String { serverBox.withLock { $0!.url } }
+    /// The realtime service's.
+    var address: String { url + "/realtime/v1" }
 
     var received: [RealtimeMessage] { state.withLock(\.received) }
     func count(of event: String) -> Int { received.count { $0.event == event } }

@@ -14,7 +14,7 @@ final class SteeredAuthClient: AuthClient {
 
     init(_ userID: String?) { box = Mutex(State(userID: userID)) }
 
-    var provider: InfrastructureProvider { "steered" }
+    var provider: InfrastructureProvider { "supabase" }
     var capabilities: AuthCapabilities { AuthCapabilities() }
     var state: AuthState { get async { box.withLock { Self.state($0.userID) } } }
 

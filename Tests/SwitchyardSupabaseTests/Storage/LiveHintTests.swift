@@ -29,7 +29,8 @@ struct LiveHintTests {
             site = try await SupabaseSite.shared.value
             if !tables.isEmpty { _ = try await TableHarness.site.value }
             stub = try RealtimeStub()
-            socket = RealtimeSocket(url: stub.url, key: "key", auth: nil, transport: wire, jitter: { 0 })
+            socket = RealtimeSocket(
+                stub.address, tokens: SupabaseTokens(key: "key", auth: nil), transport: wire, jitter: { 0 })
             transport = CountingTransport(
                 CurlTransport(), counting: tables.isEmpty ? "switchyard_changes" : "switchyard_look")
             client = SyncedStorageClient(

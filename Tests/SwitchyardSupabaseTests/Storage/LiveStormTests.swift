@@ -88,7 +88,8 @@ struct LiveStormTests {
         let stub = try RealtimeStub()
         let wire = CurlTransport()
         let socket = RealtimeSocket(
-            url: stub.url, key: "key", auth: nil, transport: wire, clock: HurriedClock(), jitter: { 0 })
+            stub.address, tokens: SupabaseTokens(key: "key", auth: nil), transport: wire, clock: HurriedClock(),
+            jitter: { 0 })
         func client(_ realtime: RealtimeSocket?) throws -> SyncedStorageClient {
             SyncedStorageClient(
                 driver: SupabaseDriver(

@@ -1,0 +1,70 @@
+import Switchyard
+
+/// How a project's realtime service is reached: it tells live queries when to look, and brings messages.
+///
+/// In a configuration file, with the interval as a number of seconds:
+///
+/// ```json
+/// { "realtime": { "mode": "longPolling", "heartbeatSeconds": 20 } }
+/// ```
+public struct SupabaseRealtime: Sendable, Hashable {
+    public enum Mode: String, Sendable, Hashable, Codable, CaseIterable {
+        /// By web socket, and by long polling where the network lets none through.
+        case automatic
+        /// Always by long polling, which the hosted service does not promise.
+        case longPolling
+        /// Not at all. Live queries look every ``SupabaseConfiguration/checkInterval``, and there are no messages.
+        case off
+    }
+
+    public var mode: Mode
+    /// How often the service is greeted, from one second to 25: a connection that does not answer is given up after two of
+    /// these, and a token that was renewed is told to it within one.
+    public var heartbeat: Duration
+
+    static let usualHeartbeat = Duration.seconds(25)
+
+    public init(mode: Mode = .automatic, heartbeat: Duration = .seconds(25)) {
+        self.mode = mode
+        self.heartbeat = heartbeat
+    }
+
+    func validate() throws(InfrastructureError) {
+        guard (.seconds(1) ... .seconds(25)).contains(heartbeat) else {
+            throw InfrastructureError(
+                .invalidConfiguration, "Supabase's heartbeat must be between one second and 25.")
+        }
+    }
+}
+
+extension SupabaseRealtime: Codable {
+    private enum CodingKeys: String, CodingKey { case mode, heartbeatSeconds }
+
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(mode: try values.decodeIfPresent(Mode.self, forKey: .mode) ?? .automatic)
+        if let seconds = try values.decodeIfPresent(Double.self, forKey: .heartbeatSeconds) {
+            heartbeat = try .settings(seconds: seconds, in: 1...25, forKey: .heartbeatSeconds, of: values)
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(mode, forKey: .mode)
+        try values.encode(heartbeat / .milliseconds(1) / 1000, forKey: .heartbeatSeconds)
+    }
+}
+
+extension Duration {
+    /// A setting that is a number of seconds in a file.
+    static func settings<Key: CodingKey>(
+        seconds: Double, in range: ClosedRange<Double>, forKey key: Key, of values: KeyedDecodingContainer<Key>
+    ) throws -> Duration {
+        guard range.contains(seconds) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: key, in: values,
+                debugDescription: "a number of seconds from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return .milliseconds(Int64((seconds * 1000).rounded()))
+    }
+}

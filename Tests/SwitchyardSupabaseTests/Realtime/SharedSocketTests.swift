@@ -1,0 +1,106 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardTestSupport
+import SwitchyardWire
+import Testing
+
+@testable import SwitchyardSupabase
+
+/// One connection to the realtime service for all clients of a module that ask in one name.
+struct SharedSocketTests {
+    private func withStub(_ body: (MessagingStub, SupabaseModule) async throws -> Void) async throws {
+        let stub = try MessagingStub()
+        do {
+            try await body(stub, SupabaseModule(stub.configuration, transport: { SupabaseTransport.make() }))
+        } catch {
+            await stub.stop()
+            throw error
+        }
+        await stub.stop()
+    }
+
+    @Test func `Live queries and messages share a connection, which stays until the last of them is gone`()
+        async throws
+    {
+        try await withStub { stub, module in
+            let context = ModuleContext(auth: ForeignAuthClient.signedIn("alice"))
+            let messaging = try await module.makeMessagingClient(context)
+            let documents = try module.surroundings(context).session.realtime(for: .documents)
+            try await messaging.subscribe(to: "news")
+            let hints = try documents.socket.join(
+                "documents:notes", RealtimeConfiguration(isPrivate: true, awaitsDatabase: true))
+            #expect(try await hints.next() == .joined)
+            #expect(try await hints.next() == .confirmed)
+            #expect(stub.connections == 1)
+
+            await messaging.shutDown()
+            await stub.tell("documents:notes", ["n": 1])
+            guard case .broadcast = try await hints.next() else {
+                Issue.record("the channel is over")
+                return
+            }
+            #expect(stub.connections == 1)
+            await documents.giveUp()
+            #expect(try await hints.next() == nil)
+            try await eventually("the connection is closed") { stub.connections == 0 }
+        }
+    }
+
+    @Test func `Shutting down twice gives up one part only`() async throws {
+        try await withStub { stub, module in
+            let context = ModuleContext(auth: ForeignAuthClient.signedIn("alice"))
+            let first = try await module.makeMessagingClient(context)
+            let second = try await module.makeMessagingClient(context)
+            try await first.subscribe(to: "news")
+            try await second.subscribe(to: "news")
+            #expect(stub.connections == 2, "two clients of one use may want the same topic")
+            await first.shutDown()
+            await first.shutDown()
+            try await eventually("its connection is closed") { stub.connections == 1 }
+            try await second.subscribe(to: "weather")
+            await second.shutDown()
+        }
+    }
+
+    @Test func `Only those share who ask in one name`() throws {
+        let module = SupabaseModule(
+            SupabaseConfiguration(url: "https://demo.supabase.co", key: "k"), transport: { ScriptedTransport() })
+        func session(_ auth: (any AuthClient)?) throws -> SupabaseSession {
+            try module.surroundings(ModuleContext(auth: auth)).session
+        }
+        let (alice, ben) = (ForeignAuthClient.signedIn("alice"), ForeignAuthClient.signedIn("ben"))
+        let (first, nobody) = (try session(alice), try session(nil))
+        #expect(try session(alice) === first)
+        #expect(try session(LayeredAuthClient(alice, Silence())) === first)
+        #expect(try session(ben) !== first)
+        #expect(try session(nil) === nobody)
+    }
+
+    @Test func `A session that no client holds is made anew`() throws {
+        let module = SupabaseModule(
+            SupabaseConfiguration(url: "https://demo.supabase.co", key: "k"), transport: { ScriptedTransport() })
+        weak var first = try module.surroundings(ModuleContext()).session
+        #expect(first == nil)
+        weak var socket: RealtimeSocket?
+        do {
+            let share = try module.surroundings(ModuleContext()).session.realtime(for: .messages)
+            socket = share.socket
+            first = try module.surroundings(ModuleContext()).session
+            #expect(first != nil && socket != nil)
+        }
+        #expect(first == nil && socket == nil)
+    }
+
+    @Test func `Without realtime there are no messages, and live queries look by themselves`() async throws {
+        var configuration = SupabaseConfiguration(url: "https://demo.supabase.co", key: "k")
+        configuration.realtime.mode = .off
+        let module = SupabaseModule(configuration, transport: { ScriptedTransport() })
+        let error = await #expect(throws: InfrastructureError.self) {
+            () async throws -> Void in _ = try await module.makeMessagingClient(ModuleContext())
+        }
+        #expect(error?.code == .unsupported)
+        await (try await module.makeStorageClient(ModuleContext())).shutDown()
+    }
+}
+
+private struct Silence: ClientLayer {}
