@@ -70,7 +70,7 @@ let package = Package(
         .target(
             name: "SwitchyardEmulator",
             dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardWire", "FirestoreFormat"],
-            resources: ["roles"].map { .embedInCode("Supabase/SQL/\($0).sql") }),
+            resources: ["roles", "auth"].map { .embedInCode("Supabase/SQL/\($0).sql") }),
         .executableTarget(
             name: "SwitchyardCLI",
             dependencies: [

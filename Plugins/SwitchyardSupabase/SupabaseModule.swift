@@ -20,7 +20,7 @@ extension InfrastructureProvider {
 public struct SupabaseModule: InfrastructureModule {
     public static let provider: InfrastructureProvider = .supabase
     public let configuration: SupabaseConfiguration
-    private let deletion: SupabaseAuthAdapter.AccountDeletion?
+    let deletion: SupabaseAuthAdapter.AccountDeletion?
     private let tokenExchange: TokenExchange?
     private let makeTransport: @Sendable () -> any Transport
     private let sessions = SupabaseSessions()

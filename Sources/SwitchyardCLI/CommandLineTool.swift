@@ -32,7 +32,7 @@ struct CommandLineTool {
         }
     }
 
-    static let commands = ["demo", "conformance", "supabase", "help"]
+    static let commands = ["demo", "conformance", "emulator", "supabase", "help"]
 }
 
 /// What a command says to the shell.

@@ -2,39 +2,87 @@ import Foundation
 import Switchyard
 import SwitchyardEmulator
 
-/// `switchyard emulator firebase`
+/// `switchyard emulator firebase` and `switchyard emulator supabase`
 struct EmulatorCommand {
-    private let options: LocalFirebaseOptions
+    private enum Server {
+        case firebase(LocalFirebaseOptions)
+        case supabase(LocalSupabaseOptions)
+    }
+
+    private let server: Server
 
     init(_ words: [String]) throws(UsageError) {
-        guard words.first == "firebase" else {
-            throw UsageError(
-                words.first.map { "there is no emulator “\($0)”" } ?? "which emulator? There is “firebase”")
+        let rest = Array(words.dropFirst())
+        switch words.first {
+        case "firebase": server = .firebase(try EmulatorCommand.firebase(rest))
+        case "supabase": server = .supabase(try EmulatorCommand.supabase(rest))
+        case let name?:
+            throw UsageError("there is no emulator “\(name)”; there are “firebase” and “supabase”")
+        case nil: throw UsageError("which emulator? There are “firebase” and “supabase”")
         }
-        let given = try Options(
-            Array(words.dropFirst()), values: ["--port", "--folder", "--project"], switches: ["--open"])
+    }
+
+    private static func firebase(_ words: [String]) throws(UsageError) -> LocalFirebaseOptions {
+        let given = try Options(words, values: ["--port", "--folder", "--project"], switches: ["--open"])
         var options = LocalFirebaseOptions()
-        if let text = given["--port"] {
-            guard let port = UInt16(text) else { throw UsageError("“\(text)” is no port") }
-            options.port = port
-        }
+        options.port = try port(given) ?? options.port
         if let project = given["--project"] { options.project = project }
-        options.folder = given["--folder"].map { URL(fileURLWithPath: $0, isDirectory: true) }
+        options.folder = folder(given)
         options.allowsEverything = given.has("--open")
-        self.options = options
+        return options
+    }
+
+    private static func supabase(_ words: [String]) throws(UsageError) -> LocalSupabaseOptions {
+        let given = try Options(words, values: ["--port", "--folder", "--database"], switches: ["--confirm"])
+        var options = LocalSupabaseOptions()
+        options.port = try port(given) ?? options.port
+        options.folder = folder(given)
+        options.auth.confirmsEmails = !given.has("--confirm")
+        if let text = given["--database"] {
+            let address = try DatabaseAddress(text)
+            options.database = .given(port: address.port, user: address.user, name: address.name)
+        }
+        return options
+    }
+
+    private static func port(_ given: Options) throws(UsageError) -> UInt16? {
+        guard let text = given["--port"] else { return nil }
+        guard let port = UInt16(text) else { throw UsageError("“\(text)” is no port") }
+        return port
+    }
+
+    private static func folder(_ given: Options) -> URL? {
+        given["--folder"].map { URL(fileURLWithPath: $0, isDirectory: true) }
     }
 
     /// Runs until the process is ended; what has been answered is in the folder by then.
     func run() async -> ExitStatus {
-        do throws(LocalFirebaseError) {
-            let firebase = try LocalFirebase(options)
-            Terminal.print(firebase.summary)
-            await untilCancelled()
-            await firebase.stop()
-            return .success
-        } catch {
-            Terminal.error("switchyard emulator: \(error.message)")
-            return .failure
+        switch server {
+        case .firebase(let options):
+            do throws(LocalFirebaseError) {
+                let firebase = try LocalFirebase(options)
+                Terminal.print(firebase.summary)
+                await untilCancelled()
+                await firebase.stop()
+                return .success
+            } catch {
+                return EmulatorCommand.failure(error.message)
+            }
+        case .supabase(let options):
+            do throws(LocalSupabaseError) {
+                let supabase = try await LocalSupabase(options)
+                Terminal.print(supabase.summary)
+                await untilCancelled()
+                await supabase.stop()
+                return .success
+            } catch {
+                return EmulatorCommand.failure(error.message)
+            }
         }
+    }
+
+    private static func failure(_ message: String) -> ExitStatus {
+        Terminal.error("switchyard emulator: \(message)")
+        return .failure
     }
 }

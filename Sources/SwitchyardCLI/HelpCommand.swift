@@ -36,6 +36,14 @@ struct HelpCommand {
             --project NAME  the project it serves; without it, demo-switchyard
             --open          everybody may do everything; otherwise documents and files belong to their owners
 
+        switchyard emulator supabase [--port N] [--folder PATH] [--database URL] [--confirm]
+            Runs a local Supabase on a real PostgreSQL, on this machine only, and prints its addresses and keys.
+            --port N        where it listens; without it, a free port
+            --folder PATH   where the database and files are kept; without it, they are gone when it ends
+            --database URL  a PostgreSQL to use, postgresql://USER@127.0.0.1:PORT/NAME, that asks for no password;
+                            without it, one of its own is started
+            --confirm       new addresses are to be confirmed; the mail is at /_supabase/sent
+
         switchyard supabase install (--print | --database URL)
             Puts what documents on Supabase need into a database, or brings it up to date.
             --print         prints the SQL, for psql or for the editor of Supabase's dashboard

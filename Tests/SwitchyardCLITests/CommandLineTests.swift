@@ -10,7 +10,10 @@ import Testing
     @Test(arguments: [
         (
             ["conformnce"],
-            ["there is no command “conformnce”", "demo, conformance, supabase, help", "Did you mean “conformance”?"]
+            [
+                "there is no command “conformnce”", "demo, conformance, emulator, supabase, help",
+                "Did you mean “conformance”?",
+            ]
         ),
         (["--version"], ["there is no command “--version”"]),
         (["conformance", "--confg", "x"], ["there is no option “--confg”", "Did you mean “--config”?"]),
@@ -20,6 +23,11 @@ import Testing
         (["conformance", "--client", "storge"], ["there is no client “storge”", "Did you mean “storage”?"]),
         (["conformance", "--client", "auth", "--client", "auth"], ["“--client” is given twice"]),
         (["conformance", "file.json"], ["“file.json” was not expected here"]),
+        (["emulator"], ["There are “firebase” and “supabase”"]),
+        (["emulator", "supabse"], ["there is no emulator “supabse”"]),
+        (["emulator", "supabase", "--port", "many"], ["“many” is no port"]),
+        (["emulator", "supabase", "--project", "x"], ["there is no option “--project”"]),
+        (["emulator", "supabase", "--database", "postgresql://db.example.com/x"], ["on this machine"]),
         (["supabase"], ["There is “supabase install”"]),
         (["supabase", "instal"], ["there is no “supabase instal”"]),
         (["supabase", "install"], ["either “--print” or “--database”"]),
@@ -46,6 +54,11 @@ import Testing
         #expect(try await CommandLineTool.run([]) == .usage)
         for name in CommandLineTool.commands { #expect(HelpCommand.text.contains("switchyard \(name)")) }
         for service in ConformanceService.allCases { #expect(HelpCommand.text.contains(service.rawValue)) }
+    }
+
+    @Test func `A local Supabase whose database does not answer says so and ends`() async throws {
+        let words = ["emulator", "supabase", "--database", "postgresql://postgres@127.0.0.1:1/postgres"]
+        #expect(try await CommandLineTool.run(words) == .failure)
     }
 
     @Test func `A database is named by its address, whose parts may be left out`() throws {

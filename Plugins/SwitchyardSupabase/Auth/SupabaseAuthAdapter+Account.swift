@@ -119,7 +119,10 @@ extension SupabaseAuthAdapter {
         _ enrollment: SecondFactorEnrollment, code: Secret, displayName: String?
     ) async throws(AuthError) -> AuthUser {
         try await change { service, token throws(SupabaseAuthFailure) in
-            .grant(try await service.verify(enrollment.session.reveal(), code, as: token))
+            let id = enrollment.session.reveal()
+            var grant = try await service.verify(id, code, as: token)
+            if let displayName { try await service.name(factor: id, displayName, of: &grant) }
+            return .grant(grant)
         }
     }
 

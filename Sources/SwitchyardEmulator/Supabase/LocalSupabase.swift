@@ -64,7 +64,7 @@ public final class LocalSupabase: Sendable {
 
     /// What it consists of. Each finds its own tables in the database.
     private static func services(on ground: LocalSupabaseGround) -> [any LocalSupabaseService] {
-        [LocalREST(ground)]
+        [LocalSupabaseAuth(ground), LocalREST(ground)]
     }
 
     /// Closes all connections and ends the database; returns when nothing runs any more. What was kept in a folder stays.

@@ -45,6 +45,8 @@ public struct LocalSupabaseOptions: Sendable {
         /// For how many seconds after a mail or message none is sent to the same address; 0: never.
         public var secondsBetweenMails: Int64 = 0
         public var minimumPasswordLength = 6
+        /// Whether a password is changed only in sessions of the last day, or with a number that was mailed for it.
+        public var protectsPasswords = false
 
         public init() {}
     }

@@ -5,7 +5,7 @@ import SwitchyardBytes
 /// A session as the server gives it out.
 struct SupabaseGrant: Sendable {
     let tokens: SessionTokens
-    let user: AuthUser
+    var user: AuthUser
     /// Factors that are set up, but that this session has not been asked for yet.
     let openFactors: [SecondFactor]
 
@@ -50,7 +50,7 @@ extension AuthUser {
             displayName: text(own?["full_name"]) ?? text(own?["name"]) ?? text(own?["display_name"]),
             photoURL: (text(own?["avatar_url"]) ?? text(own?["picture"])).flatMap { URL(string: $0) },
             isAnonymous: json["is_anonymous"]?.bool ?? false, identities: names,
-            secondFactors: factors.compactMap(SecondFactor.init(supabase:)),
+            secondFactors: factors.compactMap { SecondFactor(supabase: $0, names: own?[SecondFactor.namesKey]) },
             createdAt: AuthUser.date(json["created_at"]), lastSignInAt: AuthUser.date(json["last_sign_in_at"]))
     }
 
@@ -62,11 +62,14 @@ extension AuthUser {
 }
 
 extension SecondFactor {
-    init?(supabase json: JSON) {
+    /// Where in people's own data the names of their factors are.
+    static let namesKey = "second_factor_names"
+
+    init?(supabase json: JSON, names: JSON?) {
         guard let id = json["id"]?.string, let kind = json["factor_type"]?.string.flatMap(Kind.init(rawValue:)) else {
             return nil
         }
-        self.init(id: id, kind: kind, displayName: json["friendly_name"]?.string)
+        self.init(id: id, kind: kind, displayName: names?[id]?.string ?? json["friendly_name"]?.string)
     }
 }
 

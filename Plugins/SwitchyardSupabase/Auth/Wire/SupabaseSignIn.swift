@@ -97,6 +97,19 @@ extension SupabaseAuthService {
         return try SupabaseGrant(session: answer, at: now())
     }
 
+    /// Names a factor among the person's own data, for the service names factors only before they are proved.
+    func name(
+        factor: SecondFactor.ID, _ name: String, of grant: inout SupabaseGrant
+    ) async throws(SupabaseAuthFailure) {
+        let bearer = grant.tokens.access
+        let own = try await call(.get, "/user", as: bearer)["user_metadata"]
+        var names = own?[SecondFactor.namesKey]?.object ?? [:]
+        names[factor] = .string(name)
+        let user = try await call(
+            .put, "/user", ["data": .object([SecondFactor.namesKey: .object(names)])], as: bearer)
+        if let user = AuthUser(supabase: user), user.id == grant.user.id { grant.user = user }
+    }
+
     /// What an address says in its query and, with failures always, in its fragment.
     private static func items(
         of address: URL, for expected: URL? = nil

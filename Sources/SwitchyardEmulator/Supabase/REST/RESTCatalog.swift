@@ -1,0 +1,113 @@
+import SwitchyardBytes
+
+/// What the database knows of a table or view.
+struct RESTTable: Sendable {
+    struct Column: Sendable {
+        let name: String
+        /// As "json", "int4"; of arrays with an underscore in front.
+        let type: String
+        /// What stands in it when nothing is said; an expression of the table's owner.
+        let defaultValue: String?
+    }
+
+    let schema: String
+    let name: String
+    let columns: [Column]
+    let key: [String]
+
+    static let query = """
+        select json_build_object(
+          'columns', (select json_agg(json_build_array(a.attname, t.typname,
+                               case when a.attidentity <> '' then null else pg_get_expr(d.adbin, d.adrelid) end) order by a.attnum)
+                      from pg_attribute a join pg_type t on t.oid = a.atttypid
+                      left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum and a.attgenerated = ''
+                      where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped),
+          'key', (select json_agg(a.attname order by array_position(i.indkey, a.attnum)) from pg_index i
+                  join pg_attribute a on a.attrelid = c.oid and a.attnum = any (i.indkey)
+                  where i.indrelid = c.oid and i.indisprimary))
+        from pg_class c join pg_namespace n on n.oid = c.relnamespace
+        where n.nspname = $1 and c.relname = $2 and c.relkind in ('r', 'v', 'm', 'f', 'p')
+        """
+
+    init?(_ bytes: [UInt8], schema: String, name: String) {
+        guard let json = try? JSON(parsing: bytes) else { return nil }
+        self.schema = schema
+        self.name = name
+        columns = (json["columns"]?.array ?? []).compactMap { column in
+            guard let name = column[0]?.string, let type = column[1]?.string else { return nil }
+            return Column(name: name, type: type, defaultValue: column[2]?.string)
+        }
+        key = (json["key"]?.array ?? []).compactMap(\.string)
+    }
+
+    var types: [String: String] {
+        Dictionary(columns.map { ($0.name, $0.type) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Its name within a statement.
+    var quoted: String { RESTStatement.quoted(schema) + "." + RESTStatement.quoted(name) }
+}
+
+/// What the database knows of a function.
+struct RESTFunction: Sendable {
+    static let query = """
+        select json_build_object('isSet', p.proretset, 'isVoid', p.prorettype = 'void'::regtype,
+          'isComposite', t.typtype = 'c' or p.prorettype = 'record'::regtype or p.proargmodes && '{t,o,b}',
+          'isStable', p.provolatile <> 'v', 'required', p.pronargs - p.pronargdefaults,
+          'arguments', coalesce((select json_agg(json_build_array(coalesce(p.proargnames[n], ''), format_type(a.t, null)) order by n)
+                                 from unnest(p.proargtypes) with ordinality as a(t, n)), '[]'))
+        from pg_proc p join pg_namespace n on n.oid = p.pronamespace join pg_type t on t.oid = p.prorettype
+        where n.nspname = $1 and p.proname = $2 and p.prokind = 'f'
+        """
+
+    let schema: String
+    let name: String
+    let arguments: [(name: String, type: String)]
+    private let required: Int
+    let isSet: Bool
+    let isVoid: Bool
+    let isComposite: Bool
+    let isStable: Bool
+
+    init?(_ bytes: [UInt8], schema: String, name: String) {
+        guard let json = try? JSON(parsing: bytes) else { return nil }
+        self.schema = schema
+        self.name = name
+        arguments = (json["arguments"]?.array ?? []).compactMap { argument in
+            guard let name = argument[0]?.string, let type = argument[1]?.string else { return nil }
+            return (name, type)
+        }
+        required = json["required"]?.int ?? 0
+        isSet = json["isSet"]?.bool ?? false
+        isVoid = json["isVoid"]?.bool ?? false
+        isComposite = json["isComposite"]?.bool ?? false
+        isStable = json["isStable"]?.bool ?? false
+    }
+
+    func accepts(_ given: Set<String>) -> Bool {
+        given.isSubset(of: Set(arguments.map(\.name)))
+            && Set(arguments.prefix(required).map(\.name)).isSubset(of: given)
+    }
+
+    /// Whether it takes a body as it is.
+    var takesBody: Bool {
+        arguments.count == 1 && arguments[0].name.isEmpty
+            && ["json", "jsonb", "text", "bytea"].contains(arguments[0].type)
+    }
+
+    /// The call as the source of rows, with all arguments in one JSON object as the parameter that is named.
+    ///
+    /// Scalars are rows of one column, which is called like the alias.
+    func source(calledWith given: JSONObject, _ parameter: String, alias: String) -> String {
+        let (row, result) = (RESTStatement.quoted("arguments of the call"), RESTStatement.quoted(alias))
+        let used = arguments.filter { given[$0.name] != nil }
+        let values = used.map { argument in
+            "\(RESTStatement.quoted(argument.name)) => \(row).\(RESTStatement.quoted(argument.name))"
+        }
+        let call =
+            "\(RESTStatement.quoted(schema)).\(RESTStatement.quoted(name))(\(values.joined(separator: ", "))) as \(result)"
+        guard !used.isEmpty else { return "(select \(parameter)::json) \(row), lateral \(call)" }
+        let types = used.map { "\(RESTStatement.quoted($0.name)) \($0.type)" }.joined(separator: ", ")
+        return "json_to_record(\(parameter)::json) as \(row)(\(types)), lateral \(call)"
+    }
+}

@@ -1,0 +1,130 @@
+import SwitchyardBytes
+
+/// A column, or a place within the JSON that it holds, as requests name it: `data->address->>city`.
+struct RESTColumn: Hashable, Sendable {
+    struct Step: Hashable, Sendable {
+        enum Key: Hashable, Sendable {
+            case name(String)
+            case index(Int)
+        }
+        let key: Key
+        /// Whether the step gives text instead of JSON.
+        let isText: Bool
+    }
+
+    let name: String
+    let steps: [Step]
+
+    init(_ name: String, steps: [Step] = []) {
+        self.name = name
+        self.steps = steps
+    }
+
+    /// - Throws: For what is no column; a dot would lead into another table.
+    init(parsing text: some StringProtocol) throws(RESTFailure) {
+        var scanner = RESTScanner(text)
+        self.init(try scanner.name(until: { $0 == "." || $0 == ":" }), steps: try RESTColumn.steps(&scanner))
+        guard scanner.isAtEnd else {
+            throw scanner.next() == "."
+                ? RESTFailure(400, "PGRST108", "'\(name)' is not an embedded resource in this request")
+                : .unparsable(String(text))
+        }
+    }
+
+    /// The steps of a path, up to what is none.
+    static func steps(_ scanner: inout RESTScanner) throws(RESTFailure) -> [Step] {
+        var steps: [Step] = []
+        while scanner.skip("->") {
+            let isText = scanner.skip(">")
+            let isQuoted = scanner.peek == "\""
+            let key = try scanner.name { $0 == "." || $0 == ":" || $0 == "," || $0 == ")" }
+            if !isQuoted, let index = Int(key) {
+                steps.append(Step(key: .index(index), isText: isText))
+            } else {
+                steps.append(Step(key: .name(key), isText: isText))
+            }
+        }
+        return steps
+    }
+
+    /// What results are called that hold it: its last name.
+    var label: String {
+        for step in steps.reversed() {
+            if case .name(let name) = step.key { return name }
+        }
+        return name
+    }
+}
+
+/// Reads texts of requests from the left.
+struct RESTScanner {
+    private var rest: Substring
+    private let text: String
+
+    init(_ text: some StringProtocol) {
+        self.text = String(text)
+        rest = self.text[...]
+    }
+
+    var isAtEnd: Bool { rest.isEmpty }
+    var peek: Character? { rest.first }
+
+    mutating func next() -> Character? { rest.popFirst() }
+
+    mutating func skip(_ prefix: String) -> Bool {
+        guard rest.hasPrefix(prefix) else { return false }
+        rest = rest.dropFirst(prefix.count)
+        return true
+    }
+
+    mutating func skipSpaces() { rest = rest.drop { $0 == " " } }
+
+    mutating func demand(_ prefix: String) throws(RESTFailure) {
+        guard skip(prefix) else { throw .unparsable(text) }
+    }
+
+    mutating func take(while isMeant: (Character) -> Bool) -> String {
+        let part = rest.prefix(while: isMeant)
+        rest = rest[part.endIndex...]
+        return String(part)
+    }
+
+    mutating func takeRest() -> String {
+        defer { rest = "" }
+        return String(rest)
+    }
+
+    /// A name: in quotes, or up to an arrow or one of the ends.
+    mutating func name(until isEnd: (Character) -> Bool) throws(RESTFailure) -> String {
+        if peek == "\"" { return try quoted() }
+        var name = ""
+        while let letter = peek, !isEnd(letter), !rest.hasPrefix("->") {
+            name.append(letter)
+            rest.removeFirst()
+        }
+        guard !name.isEmpty else { throw .unparsable(text) }
+        return name
+    }
+
+    /// Text in quotes, in which a backslash takes the next character as it is.
+    mutating func quoted() throws(RESTFailure) -> String {
+        try demand("\"")
+        var content = ""
+        while let letter = next() {
+            switch letter {
+            case "\"": return content
+            case "\\": if let escaped = next() { content.append(escaped) }
+            default: content.append(letter)
+            }
+        }
+        throw .unparsable(text)
+    }
+}
+
+extension RESTFailure {
+    static func unparsable(_ text: String) -> RESTFailure {
+        var failure = RESTFailure(400, "PGRST100", "\"failed to parse (\(text))\" (line 1, column 1)")
+        failure.details = "unexpected input"
+        return failure
+    }
+}

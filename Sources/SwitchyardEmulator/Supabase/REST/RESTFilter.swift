@@ -1,0 +1,148 @@
+/// A condition of a request.
+indirect enum RESTFilter: Hashable, Sendable {
+    case comparison(RESTColumn, RESTOperation)
+    case all([RESTFilter])
+    case any([RESTFilter])
+    case not(RESTFilter)
+
+    /// One pair of a query: `age=gte.18`, `or=(…)`, `not.and=(…)`.
+    init(name: String, value: String) throws(RESTFailure) {
+        switch name {
+        case "and", "or", "not.and", "not.or":
+            guard value.hasPrefix("(") else { throw .unparsable(value) }
+            var scanner = RESTScanner(name + value)
+            self = try RESTFilter(node: &scanner)
+            guard scanner.isAtEnd else { throw .unparsable(value) }
+        default:
+            var scanner = RESTScanner(value)
+            let isNegated = scanner.skip("not.")
+            let operation = try RESTOperation(&scanner, inTree: false)
+            guard scanner.isAtEnd else { throw .unparsable(value) }
+            let filter = RESTFilter.comparison(try RESTColumn(parsing: name), operation)
+            self = isNegated ? .not(filter) : filter
+        }
+    }
+
+    /// A node of a tree: a group with its members in parentheses, or a comparison.
+    private init(node scanner: inout RESTScanner, depth: Int = 0) throws(RESTFailure) {
+        guard depth < 64 else { throw .unparsable("too many levels") }
+        scanner.skipSpaces()
+        for (prefix, isNegated, isAll) in [
+            ("not.and(", true, true), ("not.or(", true, false), ("and(", false, true), ("or(", false, false),
+        ] where scanner.skip(prefix) {
+            var members: [RESTFilter] = []
+            repeat { members.append(try RESTFilter(node: &scanner, depth: depth + 1)) } while scanner.skip(",")
+            try scanner.demand(")")
+            let group: RESTFilter = isAll ? .all(members) : .any(members)
+            self = isNegated ? .not(group) : group
+            return
+        }
+        let name = try scanner.name { $0 == "." || $0 == "," || $0 == ")" || $0 == "(" }
+        let column = RESTColumn(name, steps: try RESTColumn.steps(&scanner))
+        try scanner.demand(".")
+        let isNegated = scanner.skip("not.")
+        let filter = RESTFilter.comparison(column, try RESTOperation(&scanner, inTree: true))
+        self = isNegated ? .not(filter) : filter
+    }
+}
+
+/// An operator with what it compares to.
+enum RESTOperation: Hashable, Sendable {
+    /// With the operator as the database knows it.
+    case compare(String, String)
+    /// With all or any elements of an array, in the database's form.
+    case compareMany(String, quantifier: String, String)
+    case inList([String])
+    /// "null", "true" and so on.
+    case isState(String)
+    case isDistinct(String)
+    /// A search in texts, with the name of the function that reads it.
+    case search(function: String, language: String?, String)
+
+    private static let comparisons = [
+        "eq": "=", "neq": "<>", "gt": ">", "gte": ">=", "lt": "<", "lte": "<=", "like": "like", "ilike": "ilike",
+        "match": "~", "imatch": "~*", "cs": "@>", "cd": "<@", "ov": "&&", "sl": "<<", "sr": ">>", "nxl": "&>",
+        "nxr": "&<", "adj": "-|-",
+    ]
+    private static let searches = [
+        "fts": "to_tsquery", "plfts": "plainto_tsquery", "phfts": "phraseto_tsquery", "wfts": "websearch_to_tsquery",
+    ]
+    private static let states = [
+        "null": "null", "not_null": "not null", "true": "true", "false": "false", "unknown": "unknown",
+    ]
+
+    /// Whether a text begins as an operation does; on calls of functions all others are arguments.
+    static func begins(_ text: String) -> Bool {
+        var rest = text[...]
+        if rest.hasPrefix("not.") { rest = rest.dropFirst(4) }
+        let name = String(rest.prefix { $0 != "." && $0 != "(" })
+        guard name.count < rest.count else { return false }
+        return comparisons[name] != nil || searches[name] != nil || ["in", "is", "isdistinct"].contains(name)
+    }
+
+    /// - Parameter inTree: Whether the value ends at a comma or parenthesis, and may stand in quotes.
+    init(_ scanner: inout RESTScanner, inTree: Bool) throws(RESTFailure) {
+        let name = scanner.take { $0.isLetter }
+        var modifier: String?
+        if scanner.skip("(") {
+            modifier = scanner.take { $0 != ")" }
+            try scanner.demand(")")
+        }
+        try scanner.demand(".")
+        switch (name, modifier) {
+        case ("in", nil): self = .inList(try Self.list(&scanner))
+        case ("is", nil):
+            let text = scanner.take { $0.isLetter || $0 == "_" }.lowercased()
+            guard let state = Self.states[text], inTree || scanner.isAtEnd else { throw .unparsable("is.\(text)") }
+            self = .isState(state)
+        case ("isdistinct", nil): self = .isDistinct(try Self.value(&scanner, inTree))
+        default:
+            if let function = Self.searches[name] {
+                self = .search(function: function, language: modifier, try Self.value(&scanner, inTree))
+                return
+            }
+            guard let sign = Self.comparisons[name] else { throw .unparsable("\(name).") }
+            var text = try Self.value(&scanner, inTree)
+            if sign == "like" || sign == "ilike" { text = String(text.map { $0 == "*" ? "%" : $0 }) }
+            guard let modifier else {
+                self = .compare(sign, text)
+                return
+            }
+            let takesMany = ["eq", "gt", "gte", "lt", "lte", "like", "ilike", "match", "imatch"].contains(name)
+            guard takesMany, modifier == "any" || modifier == "all" else { throw .unparsable("\(name)(\(modifier))") }
+            self = .compareMany(sign, quantifier: modifier, text)
+        }
+    }
+
+    private static func value(_ scanner: inout RESTScanner, _ inTree: Bool) throws(RESTFailure) -> String {
+        guard inTree else { return scanner.takeRest() }
+        if scanner.peek == "\"" {
+            let copy = scanner
+            let text = try scanner.quoted()
+            // What goes on behind its closing quote was no quoted text.
+            if scanner.isAtEnd || scanner.peek == "," || scanner.peek == ")" { return text }
+            scanner = copy
+        }
+        if scanner.peek == "{" {
+            let text = scanner.take { $0 != "}" }
+            try scanner.demand("}")
+            return text + "}"
+        }
+        return scanner.take { $0 != "," && $0 != ")" }
+    }
+
+    private static func list(_ scanner: inout RESTScanner) throws(RESTFailure) -> [String] {
+        try scanner.demand("(")
+        scanner.skipSpaces()
+        var elements: [String] = []
+        repeat {
+            if scanner.peek == "\"" {
+                elements.append(try scanner.quoted())
+            } else {
+                elements.append(scanner.take { $0 != "," && $0 != ")" })
+            }
+        } while scanner.skip(",")
+        try scanner.demand(")")
+        return elements == [""] ? [] : elements
+    }
+}

@@ -1,0 +1,123 @@
+/// Puts a statement together. Names are quoted, and everything that a request brings besides is a parameter.
+struct RESTStatement {
+    private(set) var parameters: [String?] = []
+    /// What the rows are called in it.
+    let alias: String
+    /// The columns that may be named, with their types; `nil` where the database is to say.
+    let columns: [String: String]?
+
+    init(alias: String, columns: [String: String]? = nil) {
+        self.alias = alias
+        self.columns = columns
+    }
+
+    static func quoted(_ name: String) -> String {
+        "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    }
+
+    /// A new parameter.
+    mutating func bind(_ value: String) -> String {
+        parameters.append(value)
+        return "$\(parameters.count)"
+    }
+
+    mutating func column(_ column: RESTColumn) throws(RESTFailure) -> String {
+        if let columns, columns[column.name] == nil {
+            throw RESTFailure(400, "42703", "column \(alias).\(column.name) does not exist")
+        }
+        var text = "\(Self.quoted(alias)).\(Self.quoted(column.name))"
+        guard !column.steps.isEmpty else { return text }
+        if let type = columns?[column.name], type != "json", type != "jsonb" { text = "to_jsonb(\(text))" }
+        for step in column.steps {
+            text += step.isText ? "->>" : "->"
+            switch step.key {
+            case .index(let index): text += "(\(index))"
+            case .name(let name): text += bind(name) + "::text"
+            }
+        }
+        return "(\(text))"
+    }
+
+    // MARK: Conditions
+
+    /// The conditions that all have to hold, or `true`.
+    mutating func conditions(_ filters: [RESTFilter]) throws(RESTFailure) -> String {
+        var parts: [String] = []
+        for filter in filters { parts.append(try condition(filter)) }
+        return parts.isEmpty ? "true" : parts.joined(separator: " and ")
+    }
+
+    private mutating func condition(_ filter: RESTFilter) throws(RESTFailure) -> String {
+        switch filter {
+        case .not(let inner): return "not (\(try condition(inner)))"
+        case .all(let members): return "(\(try group(members, " and ")))"
+        case .any(let members): return "(\(try group(members, " or ")))"
+        case .comparison(let column, let operation): return try comparison(try self.column(column), operation)
+        }
+    }
+
+    private mutating func group(_ members: [RESTFilter], _ word: String) throws(RESTFailure) -> String {
+        var parts: [String] = []
+        for member in members { parts.append(try condition(member)) }
+        return parts.joined(separator: word)
+    }
+
+    private mutating func comparison(_ left: String, _ operation: RESTOperation) throws(RESTFailure) -> String {
+        switch operation {
+        case .compare(let sign, let text): return "\(left) \(sign) \(bind(text))"
+        case .compareMany(let sign, let quantifier, let text):
+            let pattern = sign == "like" || sign == "ilike"
+            return "\(left) \(sign) \(quantifier)(\(bind(text))\(pattern ? "::text[]" : ""))"
+        case .inList(let elements): return "\(left) = any(\(bind(Self.array(elements))))"
+        case .isState(let state): return "\(left) is \(state)"
+        case .isDistinct(let text): return "\(left) is distinct from \(bind(text))"
+        case .search(let function, let language, let text):
+            guard let language else { return "\(left) @@ \(function)(\(bind(text)))" }
+            return "\(left) @@ \(function)(\(bind(language))::regconfig, \(bind(text)))"
+        }
+    }
+
+    /// An array as the database writes it.
+    static func array(_ elements: [String]) -> String {
+        let parts = elements.map { element in
+            "\""
+                + element.reduce(into: "") { text, letter in
+                    if letter == "\"" || letter == "\\" { text.append("\\") }
+                    text.append(letter)
+                } + "\""
+        }
+        return "{" + parts.joined(separator: ",") + "}"
+    }
+
+    // MARK: Results
+
+    mutating func items(_ selection: RESTSelection) throws(RESTFailure) -> String {
+        var parts: [String] = []
+        for item in selection.items {
+            guard let item else {
+                parts.append("\(Self.quoted(alias)).*")
+                continue
+            }
+            let value = try column(item.column)
+            let cast = item.cast.map { "::\(Self.quoted(Self.typeNames[$0.lowercased()] ?? $0.lowercased()))" } ?? ""
+            parts.append("\(value)\(cast) as \(Self.quoted(item.alias ?? item.column.label))")
+        }
+        return parts.joined(separator: ", ")
+    }
+
+    mutating func order(_ keys: [RESTOrder]) throws(RESTFailure) -> String {
+        guard !keys.isEmpty else { return "" }
+        var parts: [String] = []
+        for key in keys {
+            let nulls = key.nullsFirst.map { $0 ? " nulls first" : " nulls last" } ?? ""
+            parts.append("\(try column(key.column))\(key.isDescending ? " desc" : " asc")\(nulls)")
+        }
+        return " order by " + parts.joined(separator: ", ")
+    }
+
+    /// Names of types that are part of the language, and what they are called where names are quoted.
+    private static let typeNames = [
+        "int": "int4", "integer": "int4", "bigint": "int8", "smallint": "int2", "real": "float4", "float": "float8",
+        "boolean": "bool", "decimal": "numeric", "char": "bpchar", "character": "bpchar",
+    ]
+}
