@@ -138,7 +138,7 @@ public struct OutgoingBatch: Sendable {
     public let id: String
     public let writes: [DocumentWrite]
     /// Whether an earlier attempt may have reached the server.
-    public let mayHaveBeenSent: Bool
+    public internal(set) var mayHaveBeenSent: Bool
     /// In whose queue the batch is; it must not travel in anybody else's name. `nil` for nobody's.
     public let userID: String?
 

@@ -94,8 +94,7 @@ extension SyncEngine {
     /// There is nothing to open before the first batch; the machine hears of it in its own turn.
     func openWriter() {
         writerGeneration += 1
-        outbox = []
-        loneBatches = 0
+        emptyOutbox()
         let generation = writerGeneration
         Task { [weak self] in await self?.writerIsOpen(generation) }
     }
@@ -106,30 +105,48 @@ extension SyncEngine {
 
     func closeWriter() {
         writerGeneration += 1
+        emptyOutbox()
+    }
+
+    /// What never left is remembered: the machine, which handed it over, takes it for sent, and would have it looked for.
+    private func emptyOutbox() {
+        heldBack = Set(outbox.lazy.filter { !$0.mayHaveBeenSent }.map(\.id))
         outbox = []
         loneBatches = 0
     }
 
     func send(_ batch: OutgoingBatch) {
+        var batch = batch
+        if heldBack.remove(batch.id) != nil { batch.mayHaveBeenSent = false }
         outbox.append(batch)
         if !isCommitting { commitNext() }
     }
 
     /// One request at a time, also across the end of a stream: a commit that was given up may still be under way.
-    private func commitNext() {
-        guard !outbox.isEmpty else { return }
-        let batches = takeFromOutbox()
-        let generation = writerGeneration
+    ///
+    /// - Parameter chosen: What it is to carry; when left out, that is decided when the task has its turn. Those who write at
+    ///   the same moment, as after an answer for many, then travel together.
+    private func commitNext(_ chosen: OutgoingRequest? = nil) {
+        guard chosen != nil || !outbox.isEmpty else { return }
         isCommitting = true
         committing = Task { [weak self, driver] in
+            var request = chosen
+            if request == nil { request = await self?.nextRequest() }
+            guard let request else { return }
             let results: Result<[CommitResult], StorageError>
             do throws(StorageError) {
-                results = .success(try await SyncEngine.commit(batches, to: driver))
+                results = .success(try await SyncEngine.commit(request.batches, to: driver))
             } catch {
                 results = .failure(error)
             }
-            await self?.commitEnded(batches, results, generation)
+            await self?.commitEnded(request, results)
         }
+    }
+
+    /// `nil`, and nothing is under way any more, if what there was has been given up meanwhile.
+    private func nextRequest() -> OutgoingRequest? {
+        isCommitting = !outbox.isEmpty && !isShutDown
+        return isCommitting ? takeFromOutbox() : nil
     }
 
     private static func commit(
@@ -146,7 +163,7 @@ extension SyncEngine {
     }
 
     /// The next batch, or several that may go together.
-    private func takeFromOutbox() -> [OutgoingBatch] {
+    private func takeFromOutbox() -> OutgoingRequest {
         var count = 1
         if loneBatches > 0 {
             loneBatches -= 1
@@ -159,12 +176,11 @@ extension SyncEngine {
             }
         }
         defer { outbox.removeFirst(count) }
-        return Array(outbox[..<count])
+        return OutgoingRequest(batches: Array(outbox[..<count]), generation: writerGeneration)
     }
 
-    private func commitEnded(
-        _ batches: [OutgoingBatch], _ results: Result<[CommitResult], StorageError>, _ generation: Int
-    ) {
+    private func commitEnded(_ request: OutgoingRequest, _ results: Result<[CommitResult], StorageError>) {
+        let generation = request.generation
         var isNextUnderWay = false
         if generation == writerGeneration {
             switch results {
@@ -172,13 +188,13 @@ extension SyncEngine {
                 // The next batch goes on its way while this answer is put down. Where none waits, those that come with the
                 // answer may travel together.
                 isNextUnderWay = !outbox.isEmpty
-                commitNext()
+                if isNextUnderWay { commitNext(takeFromOutbox()) }
                 for result in results where generation == writerGeneration {
                     acknowledgedCount += 1
                     lastCommitTime = max(lastCommitTime, result.commitTime)
                     feed(.committed(result))
                 }
-            case .failure(let error): commitFailed(batches, error)
+            case .failure(let error): commitFailed(request.batches, error)
             }
         }
         guard !isNextUnderWay else { return }
@@ -192,11 +208,16 @@ extension SyncEngine {
             outbox = batches + outbox
             loneBatches = batches.count
         } else {
-            outbox = []
-            loneBatches = 0
+            emptyOutbox()
             feed(.writerClosed(error, at: timestamp))
         }
     }
+}
+
+/// Batches that the server gets together, and the opening of the writer that they belong to.
+struct OutgoingRequest: Sendable {
+    let batches: [OutgoingBatch]
+    let generation: Int
 }
 
 /// A timer whose task is asleep.

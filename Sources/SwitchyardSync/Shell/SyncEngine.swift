@@ -44,11 +44,15 @@ package actor SyncEngine {
     var watchGeneration = 0
     var writerGeneration = 0
     var outbox: [OutgoingBatch] = []
+    /// Those of the last outbox that were given up before they left, by their names.
+    var heldBack: Set<String> = []
     var committing: Task<Void, Never>?
     var isCommitting = false
     /// How many of the next batches must not share a request, since one of them was refused in company.
     var loneBatches = 0
     static let maximumMergedWrites = 200
+    /// How many batches may be on their way to a server that takes several in one request.
+    static let mergedInFlight = 32
     /// How many batches the server has taken, and when it took the last.
     var acknowledgedCount = 0
     var lastCommitTime = Timestamp.never
@@ -78,7 +82,8 @@ package actor SyncEngine {
         if let openMachine { return openMachine }
         let machine = try SyncMachine(
             store: storage(), policy: policy, owner: owner, storeID: RandomID.make(),
-            hasLedger: driver.traits.hasLedger, maximumInFlight: 10)
+            hasLedger: driver.traits.hasLedger,
+            maximumInFlight: driver.traits.mergesBatches ? SyncEngine.mergedInFlight : 10)
         openMachine = machine
         if policy != .eager { startCollector() }
         if !isNetworkEnabled { perform(machine.handle(.setNetwork(isEnabled: false))) }

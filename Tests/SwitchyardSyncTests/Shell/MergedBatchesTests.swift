@@ -53,6 +53,7 @@ import Testing
         var receipts: [WriteReceipt] = []
         for number in 0..<6 {
             receipts.append(try await client.mergeDocument("a/one", ["n": .increment(1), "last": .of(number)]))
+            if number == 0 { try await eventually("the first is under way") { !driver.requests.withLock(\.isEmpty) } }
         }
         driver.isOpen.withLock { $0 = true }
         for receipt in receipts { try await receipt.acknowledged() }
@@ -67,6 +68,7 @@ import Testing
         let driver = MergingDriver()
         let client = SyncedStorageClient(driver: driver)
         let first = try await client.setDocument("a/one", ["n": 0])
+        try await eventually("the first is under way") { !driver.requests.withLock(\.isEmpty) }
         let good = try await client.mergeDocument("a/one", ["n": .increment(1)])
         let bad = try await client.updateDocument("a/none", ["n": 1])
         let last = try await client.mergeDocument("a/one", ["n": .increment(1)])
