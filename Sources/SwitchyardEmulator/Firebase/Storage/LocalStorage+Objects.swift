@@ -26,16 +26,10 @@ extension LocalStorage {
     private func media(
         _ object: LocalObject, _ request: ServerRequest
     ) throws(LocalStorageFailure) -> ServerResponse {
-        var range = 0..<object.size
-        var status = 200
-        let isStale = request.headers["If-Range"].map { $0 != object.etag } ?? false
-        if let header = request.headers["Range"], !isStale {
-            guard let wanted = Self.range(header, size: object.size) else {
-                throw .rangeNotSatisfiable(size: object.size)
-            }
-            (range, status) = (wanted, 206)
+        guard let range = ContentRange(of: request, size: object.size, etag: object.etag) else {
+            throw .rangeNotSatisfiable(size: object.size)
         }
-        guard var response = LocalContents.answer(buckets.path(of: object), range, status: status) else {
+        guard var response = LocalContents.answer(buckets.path(of: object), range.bytes, status: range.status) else {
             throw .notFound
         }
         response.headers = [
@@ -45,25 +39,8 @@ extension LocalStorage {
             "Content-Disposition": object.fields["contentDisposition"]?.string ?? "inline",
         ]
         if let control = object.fields["cacheControl"]?.string { response.headers.add("Cache-Control", control) }
-        if status == 206 {
-            response.headers.add(
-                "Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(object.size)")
-        }
+        if let header = range.header { response.headers.add("Content-Range", header) }
         return response
-    }
-
-    /// `bytes=a-b`, `bytes=a-` or `bytes=-n`; `nil` for what cannot be satisfied.
-    static func range(_ header: String, size: Int64) -> Range<Int64>? {
-        guard header.hasPrefix("bytes=") else { return 0..<size }
-        let parts = header.dropFirst(6).split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2 else { return nil }
-        if parts[0].isEmpty {
-            guard let count = Int64(parts[1]), count > 0, size > 0 else { return nil }
-            return max(0, size - count)..<size
-        }
-        guard let first = Int64(parts[0]), first < size else { return nil }
-        let last = parts[1].isEmpty ? size - 1 : Int64(parts[1]) ?? size - 1
-        return first <= last ? first..<min(last + 1, size) : nil
     }
 
     func patch(_ request: ServerRequest, _ caller: LocalCaller) async throws(LocalStorageFailure) -> ServerResponse {

@@ -3,6 +3,14 @@ import SwitchyardWire
 
 /// How objects come in: as a bare body, as two parts, or part by part.
 extension LocalStorage {
+    typealias Uploads = LocalUploads<UploadedObject>
+
+    struct UploadedObject: Sendable {
+        let bucket: String
+        let name: String
+        let description: JSONObject
+    }
+
     /// What the vendor's service takes at once, but for the last part.
     private static let granularity = 256 << 10
     /// Two parts are taken apart in memory; what is larger goes part by part.
@@ -90,8 +98,9 @@ extension LocalStorage {
         }
         let length =
             request.headers["X-Goog-Upload-Header-Content-Length"] ?? request.headers["X-Goog-Upload-Content-Length"]
-        let session = LocalUploads.Session(
-            id: RandomID.make(length: 40), bucket: bucket, name: name, description: description,
+        let session = Uploads.Session(
+            id: RandomID.make(length: 40),
+            object: UploadedObject(bucket: bucket, name: name, description: description),
             length: length.flatMap { Int64($0) }, contents: try file())
         uploads.add(session)
         let host = request.headers["Host"] ?? "127.0.0.1"
@@ -131,7 +140,7 @@ extension LocalStorage {
     }
 
     private func checkOffset(
-        _ request: ServerRequest, _ session: LocalUploads.Session
+        _ request: ServerRequest, _ session: Uploads.Session
     ) throws(LocalStorageFailure) {
         guard session.status == .active,
             request.headers["X-Goog-Upload-Offset"].flatMap({ Int64($0) }) == session.contents.size
@@ -139,7 +148,7 @@ extension LocalStorage {
     }
 
     private func take(
-        _ request: ServerRequest, _ session: LocalUploads.Session, isLast: Bool
+        _ request: ServerRequest, _ session: Uploads.Session, isLast: Bool
     ) async throws(LocalStorageFailure) {
         try checkOffset(request, session)
         let length = request.headers["Content-Length"].flatMap { Int64($0) }
@@ -147,15 +156,15 @@ extension LocalStorage {
         try await append(request.body, to: session.contents)
     }
 
-    private func finish(_ session: LocalUploads.Session) throws(LocalStorageFailure) -> ServerResponse {
+    private func finish(_ session: Uploads.Session) throws(LocalStorageFailure) -> ServerResponse {
         if let length = session.length, length != session.contents.size { throw .badRequest }
         guard session.end(.final) else { throw .badRequest }
-        var response = store(session.bucket, session.name, session.contents, session.description)
+        var response = store(session.object.bucket, session.object.name, session.contents, session.object.description)
         response.headers.add("X-Goog-Upload-Status", "final")
         return response
     }
 
-    private func answer(_ session: LocalUploads.Session, _ headers: [String: String] = [:]) -> ServerResponse {
+    private func answer(_ session: Uploads.Session, _ headers: [String: String] = [:]) -> ServerResponse {
         var response = ServerResponse.text("OK")
         response.headers.add("X-Goog-Upload-Status", session.status.rawValue)
         for (name, value) in headers { response.headers.add(name, value) }

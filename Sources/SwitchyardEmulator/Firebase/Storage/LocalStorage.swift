@@ -9,7 +9,7 @@ import SwitchyardWire
 /// refused, tokens are checked with every request, and checksums are written as the service writes them.
 package final class LocalStorage: LocalFirebaseService {
     let buckets: LocalBuckets
-    let uploads = LocalUploads()
+    let uploads = Uploads()
     let rules: LocalRules
     let identities: any LocalIdentities
     let now: @Sendable () -> Timestamp

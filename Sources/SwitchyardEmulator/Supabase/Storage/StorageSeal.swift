@@ -1,0 +1,44 @@
+import SwitchyardBytes
+
+/// Signs addresses that are good without a session. Their key is another one than that of sessions, so that neither passes
+/// for the other.
+struct StorageSeal: Sendable {
+    enum Purpose: String, Sendable { case download, upload }
+
+    private let key: [UInt8]
+    private let now: @Sendable () -> Int64
+
+    init(_ access: SupabaseAccess) {
+        key = HMACSHA256.code(for: Array("signed addresses".utf8), key: access.secret)
+        now = access.now
+    }
+
+    func token(_ purpose: Purpose, for place: StorageName, validFor seconds: Int64, _ more: JSONObject = [:]) -> String
+    {
+        var claims: JSONObject = [
+            "url": .string(place.key), "scope": .string(purpose.rawValue), "iat": .integer(now()),
+            "exp": .integer(now().addingReportingOverflow(seconds).partialValue),
+        ]
+        for member in more { claims[member.key] = member.value }
+        return SupabaseToken(claims: claims).text(secret: key)
+    }
+
+    /// The token's claims.
+    ///
+    /// - Throws: `InvalidJWT` for one that is none or has run out, `InvalidSignature` for another address's.
+    func claims(
+        of token: String?, _ purpose: Purpose, for place: StorageName
+    ) throws(SupabaseStorageFailure) -> JSONObject {
+        let claims: JSONObject
+        do throws(SupabaseToken.Refusal) {
+            claims = try SupabaseToken(token ?? "", secret: key, now: now() + SupabaseToken.leeway).claims
+        } catch {
+            throw .invalidToken(
+                error == .expired ? "\"exp\" claim timestamp check failed" : "Invalid Compact JWS")
+        }
+        guard claims["url"]?.string == place.key, claims["scope"]?.string == purpose.rawValue else {
+            throw .invalidSignature
+        }
+        return claims
+    }
+}
