@@ -70,7 +70,7 @@ let package = Package(
         .target(
             name: "SwitchyardEmulator",
             dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardWire", "FirestoreFormat"],
-            resources: ["roles", "auth"].map { .embedInCode("Supabase/SQL/\($0).sql") }),
+            resources: ["roles", "auth", "storage", "realtime"].map { .embedInCode("Supabase/SQL/\($0).sql") }),
         .executableTarget(
             name: "SwitchyardCLI",
             dependencies: [
@@ -100,7 +100,7 @@ let package = Package(
 
         // Tests.
         .target(
-            name: "SwitchyardTestSupport", dependencies: ["Switchyard", "SwitchyardEmulator"],
+            name: "SwitchyardTestSupport", dependencies: ["Switchyard", "SwitchyardWire", "SwitchyardEmulator"],
             path: "Tests/SwitchyardTestSupport"),
         .testTarget(
             name: "SwitchyardTests",

@@ -21,15 +21,20 @@ package final class PostgresConnection: Sendable {
     private let wake: WakePipe
     private let descriptor: Int32
     private let notified: @Sendable (_ channel: String, _ payload: String) -> Void
+    private let ended: @Sendable () -> Void
 
     /// Connects as `user` without a password, as a private server is set up to allow.
     ///
-    /// - Parameter notified: Called on the connection's thread for what the server sends to listeners; it must not wait.
+    /// - Parameters:
+    ///   - notified: Called on the connection's thread for what the server sends to listeners; it must not wait.
+    ///   - ended: Called there once it is of no more use; it must not wait either.
     package init(
         port: UInt16, user: String, database: String,
-        notified: @escaping @Sendable (_ channel: String, _ payload: String) -> Void = { _, _ in }
+        notified: @escaping @Sendable (_ channel: String, _ payload: String) -> Void = { _, _ in },
+        ended: @escaping @Sendable () -> Void = {}
     ) async throws(PostgresFailure) {
         self.notified = notified
+        self.ended = ended
         do throws(ServerError) {
             descriptor = try Socket.connect(to: .ipv4, port: port)
             wake = try WakePipe()
@@ -143,6 +148,7 @@ package final class PostgresConnection: Sendable {
         wake.close()
         let failure = collector.failure ?? .disconnected
         for unit in waiting + rest { unit.done.resume(returning: .failure(failure)) }
+        ended()
     }
 }
 

@@ -21,6 +21,7 @@ public final class LocalSupabase: Sendable {
     package let postgres: LocalPostgres?
     package let database: SupabaseDatabase
     let ground: LocalSupabaseGround
+    let realtime: LocalRealtime
     private let services: [any LocalSupabaseService]
     private let place: LocalSupabasePlace
 
@@ -33,7 +34,8 @@ public final class LocalSupabase: Sendable {
         let now = options.now
         let access = SupabaseAccess(secret: try place.secret()) { now().seconds }
         ground = LocalSupabaseGround(options, database, access, files: place.files)
-        services = LocalSupabase.services(on: ground)
+        realtime = LocalRealtime(ground)
+        services = LocalSupabase.services(on: ground, realtime)
         do {
             try await LocalSupabase.prepare(database, for: services)
             server = try LocalSupabase.listen(options, services)
@@ -63,8 +65,10 @@ public final class LocalSupabase: Sendable {
     }
 
     /// What it consists of. Each finds its own tables in the database.
-    private static func services(on ground: LocalSupabaseGround) -> [any LocalSupabaseService] {
-        [LocalSupabaseAuth(ground), LocalREST(ground)]
+    private static func services(
+        on ground: LocalSupabaseGround, _ realtime: LocalRealtime
+    ) -> [any LocalSupabaseService] {
+        [LocalSupabaseAuth(ground), LocalREST(ground), SupabaseStorage(ground), realtime]
     }
 
     /// Closes all connections and ends the database; returns when nothing runs any more. What was kept in a folder stays.
@@ -75,6 +79,12 @@ public final class LocalSupabase: Sendable {
         await postgres?.stop()
         place.release()
     }
+
+    /// Faults between the realtime service and its clients.
+    package var realtimeFaults: RealtimeFaults { realtime.faults }
+
+    /// Ends all connections of the realtime service, sessions of those who poll included.
+    package func cutSockets() { realtime.cutSockets() }
 
     /// Such as "http://127.0.0.1:8080": the project's address.
     public var url: URL { URL(string: server.url)! }

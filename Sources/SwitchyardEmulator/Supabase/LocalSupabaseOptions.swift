@@ -24,6 +24,8 @@ public struct LocalSupabaseOptions: Sendable {
     /// does it.
     public var maximumRows = 1000
     public var auth = Auth()
+    /// How much the realtime service bears.
+    package var realtime = RealtimeLimits()
 
     /// How accounts work.
     public struct Auth: Hashable, Sendable {

@@ -52,11 +52,15 @@ package struct SupabaseDatabase: Sendable {
 
     /// A connection of the server's own, for scripts and for listening.
     ///
-    /// - Parameter notified: Called on the connection's thread for what is notified; it must not wait.
+    /// - Parameters:
+    ///   - notified: Called on the connection's thread for what is notified; it must not wait.
+    ///   - ended: Called there once it is of no more use; it must not wait either.
     package func connect(
-        notified: @escaping @Sendable (_ channel: String, _ payload: String) -> Void = { _, _ in }
+        notified: @escaping @Sendable (_ channel: String, _ payload: String) -> Void = { _, _ in },
+        ended: @escaping @Sendable () -> Void = {}
     ) async throws(PostgresFailure) -> PostgresConnection {
-        try await PostgresConnection(port: place.port, user: place.user, database: place.name, notified: notified)
+        try await PostgresConnection(
+            port: place.port, user: place.user, database: place.name, notified: notified, ended: ended)
     }
 
     package func close() async {

@@ -1,0 +1,79 @@
+import SwitchyardBytes
+
+/// Which rows a channel wants to be told of.
+struct ChangeBinding: Sendable {
+    /// Makes identical requests identical, and is told with each change.
+    let id: Int64
+    /// As it is repeated in the answer to the join.
+    let request: JSONObject
+    let filter: ChangeFilter?
+    /// `nil` for all columns.
+    let columns: Set<String>?
+    /// What is wrong with it, in the service's words.
+    let problem: String?
+    private let event: String
+    private let schema: String
+    private let table: String
+
+    init(_ request: JSONObject) {
+        self.request = request
+        id = Int64(CRC32C.checksum(of: JSON.object(request).bytes(JSONWritingOptions(sortsKeys: true))))
+        let given = request["event"]?.string ?? "*"
+        event = ["INSERT", "UPDATE", "DELETE"].contains(given) ? given : "*"
+        schema = request["schema"]?.string ?? "public"
+        table = request["table"]?.string ?? "*"
+        columns = request["select"]?.array.map { Set($0.compactMap(\.string)) }
+        let text = request["filter"]?.string ?? ""
+        let names = ["schema", "table", "filter"]
+        if names.contains(where: { request[$0] != nil && request[$0]?.string == nil })
+            || (request["schema"] == nil && request["table"] == nil)
+            || (!text.isEmpty && (request["schema"] == nil || request["table"] == nil))
+        {
+            filter = nil
+            problem = "No subscription params provided. Please provide at least a `schema` or `table` to subscribe to"
+            return
+        }
+        do throws(ChangeFilter.Mistake) {
+            filter = text.isEmpty ? nil : try ChangeFilter(text)
+            problem = nil
+        } catch {
+            filter = nil
+            problem = "Error parsing `filter` params: \(error.text)"
+        }
+    }
+
+    /// With its name, for the answer to the join.
+    var answer: JSON {
+        var answer = request
+        answer["id"] = .integer(id)
+        return .object(answer)
+    }
+
+    /// The one table that it is about, if it is about one.
+    var place: (schema: String, table: String)? { schema == "*" || table == "*" ? nil : (schema, table) }
+
+    /// Whether it is about such changes; its filter aside.
+    func covers(_ change: RowChange) -> Bool {
+        (schema == "*" || schema == change.schema) && (table == "*" || table == change.table)
+            && (event == "*" || event == change.kind)
+    }
+
+    /// What is wrong with it for the columns of its table, as far as the asking role may read them.
+    func problem(types: [String: String]) -> String? {
+        guard let filter, let place else { return nil }
+        for clause in filter.clauses {
+            let text =
+                switch types[clause.column] {
+                case nil: "invalid column for filter \(clause.column)"
+                case let type? where !clause.fits(type): "invalid input syntax for type \(type)"
+                default: nil as String?
+                }
+            if let text {
+                return "Unable to subscribe to changes with given parameters. Please check Realtime is enabled for the "
+                    + "given connect parameters: [event: \(event), schema: \(place.schema), table: \(place.table), "
+                    + "filters: \(request["filter"]?.string ?? "")]: \(text)"
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,94 @@
+import SwitchyardBytes
+import Synchronization
+
+/// What can go wrong on purpose between the realtime service and its clients: of broadcasts and of changes of rows, which
+/// the vendor's service delivers at most once and promises nothing of.
+package final class RealtimeFaults: Sendable {
+    private struct State {
+        var drops = 0
+        var doubles = 0
+        var reorders = 0
+        var delays = 0
+        var delay = Duration.zero
+        var held: [(frame: RealtimeFrame, session: RealtimeSession)] = []
+        var refusesWebSockets = false
+        var refusedTokens: Set<String> = []
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// The next `count` events reach nobody.
+    package func dropEvents(_ count: Int) { state.withLock { $0.drops = count } }
+
+    /// The next `count` events come twice.
+    package func doubleEvents(_ count: Int) { state.withLock { $0.doubles = count } }
+
+    /// The next `count` events come behind the one that follows them.
+    package func reorderEvents(_ count: Int) { state.withLock { $0.reorders = count } }
+
+    /// The next `count` events come so much later.
+    package func delayEvents(_ count: Int, by delay: Duration) {
+        state.withLock { state in
+            state.delays = count
+            state.delay = delay
+        }
+    }
+
+    /// Answers web sockets as a proxy does that lets none through.
+    package var refusesWebSockets: Bool {
+        get { state.withLock(\.refusesWebSockets) }
+        set { state.withLock { $0.refusesWebSockets = newValue } }
+    }
+
+    package func removeAll() {
+        let held = state.withLock { state in
+            defer { state = State() }
+            return state.held
+        }
+        for (frame, session) in held { session.send(frame) }
+    }
+
+    // MARK: Tokens
+
+    /// From now on these count as expired.
+    func refuse(_ tokens: Set<String>) { state.withLock { $0.refusedTokens.formUnion(tokens) } }
+
+    func refuses(_ token: String) -> Bool { state.withLock { $0.refusedTokens.contains(token) } }
+
+    // MARK: Events
+
+    private enum Deed {
+        case send([(frame: RealtimeFrame, session: RealtimeSession)])
+        case sendLater(Duration)
+    }
+
+    func deliver(_ frame: RealtimeFrame, to session: RealtimeSession) {
+        let deed = state.withLock { state -> Deed in
+            func strikes(_ counter: WritableKeyPath<State, Int>) -> Bool {
+                guard state[keyPath: counter] > 0 else { return false }
+                state[keyPath: counter] -= 1
+                return true
+            }
+            if strikes(\.drops) { return .send([]) }
+            if strikes(\.delays) { return .sendLater(state.delay) }
+            if strikes(\.reorders) {
+                state.held.append((frame, session))
+                return .send([])
+            }
+            let held = state.held
+            state.held = []
+            return .send((strikes(\.doubles) ? [(frame, session), (frame, session)] : [(frame, session)]) + held)
+        }
+        switch deed {
+        case .send(let all): for (frame, session) in all { session.send(frame) }
+        case .sendLater(let delay):
+            // The delay is the fault itself.
+            Task {
+                try? await Task.sleep(for: delay)
+                session.send(frame)
+            }
+        }
+    }
+}

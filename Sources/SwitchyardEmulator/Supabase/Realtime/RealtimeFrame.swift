@@ -1,0 +1,128 @@
+import SwitchyardBytes
+import SwitchyardWire
+
+/// One message of the channel protocol, as the server reads and writes it.
+struct RealtimeFrame: Sendable {
+    /// In which of the protocol's versions a client speaks.
+    enum Form: Sendable {
+        /// Objects as text; what belongs to which life of a channel is not said.
+        case objects
+        /// Arrays as text, and binary frames.
+        case arrays
+    }
+
+    /// Which life of its channel it belongs to; absent on what is fanned out.
+    var joinRef: String?
+    var ref: String?
+    var topic: String
+    var event: String
+    var payload: JSON
+    /// The bytes of a broadcast that is no JSON.
+    var bytes: [UInt8]?
+    /// Whether it goes to clients that can read those as a binary frame: a broadcast that came as one, or from the database.
+    var prefersBinary = false
+
+    init(
+        joinRef: String? = nil, ref: String? = nil, topic: String, event: String, payload: JSON = [:],
+        bytes: [UInt8]? = nil, prefersBinary: Bool = false
+    ) {
+        self.joinRef = joinRef
+        self.ref = ref
+        self.topic = topic
+        self.event = event
+        self.payload = payload
+        self.bytes = bytes
+        self.prefersBinary = prefersBinary
+    }
+
+    // MARK: Reading
+
+    /// What cannot be read is passed over: `nil`.
+    init?(_ message: WebSocketMessage) {
+        switch message {
+        case .text(let text): self.init(text: Array(text.utf8))
+        case .binary(let bytes): self.init(binary: bytes)
+        }
+    }
+
+    /// Either form of text.
+    init?(text: [UInt8]) {
+        let options = JSONParsingOptions(duplicateKeys: .keepLast, loneSurrogates: .replace)
+        guard let json = try? JSON(parsing: text, options: options), let topic = (json["topic"] ?? json[2])?.string,
+            let event = (json["event"] ?? json[3])?.string
+        else { return nil }
+        self.init(
+            joinRef: (json["join_ref"] ?? json[0])?.string, ref: (json["ref"] ?? json[1])?.string, topic: topic,
+            event: event, payload: json["payload"] ?? json[4] ?? [:])
+    }
+
+    private enum Kind: UInt8 {
+        case push = 0
+        case reply, broadcast, userBroadcastPush, userBroadcast
+    }
+
+    /// A broadcast in a binary frame; clients send nothing else so.
+    init?(binary: [UInt8]) {
+        guard binary.count >= 7, binary[0] == Kind.userBroadcastPush.rawValue else { return nil }
+        var rest = binary[7...]
+        var fields: [String] = []
+        for size in binary[1...5] {
+            guard rest.count >= Int(size) else { return nil }
+            fields.append(String(decoding: rest.prefix(Int(size)), as: UTF8.self))
+            rest = rest.dropFirst(Int(size))
+        }
+        var payload: JSONObject = ["type": "broadcast", "event": .string(fields[3])]
+        if !fields[4].isEmpty, let meta = try? JSON(parsing: fields[4]) { payload["meta"] = meta }
+        var bytes: [UInt8]?
+        if binary[6] == 1 {
+            guard let content = try? JSON(parsing: rest) else { return nil }
+            payload["payload"] = content
+        } else {
+            bytes = Array(rest)
+        }
+        self.init(
+            joinRef: fields[0].isEmpty ? nil : fields[0], ref: fields[1].isEmpty ? nil : fields[1], topic: fields[2],
+            event: "broadcast", payload: .object(payload), bytes: bytes, prefersBinary: true)
+    }
+
+    // MARK: Writing
+
+    /// - Returns: `nil` for what cannot be said in this form.
+    func message(in form: Form) -> WebSocketMessage? {
+        switch form {
+        case .objects:
+            guard bytes == nil else { return nil }
+            return .text(
+                JSON.object([
+                    "topic": .string(topic), "event": .string(event), "payload": payload,
+                    "ref": ref.map { .string($0) } ?? .null,
+                ]).text())
+        case .arrays:
+            if prefersBinary || bytes != nil, let frame = binary { return .binary(frame) }
+            guard bytes == nil else { return nil }
+            return .text(
+                JSON.array([
+                    joinRef.map { .string($0) } ?? .null, ref.map { .string($0) } ?? .null, .string(topic),
+                    .string(event), payload,
+                ]).text())
+        }
+    }
+
+    /// `nil` when a field is longer than the frame can say.
+    private var binary: [UInt8]? {
+        let fields = [topic, payload["event"]?.string ?? "", payload["meta"]?.text() ?? ""].map { Array($0.utf8) }
+        guard fields.allSatisfy({ $0.count <= 255 }) else { return nil }
+        let content = bytes ?? (payload["payload"] ?? [:]).bytes()
+        return [Kind.userBroadcast.rawValue] + fields.map { UInt8($0.count) } + [bytes == nil ? 1 : 0]
+            + fields.joined() + content
+    }
+
+    /// The answer to this message.
+    func reply(_ status: String = "ok", _ response: JSON = [:]) -> RealtimeFrame {
+        RealtimeFrame(
+            joinRef: joinRef, ref: ref, topic: topic, event: "phx_reply",
+            payload: ["status": .string(status), "response": response])
+    }
+
+    func refusal(_ reason: String) -> RealtimeFrame { reply("error", ["reason": .string(reason)]) }
+}

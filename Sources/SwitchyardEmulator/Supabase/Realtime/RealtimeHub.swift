@@ -1,0 +1,100 @@
+import SwitchyardBytes
+import Synchronization
+
+/// Who is on which channel, and what goes to all of them.
+final class RealtimeHub: Sendable {
+    struct Place: Hashable, Sendable {
+        let name: String
+        let isPrivate: Bool
+    }
+
+    private struct State {
+        var sessions: [String: RealtimeSession] = [:]
+        var channels: [Place: [LocalChannel]] = [:]
+        var presence: [Place: PresenceBook] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let faults: RealtimeFaults
+
+    init(_ faults: RealtimeFaults) { self.faults = faults }
+
+    // MARK: Sessions
+
+    var sessions: [RealtimeSession] { state.withLock { Array($0.sessions.values) } }
+    func session(_ id: String) -> RealtimeSession? { state.withLock { $0.sessions[id] } }
+
+    /// - Returns: Whether there was room.
+    func add(_ session: RealtimeSession, limit: Int) -> Bool {
+        state.withLock { state in
+            guard state.sessions.count < limit else { return false }
+            state.sessions[session.id] = session
+            return true
+        }
+    }
+
+    func remove(_ session: RealtimeSession) {
+        state.withLock { _ = $0.sessions.removeValue(forKey: session.id) }
+        for channel in session.channels where session.remove(channel) { remove(channel) }
+        session.outbox.close()
+    }
+
+    // MARK: Channels
+
+    var channels: [LocalChannel] { state.withLock { $0.channels.values.flatMap(\.self) } }
+
+    func add(_ channel: LocalChannel) { state.withLock { $0.channels[channel.place, default: []].append(channel) } }
+
+    func remove(_ channel: LocalChannel) {
+        state.withLock { state in
+            state.channels[channel.place]?.removeAll { $0 === channel }
+            if state.channels[channel.place]?.isEmpty == true { state.channels[channel.place] = nil }
+        }
+        tellPresence(of: channel) { book in book.untrack(channel.join.presenceKey, ObjectIdentifier(channel)) }
+    }
+
+    private func members(of place: Place) -> [LocalChannel] { state.withLock { $0.channels[place] ?? [] } }
+
+    // MARK: To all
+
+    /// - Parameters:
+    ///   - sender: Who does not hear it unless it wants to.
+    ///   - admits: Asked for each channel.
+    /// - Returns: How many it was told.
+    @discardableResult
+    func broadcast(
+        _ frame: RealtimeFrame, to place: Place, from sender: LocalChannel? = nil
+    ) -> Int {
+        var count = 0
+        for channel in members(of: place) where channel.rights.readsBroadcasts {
+            if channel === sender, !channel.join.hearsItself { continue }
+            faults.deliver(frame, to: channel.session)
+            count += 1
+        }
+        return count
+    }
+
+    func tell(_ change: JSON, to channel: LocalChannel) {
+        faults.deliver(
+            RealtimeFrame(topic: channel.topic, event: "postgres_changes", payload: change), to: channel.session)
+    }
+
+    // MARK: Presence
+
+    func presence(at place: Place) -> JSON { state.withLock { $0.presence[place]?.state ?? [:] } }
+
+    /// Changes what is known of a channel's presence and tells all who want to know.
+    func tellPresence(of channel: LocalChannel, _ change: (inout PresenceBook) -> JSON?) {
+        let place = channel.place
+        let difference = state.withLock { state -> JSON? in
+            var book = state.presence[place] ?? PresenceBook()
+            let difference = change(&book)
+            state.presence[place] = book.isEmpty ? nil : book
+            return difference
+        }
+        guard let difference else { return }
+        for member in members(of: place) where member.state.withLock({ $0.hasPresence && $0.rights.readsPresence }) {
+            member.session.send(RealtimeFrame(topic: member.topic, event: "presence_diff", payload: difference))
+        }
+    }
+}

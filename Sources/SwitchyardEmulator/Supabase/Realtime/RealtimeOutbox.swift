@@ -1,0 +1,81 @@
+import SwitchyardWire
+import Synchronization
+
+/// What waits to go to a client. One who takes none of it is not waited for without an end.
+final class RealtimeOutbox: Sendable {
+    private struct State {
+        var waiting: [WebSocketMessage] = []
+        var size = 0
+        var taker: CheckedContinuation<[WebSocketMessage]?, Never>?
+        var isClosed = false
+    }
+
+    private static let limit = 50 << 20
+
+    private let state = Mutex(State())
+
+    var isClosed: Bool { state.withLock(\.isClosed) }
+
+    func put(_ message: WebSocketMessage) {
+        let size =
+            switch message {
+            case .text(let text): text.utf8.count
+            case .binary(let bytes): bytes.count
+            }
+        let taker = state.withLock { state -> CheckedContinuation<[WebSocketMessage]?, Never>? in
+            guard !state.isClosed else { return nil }
+            if state.taker == nil {
+                state.waiting.append(message)
+                state.size += size
+                if state.size > Self.limit {
+                    state.isClosed = true
+                    state.waiting = []
+                }
+            }
+            defer { state.taker = nil }
+            return state.taker
+        }
+        taker?.resume(returning: [message])
+    }
+
+    /// All that waits, or what comes next; nothing after `wake`, `nil` at the end. One caller at a time.
+    func take() async -> [WebSocketMessage]? {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let ready = state.withLock { state -> [WebSocketMessage]?? in
+                    if !state.waiting.isEmpty {
+                        defer { (state.waiting, state.size) = ([], 0) }
+                        return .some(state.waiting)
+                    }
+                    if state.isClosed { return .some(nil) }
+                    if Task.isCancelled || state.taker != nil { return .some([]) }
+                    state.taker = continuation
+                    return .none
+                }
+                if let ready { continuation.resume(returning: ready) }
+            }
+        } onCancel: {
+            wake()
+        }
+    }
+
+    /// Lets whoever waits go on with nothing.
+    func wake() { taker()?.resume(returning: []) }
+
+    /// What was put in before is still taken.
+    func close() {
+        let taker = state.withLock { state in
+            state.isClosed = true
+            defer { state.taker = nil }
+            return state.taker
+        }
+        taker?.resume(returning: nil)
+    }
+
+    private func taker() -> CheckedContinuation<[WebSocketMessage]?, Never>? {
+        state.withLock { state in
+            defer { state.taker = nil }
+            return state.taker
+        }
+    }
+}

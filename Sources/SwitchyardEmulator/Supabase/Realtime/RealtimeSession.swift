@@ -1,0 +1,135 @@
+import SwitchyardBytes
+import SwitchyardWire
+import Synchronization
+
+/// A token with its text, as sessions and channels hold it.
+struct RealtimeToken: Sendable {
+    let text: String
+    let token: SupabaseToken
+
+    /// In seconds since 1970.
+    var end: Int64 { token.claims["exp"]?.int64 ?? .max }
+}
+
+/// One client, whichever way it is connected.
+final class RealtimeSession: Sendable {
+    let id: String
+    let form: RealtimeFrame.Form
+    /// Of the connection; channels may have others.
+    let token: RealtimeToken
+    let outbox = RealtimeOutbox()
+    private let state: Mutex<(channels: [String: LocalChannel], heard: ContinuousClock.Instant)>
+
+    init(form: RealtimeFrame.Form, token: RealtimeToken) {
+        id = RandomID.make(length: 40)
+        self.form = form
+        self.token = token
+        state = Mutex(([:], .now))
+    }
+
+    func send(_ frame: RealtimeFrame) {
+        if let message = frame.message(in: form) { outbox.put(message) }
+    }
+
+    // MARK: Channels
+
+    var channels: [LocalChannel] { state.withLock { Array($0.channels.values) } }
+
+    func channel(_ topic: String) -> LocalChannel? { state.withLock { $0.channels[topic] } }
+
+    /// - Returns: What was there before.
+    func put(_ channel: LocalChannel) -> LocalChannel? {
+        state.withLock { $0.channels.updateValue(channel, forKey: channel.topic) }
+    }
+
+    /// - Returns: Whether it was there.
+    func remove(_ channel: LocalChannel) -> Bool {
+        state.withLock { state in
+            guard state.channels[channel.topic] === channel else { return false }
+            state.channels[channel.topic] = nil
+            return true
+        }
+    }
+
+    // MARK: Silence
+
+    func heard() { state.withLock { $0.heard = .now } }
+
+    var silence: Duration { state.withLock { $0.heard.duration(to: .now) } }
+}
+
+/// A channel that a client has joined.
+final class LocalChannel: Sendable {
+    struct State: Sendable {
+        var token: RealtimeToken
+        var rights: RealtimeRights
+        /// Since when it waits for messages of the database to come through.
+        var awaitsDatabaseSince: ContinuousClock.Instant?
+        var hasPresence: Bool
+        /// Whether it is told of rows: not before its bindings were found good.
+        var hearsChanges = false
+    }
+
+    /// With the prefix that the wire has.
+    let topic: String
+    let joinRef: String?
+    let join: RealtimeJoin
+    let session: RealtimeSession
+    let state: Mutex<State>
+    let presenceCalls = RealtimeMeter(perSecond: 5, over: 30)
+
+    init(
+        _ frame: RealtimeFrame, _ join: RealtimeJoin, on session: RealtimeSession, _ token: RealtimeToken,
+        _ rights: RealtimeRights
+    ) {
+        topic = frame.topic
+        joinRef = frame.joinRef ?? frame.ref
+        self.join = join
+        self.session = session
+        state = Mutex(State(token: token, rights: rights, hasPresence: join.hasPresence))
+    }
+
+    /// Without the prefix.
+    var name: String { String(topic.dropFirst(Self.prefix.count)) }
+    static let prefix = "realtime:"
+
+    var rights: RealtimeRights { state.withLock(\.rights) }
+    var token: RealtimeToken { state.withLock(\.token) }
+
+    /// Public and private channels of one name do not hear each other.
+    var place: RealtimeHub.Place { RealtimeHub.Place(name: name, isPrivate: join.isPrivate) }
+
+    /// Something that the channel says itself.
+    func tell(_ event: String, _ payload: JSON) {
+        session.send(RealtimeFrame(joinRef: joinRef, topic: topic, event: event, payload: payload))
+    }
+
+    func system(_ part: String, _ status: String, _ message: String) {
+        tell(
+            "system",
+            [
+                "extension": .string(part), "status": .string(status), "message": .string(message),
+                "channel": .string(name),
+            ])
+    }
+}
+
+/// What somebody may do on a channel.
+struct RealtimeRights: Hashable, Sendable {
+    var readsBroadcasts: Bool
+    var readsPresence: Bool
+    var sendsBroadcasts: Bool
+    var tracksPresence: Bool
+
+    /// Of public channels.
+    static let all = RealtimeRights(["read:broadcast", "read:presence", "write:broadcast", "write:presence"])
+
+    init(_ names: Set<String>) {
+        readsBroadcasts = names.contains("read:broadcast")
+        readsPresence = names.contains("read:presence")
+        sendsBroadcasts = names.contains("write:broadcast")
+        tracksPresence = names.contains("write:presence")
+    }
+
+    var mayJoin: Bool { readsBroadcasts || readsPresence }
+}

@@ -1,0 +1,96 @@
+import SwitchyardBytes
+
+/// A row that was written, as the database queued it.
+struct RowChange: Sendable {
+    let schema: String
+    let table: String
+    /// INSERT, UPDATE or DELETE.
+    let kind: String
+    let keys: [String]
+    let at: String
+    let record: JSONObject?
+    let old: JSONObject?
+    /// As it came, for the question who may see it.
+    let content: JSON
+
+    /// What is larger is told without its large values.
+    static let limit = 1 << 20
+
+    init?(_ content: JSON) {
+        guard let schema = content["schema"]?.string, let table = content["table"]?.string,
+            let kind = content["type"]?.string
+        else { return nil }
+        self.schema = schema
+        self.table = table
+        self.kind = kind
+        keys = (content["keys"]?.array ?? []).compactMap(\.string)
+        at = content["at"]?.string ?? ""
+        record = content["record"]?.object
+        old = content["old"]?.object
+        self.content = content
+    }
+
+    /// What filters look at.
+    var filtered: JSONObject { record ?? old ?? [:] }
+
+    /// What a role may know of a change.
+    struct Look: Sendable {
+        let columns: [(name: String, type: String)]
+        let isAllowed: Bool
+        let isSeen: Bool
+        /// Whether policies hold on the table.
+        let isGuarded: Bool
+
+        init(_ json: JSON) {
+            columns = (json["columns"]?.array ?? []).compactMap { column in
+                guard let name = column["name"]?.string, let type = column["type"]?.string else { return nil }
+                return (name, type)
+            }
+            isAllowed = json["allowed"]?.bool ?? false
+            isSeen = json["seen"]?.bool ?? false
+            isGuarded = json["guarded"]?.bool ?? true
+        }
+    }
+
+    /// - Parameter wanted: The columns to tell, the key aside; `nil` for all.
+    /// - Returns: `nil` for whoever cannot see it.
+    func payload(for look: Look, ids: [Int64], wanted: Set<String>?) -> JSON? {
+        if keys.isEmpty, kind != "DELETE" { return failure(ids, "Error 400: Bad Request, no primary key") }
+        guard look.isAllowed else { return failure(ids, "Error 401: Unauthorized") }
+        guard look.isSeen else { return nil }
+        let names = Set(look.columns.map(\.name)).filter { wanted?.contains($0) != false || keys.contains($0) }
+        var data: JSONObject = [
+            "schema": .string(schema), "table": .string(table), "type": .string(kind), "commit_timestamp": .string(at),
+            "columns": .array(
+                look.columns.filter { names.contains($0.name) }.map {
+                    ["name": .string($0.name), "type": .string($0.type)]
+                }), "errors": .null,
+        ]
+        let isLarge = content.bytes().count > Self.limit
+        if isLarge { data["errors"] = ["Error 413: Payload Too Large"] }
+        if let record { data["record"] = .object(Self.part(record, names, isCut: isLarge)) }
+        if let old {
+            // Of what is gone nobody can say who could see it.
+            let told = kind == "DELETE" && look.isGuarded ? Set(keys) : names
+            data["old_record"] = .object(Self.part(old, told, isCut: isLarge))
+        }
+        return ["ids": .array(ids.map { .integer($0) }), "data": .object(data)]
+    }
+
+    private static func part(_ row: JSONObject, _ names: Set<String>, isCut: Bool) -> JSONObject {
+        JSONObject(
+            row.filter { names.contains($0.key) && (!isCut || $0.value.bytes().count <= 64) }.map {
+                (key: $0.key, value: $0.value)
+            })
+    }
+
+    private func failure(_ ids: [Int64], _ error: String) -> JSON {
+        var data: JSONObject = [
+            "schema": .string(schema), "table": .string(table), "type": .string(kind), "columns": [],
+            "commit_timestamp": .null, "errors": [.string(error)],
+        ]
+        if record != nil { data["record"] = [:] }
+        if old != nil { data["old_record"] = [:] }
+        return ["ids": .array(ids.map { .integer($0) }), "data": .object(data)]
+    }
+}
