@@ -1,7 +1,6 @@
 import Foundation
 import Switchyard
 import SwitchyardBytes
-import SwitchyardConformance
 import SwitchyardEmulator
 import SwitchyardWire
 import Synchronization
@@ -142,50 +141,5 @@ final class MessagingStub: Sendable {
             return [reply(["status": "ok", "response": [:]])]
         default: return message.ref == nil ? [] : [reply(["status": "ok", "response": [:]])]
         }
-    }
-}
-
-/// Installations of an app on that project.
-final class StubMessagingHarness: MessagingHarness {
-    static let features: MessagingFeatures = {
-        var capabilities = MessagingCapabilities()
-        capabilities.liveMessages = true
-        capabilities.topics = true
-        return MessagingFeatures(capabilities)
-    }()
-
-    let stub: MessagingStub
-    private let sender: SupabaseMessageSender
-    var features: MessagingFeatures { Self.features }
-
-    init() throws {
-        stub = try MessagingStub()
-        sender = try SupabaseMessageSender(stub.configuration)
-    }
-
-    func makeMessagingClient() async throws -> any MessagingClient { try stub.client() }
-
-    func payload(_ message: RemoteMessage) throws -> RemotePayload { Self.payload(message) }
-
-    static func payload(_ message: RemoteMessage) -> RemotePayload {
-        var own: JSONObject = ["id": .string(message.id)]
-        own["title"] = message.title.map(JSON.string)
-        own["body"] = message.body.map(JSON.string)
-        own["data"] = .object(JSONObject(message.data.map { (key: $0.key, value: .string($0.value)) }))
-        let payload: JSON = ["aps": ["alert": ["title": .string(message.title ?? "")]], "switchyard": .object(own)]
-        return RemotePayload(json: Data(payload.bytes()), wasOpened: message.wasOpened)
-    }
-
-    func send(_ message: RemoteMessage, to token: MessagingToken) async throws {
-        try await sender.send(title: message.title, body: message.body, data: message.data, to: .device(token))
-    }
-
-    func send(_ message: RemoteMessage, to topic: MessagingTopic) async throws {
-        try await sender.send(title: message.title, body: message.body, data: message.data, to: .topic(topic))
-    }
-
-    func stop() async {
-        await sender.shutDown()
-        await stub.stop()
     }
 }

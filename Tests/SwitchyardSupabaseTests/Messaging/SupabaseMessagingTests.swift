@@ -1,7 +1,6 @@
 import Foundation
 import Switchyard
 import SwitchyardBytes
-import SwitchyardConformance
 import SwitchyardTestSupport
 import SwitchyardWire
 import Testing
@@ -9,28 +8,6 @@ import Testing
 @testable import SwitchyardSupabase
 
 @Suite struct SupabaseMessagingTests {
-    static let tally = ConformanceTally(
-        "supabase messaging", MessagingConformance.all, for: StubMessagingHarness.features)
-
-    @Test(arguments: MessagingConformance.checks(for: StubMessagingHarness.features))
-    func `Supabase's messaging`(_ check: MessagingCheck) async throws {
-        let harness = try StubMessagingHarness()
-        do {
-            try await Self.tally.run(check, on: harness)
-        } catch {
-            await harness.stop()
-            throw error
-        }
-        await harness.stop()
-    }
-
-    @Test func `What Supabase is spared`() {
-        #expect(
-            MessagingConformance.leftOut(for: StubMessagingHarness.features) == [
-                "without the platform's token there is none"
-            ])
-    }
-
     private func withStub(_ body: (MessagingStub) async throws -> Void) async throws {
         let stub = try MessagingStub()
         do {

@@ -88,7 +88,7 @@ private struct GivenFiles: FileHarness {
 
 private struct GivenMessaging: MessagingHarness {
     static let features: MessagingFeatures = {
-        var features = StubMessagingHarness.features
+        var features = LocalMessagingSite.features
         features.playsServer = GivenProject.given?.configuration.serviceKey != nil
         return features
     }()
@@ -97,7 +97,7 @@ private struct GivenMessaging: MessagingHarness {
     func makeMessagingClient() async throws -> any MessagingClient {
         try await #require(GivenProject.given).messaging()
     }
-    func payload(_ message: RemoteMessage) throws -> RemotePayload { StubMessagingHarness.payload(message) }
+    func payload(_ message: RemoteMessage) throws -> RemotePayload { LocalMessagingSite.payload(message) }
     func send(_ message: RemoteMessage, to token: MessagingToken) async throws {
         try await send(message, .device(token))
     }

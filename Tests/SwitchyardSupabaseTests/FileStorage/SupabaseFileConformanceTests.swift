@@ -1,0 +1,69 @@
+import Foundation
+import Switchyard
+import SwitchyardConformance
+import SwitchyardEmulator
+import SwitchyardTestSupport
+import Testing
+
+@testable import SwitchyardSupabase
+
+/// The file storage adapter against the local Supabase, with a real PostgreSQL deciding who may do what.
+@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+struct SupabaseFileConformanceTests {
+    static let tally = ConformanceTally(
+        "supabase files, local", FileConformance.all, for: SupabaseFilesSite.features)
+
+    @Test(arguments: FileConformance.checks(for: SupabaseFilesSite.features))
+    func `Supabase's file storage`(_ check: FileCheck) async throws {
+        try await Self.tally.run(check, on: try await SupabaseFilesSite.shared.value)
+    }
+
+    @Test func `The adapter declares what the checks are chosen by`() async throws {
+        let client = try await SupabaseFilesSite.shared.value.client()
+        #expect(client.capabilities == SupabaseFilesSite.features.capabilities)
+        await client.shutDown()
+    }
+
+    @Test func `What Supabase is spared`() {
+        #expect(
+            FileConformance.leftOut(for: SupabaseFilesSite.features) == [
+                "bytes of unknown number are uploaded as they come", "a file above the bound is refused",
+                "an address without an end leads to the file", "an address leads nowhere once the file is gone",
+            ])
+    }
+
+    @Test func `More than a hundred megabytes go up and down, on after a restart of the app`() async throws {
+        let site = try await SupabaseFilesSite.shared.value
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("large-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let source = folder.appendingPathComponent("source")
+        let size = 110 << 20
+        var contents = Data(count: size)
+        contents.withUnsafeMutableBytes { buffer in
+            for index in 0..<size / 8 {
+                buffer.storeBytes(
+                    of: UInt64(index) &* 0x9E37_79B9_7F4A_7C15, toByteOffset: index * 8, as: UInt64.self)
+            }
+        }
+        try contents.write(to: source)
+        let path = try FilePath(validating: "large/\(UUID().uuidString)")
+
+        let first = try site.client()
+        try await site.cutOff(first, afterBytes: 50 << 20)
+        let transfer = try await first.upload(.file(source), to: path)
+        for await progress in transfer.progress where progress.completedBytes >= 40 << 20 { break }
+        await first.shutDown()
+        _ = try? await transfer.result()
+
+        let second = try #require(try await site.reopen(first).unwrapped(as: SupabaseFileStorageAdapter.self))
+        let interrupted = try #require(try await second.interruptedUploads().first)
+        let stored = try await second.resumeUpload(interrupted.id).result()
+        #expect(stored.size == Int64(size))
+
+        let target = folder.appendingPathComponent("target")
+        _ = try await second.download(path, to: target).result()
+        #expect(try Data(contentsOf: target) == contents)
+        await second.shutDown()
+    }
+}
