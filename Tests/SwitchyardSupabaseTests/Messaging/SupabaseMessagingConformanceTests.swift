@@ -112,9 +112,10 @@ struct SupabaseMessagingConformanceTests {
         let token = try await alice.token()
         let supabase = site.supabase
         let transport = CurlTransport()
+        let bob = ForeignAuthClient(user: "bob") { _ in supabase.accessToken(for: "bob") }
         let socket = RealtimeSocket(
-            url: supabase.server.url, key: Secret(supabase.anonKey),
-            auth: ForeignAuthClient(user: "bob") { _ in supabase.accessToken(for: "bob") }, transport: transport)
+            supabase.server.url("/realtime/v1"),
+            tokens: SupabaseTokens(key: Secret(supabase.anonKey), auth: bob), transport: transport)
         let channel = try socket.join(
             MessageChannel.installation(token.value.reveal()).name, RealtimeConfiguration(isPrivate: true))
         let failure = await #expect(throws: RealtimeFailure.self) {

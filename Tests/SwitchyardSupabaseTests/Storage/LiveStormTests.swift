@@ -84,17 +84,22 @@ struct LiveStormTests {
     }
 
     @Test func `Each of fifty live queries ends equal to its query`() async throws {
-        let site = try await SupabaseSite()
-        let stub = try RealtimeStub()
+        let supabase = try await LocalSupabase()
+        let connection = try await supabase.database.connect()
+        // Behind the realtime service's own tables, so that hints go that way.
+        try await connection.run(script: DocumentSchema.sql)
+        connection.close()
         let wire = CurlTransport()
+        let tokens = SupabaseTokens(key: Secret(supabase.accessToken(for: "tester")), auth: nil)
         let socket = RealtimeSocket(
-            stub.address, tokens: SupabaseTokens(key: "key", auth: nil), transport: wire, clock: HurriedClock(),
-            jitter: { 0 })
+            supabase.server.url("/realtime/v1"), tokens: tokens, transport: wire, clock: HurriedClock(), jitter: { 0 })
         func client(_ realtime: RealtimeSocket?) throws -> SyncedStorageClient {
-            SyncedStorageClient(
+            let service = PostgRESTService(
+                project: try SupabaseProject(supabase.server.url), tokens: tokens, transport: CurlTransport())
+            return SyncedStorageClient(
                 driver: SupabaseDriver(
-                    service: try site.service(), realtime: realtime,
-                    pace: SupabaseWatch.Pace(alone: .milliseconds(100), hinted: .seconds(1))), clock: HurriedClock())
+                    service: service, realtime: realtime,
+                    pace: SupabaseWatch.Pace(alone: .milliseconds(100), hinted: .seconds(2))), clock: HurriedClock())
         }
         let listener = try client(socket)
         let screens = try Self.queries().map { Screen($0, on: listener) }
@@ -104,43 +109,13 @@ struct LiveStormTests {
             for (index, writer) in writers.enumerated() {
                 group.addTask {
                     var random = SeededGenerator(seed: UInt64(index) + 1)
-                    for _ in 0..<60 {
-                        let place = "c\(Int.random(in: 0..<10, using: &random))"
-                        let path = StoragePath(
-                            unchecked: "storm/\(place)/items/d\(Int.random(in: 0..<12, using: &random))")
-                        let write: DocumentWrite =
-                            if Int.random(in: 0..<5, using: &random) == 0 {
-                                .delete(path)
-                            } else {
-                                try .set(
-                                    path,
-                                    data: [
-                                        "n": .integer(Int64.random(in: 0..<100, using: &random)),
-                                        "tag": .string("t\(Int.random(in: 0..<4, using: &random))"),
-                                    ])
-                            }
-                        _ = try await writer.commit(WriteBatch([write])).acknowledged()
-                        // Hints that come, that come twice, that come too early for the next one, or not at all.
-                        for _ in 0..<Int.random(in: 0..<3, using: &random) {
-                            try await stub.tell(
-                                RealtimeMessage(
-                                    topic: "realtime:documents:storm/\(place)/items", event: "broadcast",
-                                    payload: ["type": "broadcast", "event": "change", "payload": [:]]))
-                        }
-                    }
+                    for _ in 0..<60 { try await Self.write(with: writer, &random) }
                 }
             }
             group.addTask {
                 for round in 0..<9 {
                     try await Task.sleep(for: .milliseconds(150))
-                    switch round % 3 {
-                    case 0: stub.dropConnections()
-                    case 1: site.supabase.server.dropConnections()
-                    default:
-                        _ = try? await site.postgres.query(
-                            "select count(pg_terminate_backend(pid)) from pg_stat_activity where pid <> pg_backend_pid() and backend_type = 'client backend'"
-                        )
-                    }
+                    try await Self.disturb(supabase, round)
                 }
             }
             try await group.waitForAll()
@@ -154,7 +129,44 @@ struct LiveStormTests {
         for client in writers + [listener] { await client.shutDown() }
         socket.close()
         await wire.shutDown()
-        await stub.stop()
-        await site.stop()
+        await supabase.stop()
+    }
+
+    private static func write(with writer: SyncedStorageClient, _ random: inout SeededGenerator) async throws {
+        let path = StoragePath(
+            unchecked:
+                "storm/c\(Int.random(in: 0..<10, using: &random))/items/d\(Int.random(in: 0..<12, using: &random))")
+        let write: DocumentWrite =
+            if Int.random(in: 0..<5, using: &random) == 0 {
+                .delete(path)
+            } else {
+                try .set(
+                    path,
+                    data: [
+                        "n": .integer(Int64.random(in: 0..<100, using: &random)),
+                        "tag": .string("t\(Int.random(in: 0..<4, using: &random))"),
+                    ])
+            }
+        _ = try await writer.commit(WriteBatch([write])).acknowledged()
+    }
+
+    /// Everything that can go wrong between the database and whoever watches it, in turn.
+    private static func disturb(_ supabase: LocalSupabase, _ round: Int) async throws {
+        let faults = supabase.realtimeFaults
+        switch round {
+        case 0: faults.dropEvents(40)
+        case 1: supabase.cutSockets()
+        case 2: faults.delayEvents(40, by: .milliseconds(300))
+        case 3: supabase.server.dropConnections()
+        case 4: try await supabase.postgres?.restart()
+        case 5: faults.doubleEvents(40)
+        case 6:
+            faults.refusesWebSockets = true
+            supabase.cutSockets()
+        case 7: faults.reorderEvents(20)
+        default:
+            faults.removeAll()
+            supabase.cutSockets()
+        }
     }
 }
