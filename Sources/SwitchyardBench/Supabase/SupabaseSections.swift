@@ -1,3 +1,7 @@
 extension BenchArea {
-    static let supabase = BenchArea(name: "supabase", sections: [])
+    #if os(Linux)
+        static let supabase = BenchArea(name: "supabase", sections: [SupabaseRowsSection(), SupabaseQueriesSection()])
+    #else
+        static let supabase = BenchArea(name: "supabase", sections: [])
+    #endif
 }

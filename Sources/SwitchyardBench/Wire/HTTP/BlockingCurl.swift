@@ -15,11 +15,13 @@
         }
 
         /// One handle, one connection, the same body `count` times.
-        static func posts(_ url: String, _ body: [UInt8], count: Int) async throws {
+        static func posts(
+            _ url: String, _ body: [UInt8], headers: [String] = ["Content-Type: application/json"], count: Int
+        ) async throws {
             try await onThread {
                 let easy = try handle(url)
                 defer { ccurl_easy_free(easy) }
-                let list = ccurl_list_append(nil, "Content-Type: application/json")
+                let list = headers.reduce(nil) { ccurl_list_append($0, $1) }
                 defer { ccurl_list_free(list) }
                 ccurl_set_pointer(easy, CCURL_OPT_HTTPHEADER, list)
                 ccurl_set_long(easy, CCURL_OPT_POST, 1)
