@@ -45,18 +45,21 @@ let package = Package(
         .target(
             name: "FirestoreFormat", dependencies: ["Switchyard", "SwitchyardBytes"], path: "Plugins/FirestoreFormat"),
         .target(
+            name: "ProviderWire",
+            dependencies: [
+                "Switchyard", "SwitchyardWire",
+                .target(name: "SwitchyardURLSession", condition: .when(platforms: apple)),
+            ],
+            path: "Plugins/ProviderWire"),
+        .target(
             name: "SwitchyardFirebase",
             dependencies: [
-                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "FirestoreFormat",
-                .target(name: "SwitchyardURLSession", condition: .when(platforms: apple)),
+                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "FirestoreFormat", "ProviderWire",
             ],
             path: "Plugins/SwitchyardFirebase"),
         .target(
             name: "SwitchyardSupabase",
-            dependencies: [
-                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync",
-                .target(name: "SwitchyardURLSession", condition: .when(platforms: apple)),
-            ],
+            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "ProviderWire"],
             path: "Plugins/SwitchyardSupabase",
             resources: [
                 "values", "tables", "queries", "writing", "reading", "changes", "rows", "messaging", "grants",

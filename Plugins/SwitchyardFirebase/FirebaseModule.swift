@@ -1,4 +1,5 @@
 import Foundation
+import ProviderWire
 public import Switchyard
 package import SwitchyardWire
 
@@ -39,7 +40,7 @@ public struct FirebaseModule: InfrastructureModule {
             configuration, appCheck: appCheck, tokenExchange: tokenExchange,
             environment: ProcessInfo.processInfo.environment
         ) {
-            FirebaseTransport.make()
+            PlatformTransport.make()
         }
     }
 

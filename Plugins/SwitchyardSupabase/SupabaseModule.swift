@@ -1,4 +1,5 @@
 import Foundation
+import ProviderWire
 public import Switchyard
 package import SwitchyardWire
 
@@ -34,7 +35,7 @@ public struct SupabaseModule: InfrastructureModule {
         tokenExchange: TokenExchange? = nil
     ) {
         self.init(configuration, accountDeletion: accountDeletion, tokenExchange: tokenExchange) {
-            SupabaseTransport.make()
+            PlatformTransport.make()
         }
     }
 

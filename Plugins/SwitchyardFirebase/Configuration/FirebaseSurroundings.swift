@@ -20,19 +20,8 @@ struct FirebaseSurroundings: Sendable {
         return headers
     }
 
-    /// A folder for one service's state, made when it is missing; `nil` when nothing is to outlast the process.
-    func folder(_ name: String) throws(InfrastructureError) -> URL? {
-        guard let parent = context.stateFolder else { return nil }
-        let folder = parent.appendingPathComponent(name, isDirectory: true)
-        do {
-            try FileManager.default.createDirectory(
-                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
-            throw InfrastructureError(
-                .localStore, "The state folder “\(folder.path)” cannot be made.", underlying: error)
-        }
-        return folder
-    }
+    /// A folder for one service's state; `nil` when nothing is to outlast the process.
+    func folder(_ name: String) throws(InfrastructureError) -> URL? { try context.folder(name) }
 
     private static let version = "1.0"
 }

@@ -1,4 +1,5 @@
 import Foundation
+import ProviderWire
 import Switchyard
 import SwitchyardBytes
 import SwitchyardWire
@@ -100,22 +101,5 @@ struct FirebaseFileService: Sendable {
 
     static func json(_ method: HTTPMethod, _ url: String, _ body: JSON) -> HTTPRequest {
         HTTPRequest(method, url, headers: ["Content-Type": "application/json; charset=utf-8"], body: body.bytes())
-    }
-}
-
-/// An answer with a body that is there, or that comes.
-protocol HTTPAnswer: Sendable {
-    var head: HTTPResponseHead { get }
-    /// The whole, as far as it is of interest for a failure.
-    func whole() async -> HTTPResponse
-}
-
-extension HTTPResponse: HTTPAnswer {
-    func whole() async -> HTTPResponse { self }
-}
-
-extension HTTPStream: HTTPAnswer {
-    func whole() async -> HTTPResponse {
-        HTTPResponse(head: head, body: (try? await body.collect(upTo: 64 * 1024)) ?? [])
     }
 }

@@ -17,8 +17,7 @@ struct FirebaseFileFailure: Error, CustomStringConvertible {
     }
 }
 
-/// The one table from the statuses of Firebase's file storage, and from what can happen on the way, to our codes. What the
-/// bodies say varies; the status decides.
+/// The one table from the statuses of Firebase's file storage to our codes. What the bodies say varies; the status decides.
 extension FileStorageError {
     /// What a request was about: a 404 means something else for each.
     enum FirebaseSubject: Sendable {
@@ -49,22 +48,6 @@ extension FileStorageError {
             }
         let wait = response.headers["Retry-After"].flatMap { RetryAfter.delay($0, now: now.seconds) }
         self.init(code, message, retryAfter: wait, underlying: failure)
-    }
-
-    init(_ error: TransportError) {
-        let (code, isRetryable): (Code, Bool) =
-            switch error.code {
-            case .cancelled: (.cancelled, false)
-            case .deadlineExceeded, .connectDeadlineExceeded, .stalled: (.deadlineExceeded, true)
-            case .shutDown: (.shutDown, false)
-            case .bodyTooLarge, .headTooLarge: (.tooLarge, false)
-            case .invalidRequest: (.invalidArgument, false)
-            case .requestBodyFailed, .fileFailed: (.localFile, false)
-            case .untrustedPeer, .libraryUnavailable, .unsupported, .redirectRefused, .tooManyRedirects:
-                (.unavailable, false)
-            default: (.unavailable, true)
-            }
-        self.init(code, "The server could not be asked: \(error.message).", isRetryable: isRetryable, underlying: error)
     }
 
     init(_ failure: FirebaseTokens.Failure) {

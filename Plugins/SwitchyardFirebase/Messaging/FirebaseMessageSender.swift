@@ -1,4 +1,5 @@
 import Foundation
+import ProviderWire
 public import Switchyard
 import SwitchyardBytes
 package import SwitchyardWire
@@ -27,7 +28,7 @@ public final class FirebaseMessageSender: Sendable {
     public convenience init(
         _ configuration: FirebaseConfiguration, token: @escaping TokenSource
     ) throws(InfrastructureError) {
-        try self.init(configuration, transport: FirebaseTransport.make(), token: token)
+        try self.init(configuration, transport: PlatformTransport.make(), token: token)
     }
 
     package init(

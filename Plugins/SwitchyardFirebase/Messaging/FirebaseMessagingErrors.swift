@@ -1,3 +1,4 @@
+import ProviderWire
 import Switchyard
 import SwitchyardBytes
 import SwitchyardWire
@@ -39,16 +40,7 @@ extension MessagingError {
         case .unsafeAddress:
             self.init(.invalidArgument, "The address is plain HTTP to another machine; no secret is sent there.")
         case .unanswered(let error?, _):
-            let (code, message): (Code, String) =
-                switch error.code {
-                case .cancelled: (.cancelled, "The call was cancelled.")
-                case .deadlineExceeded, .connectDeadlineExceeded, .stalled:
-                    (.deadlineExceeded, "The server did not answer in time.")
-                case .shutDown: (.shutDown, "The client was shut down.")
-                case .invalidRequest: (.invalidArgument, error.message)
-                default: (.unavailable, "The server cannot be reached: \(error.message).")
-                }
-            self.init(code, message, underlying: error)
+            self.init(error)
         case .unanswered(nil, let status):
             let reason = status.map { " (HTTP \($0))" } ?? ""
             self.init(

@@ -29,21 +29,6 @@ extension StorageError {
             underlying: failure)
     }
 
-    init(_ error: TransportError) {
-        let code: Code =
-            switch error.code {
-            case .cancelled: .cancelled
-            case .deadlineExceeded, .connectDeadlineExceeded, .stalled: .deadlineExceeded
-            case .shutDown: .shutDown
-            case .bodyTooLarge, .headTooLarge: .resourceExhausted
-            case .invalidRequest: .invalidArgument
-            default: .unavailable
-            }
-        // Whether anything came of it is another question: a lost answer is worth another attempt with a ledger only.
-        let isRetryable = code == .unavailable || code == .deadlineExceeded
-        self.init(code, error.message, isRetryable: isRetryable, underlying: error)
-    }
-
     init(_ error: FirestoreFormatError) {
         self.init(.internal, "The server's answer could not be read.", isRetryable: false, underlying: error)
     }

@@ -1,3 +1,4 @@
+import ProviderWire
 import Switchyard
 import SwitchyardWire
 
@@ -94,13 +95,6 @@ extension AuthError {
                 underlying: failure)
             return
         }
-        switch error.code {
-        case .cancelled: self.init(.cancelled, "The call was cancelled.", underlying: error)
-        case .deadlineExceeded, .connectDeadlineExceeded, .stalled:
-            self.init(.deadlineExceeded, "The server did not answer in time.", underlying: error)
-        case .shutDown: self.init(.shutDown, "The client was shut down.", underlying: error)
-        case .invalidRequest: self.init(.invalidArgument, error.message, underlying: error)
-        default: self.init(.unavailable, "The server cannot be reached: \(error.message).", underlying: error)
-        }
+        self.init(error)
     }
 }

@@ -20,7 +20,7 @@ struct SupabaseProject: Sendable, Hashable {
         guard parts.query == nil, !address.hasSuffix("/") else {
             throw SupabaseProject.problem(address, "it ends with a slash or a query")
         }
-        guard SupabaseProject.mayCarrySecrets(parts) else {
+        guard parts.mayCarrySecrets else {
             throw SupabaseProject.problem(
                 address, "it is plain HTTP to another machine, and neither keys nor tokens are sent there; use https")
         }
@@ -46,13 +46,6 @@ struct SupabaseProject: Sendable, Hashable {
             return address + path
         }
         return "\(parts.scheme)://\(labels[0]).storage.supabase.\(labels[2])\(path)"
-    }
-
-    /// Over TLS, or to this very machine.
-    static func mayCarrySecrets(_ parts: URLParts) -> Bool {
-        if parts.scheme == "https" || parts.host == "localhost" || parts.host == "[::1]" { return true }
-        let numbers = parts.host.split(separator: ".", omittingEmptySubsequences: false)
-        return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
     }
 
     private static func problem(_ address: String, _ what: String) -> InfrastructureError {

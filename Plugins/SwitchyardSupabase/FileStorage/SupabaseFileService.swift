@@ -1,4 +1,5 @@
 import Foundation
+import ProviderWire
 import Switchyard
 import SwitchyardBytes
 import SwitchyardWire
@@ -24,7 +25,7 @@ struct SupabaseFileService: Sendable {
 
     func call(_ request: HTTPRequest, isSession: Bool = false) async throws(FileStorageError) -> HTTPResponse {
         try await authorized(request, isSession: isSession) { request throws(TransportError) in
-            try await transport.send(request, within: Self.callDeadline)
+            try await transport.send(request, within: Self.callDeadline, clock: clock)
         }
     }
 
@@ -32,7 +33,7 @@ struct SupabaseFileService: Sendable {
     var persistently: PatientCaller { PatientCaller(clock: clock) }
 
     /// Sends with the token of the moment, and once more with a new one when that is refused.
-    func authorized<Answer: SupabaseAnswer>(
+    func authorized<Answer: HTTPAnswer>(
         _ request: HTTPRequest, isSession: Bool = false,
         _ send: (HTTPRequest) async throws(TransportError) -> Answer
     ) async throws(FileStorageError) -> Answer {
@@ -43,7 +44,7 @@ struct SupabaseFileService: Sendable {
             do throws(TransportError) {
                 answer = try await send(complete)
             } catch {
-                throw .onTheWay(error)
+                throw FileStorageError(error)
             }
             if answer.head.isSuccess { return answer }
             let response = await answer.whole()
@@ -67,7 +68,7 @@ struct SupabaseFileService: Sendable {
         }
         // Uploads may be sent elsewhere by the server; keys and tokens are not.
         guard target.origin == home.origin else { return (request, nil) }
-        guard SupabaseProject.mayCarrySecrets(home) else {
+        guard home.mayCarrySecrets else {
             throw FileStorageError(
                 .unauthenticated, "The address is plain HTTP to another machine; keys are not sent there.",
                 isRetryable: false)
@@ -107,22 +108,5 @@ struct SupabaseFileService: Sendable {
         var request = HTTPRequest(.post, url, headers: headers, body: body.bytes())
         request.headers["Content-Type"] = "application/json"
         return request
-    }
-}
-
-/// An answer with a body that is there, or that comes.
-protocol SupabaseAnswer: Sendable {
-    var head: HTTPResponseHead { get }
-    /// The whole, as far as it is of interest for a failure.
-    func whole() async -> HTTPResponse
-}
-
-extension HTTPResponse: SupabaseAnswer {
-    func whole() async -> HTTPResponse { self }
-}
-
-extension HTTPStream: SupabaseAnswer {
-    func whole() async -> HTTPResponse {
-        HTTPResponse(head: head, body: (try? await body.collect(upTo: 64 * 1024)) ?? [])
     }
 }

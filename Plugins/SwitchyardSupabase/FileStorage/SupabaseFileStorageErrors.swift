@@ -33,7 +33,7 @@ struct SupabaseFileFailure: Error, CustomStringConvertible {
     }
 }
 
-/// The one table from the failures of Supabase's storage, and from what can happen on the way, to our codes.
+/// The one table from the failures of Supabase's storage to our codes.
 extension FileStorageError {
     init(supabase response: HTTPResponse, isSession: Bool = false, now: Timestamp) {
         let failure = SupabaseFileFailure(response)
@@ -103,23 +103,6 @@ extension FileStorageError {
                 "The server answered with status \(failure.status)."
             )
         }
-    }
-
-    static func onTheWay(_ error: TransportError) -> FileStorageError {
-        let (code, isRetryable): (Code, Bool) =
-            switch error.code {
-            case .cancelled: (.cancelled, false)
-            case .deadlineExceeded, .connectDeadlineExceeded, .stalled: (.deadlineExceeded, true)
-            case .shutDown: (.shutDown, false)
-            case .bodyTooLarge, .headTooLarge: (.tooLarge, false)
-            case .invalidRequest: (.invalidArgument, false)
-            case .requestBodyFailed, .fileFailed: (.localFile, false)
-            case .untrustedPeer, .libraryUnavailable, .unsupported, .redirectRefused, .tooManyRedirects:
-                (.unavailable, false)
-            default: (.unavailable, true)
-            }
-        return FileStorageError(
-            code, "The server could not be asked: \(error.message).", isRetryable: isRetryable, underlying: error)
     }
 
     static let unreadable = FileStorageError(.unavailable, "The server's answer could not be read.")

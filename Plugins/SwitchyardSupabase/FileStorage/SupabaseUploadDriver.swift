@@ -1,4 +1,5 @@
 import Foundation
+import ProviderWire
 import Switchyard
 import SwitchyardBytes
 import SwitchyardWire
@@ -136,40 +137,5 @@ final class SupabaseUploadDriver: UploadDriver {
     func abandon(_ session: UploadSession) async {
         _ = try? await service.call(
             HTTPRequest(.delete, session.address, headers: headers), isSession: true)
-    }
-}
-
-/// The call that downloads are made of.
-struct SupabaseDownloadDriver: DownloadDriver {
-    let service: SupabaseFileService
-
-    func open(_ path: FilePath, _ request: DownloadRequest) async throws(FileStorageError) -> DownloadAnswer {
-        // This spelling shows a session that ran out; others answer as if nobody were signed in.
-        var call = HTTPRequest(.get, service.address("object/authenticated", of: path))
-        call.decompresses = false
-        call.httpVersion = .http1
-        if let range = request.rangeHeader { call.headers["Range"] = range }
-        let transport = service.transport
-        let stream = try await service.authorized(call) { call throws(TransportError) in
-            try await transport.stream(call)
-        }
-        return DownloadAnswer(try DownloadHead(supabase: stream.head), Body(stream.body))
-    }
-
-    private final class Body: DownloadBody {
-        private let body: HTTPBody
-
-        init(_ body: HTTPBody) { self.body = body }
-
-        func next() async throws(FileStorageError) -> [UInt8]? {
-            var iterator = body.makeAsyncIterator()
-            do throws(TransportError) {
-                return try await iterator.next()
-            } catch {
-                throw .onTheWay(error)
-            }
-        }
-
-        func cancel() { body.cancel() }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import ProviderWire
 public import Switchyard
 import SwitchyardBytes
 import SwitchyardWire
@@ -31,7 +32,8 @@ public final class SupabaseFunctions: Sendable {
         clock = surroundings.context.clock
         now = surroundings.context.now
         database = PostgRESTService(
-            project: surroundings.project, tokens: surroundings.tokens, transport: surroundings.transport)
+            project: surroundings.project, tokens: surroundings.tokens, transport: surroundings.transport,
+            clock: surroundings.context.clock)
     }
 
     // MARK: At the edge
@@ -39,19 +41,20 @@ public final class SupabaseFunctions: Sendable {
     /// - Throws: `.function` with the function's own answer where its status is no success, `.relay` where the platform could
     ///   not run it. Calls that may be repeated are, after the latter.
     public func call(_ call: SupabaseFunctionCall) async throws(SupabaseFunctionError) -> SupabaseFunctionAnswer {
+        let (transport, clock) = (transport, clock)
         let deadline = call.deadline
         let response = try await repeated(call) { request throws(TransportError) in
             var request = request
             request.maximumBodySize = Self.limit
             request.idleLimit = deadline
-            return try await transport.send(request, within: deadline)
+            return try await transport.send(request, within: deadline, clock: clock)
         }
         return SupabaseFunctionAnswer(response.head, body: response.body)
     }
 
     /// The answer piece by piece, as the function sends it. The status is known when this returns; the deadline is for that.
     public func stream(_ call: SupabaseFunctionCall) async throws(SupabaseFunctionError) -> SupabaseFunctionStream {
-        let transport = transport
+        let (transport, clock) = (transport, clock)
         let deadline = call.deadline
         return SupabaseFunctionStream(
             try await repeated(call) { request throws(TransportError) in
@@ -59,13 +62,13 @@ public final class SupabaseFunctions: Sendable {
                 // Streams may be quiet for long.
                 request.idleLimit = nil
                 let complete = request
-                return try await withDeadline(deadline, isIdempotent: request.isIdempotent) {
+                return try await withDeadline(deadline, clock: clock, isIdempotent: request.isIdempotent) {
                     () throws(TransportError) in try await transport.stream(complete)
                 }
             })
     }
 
-    private func repeated<Answer: SupabaseAnswer>(
+    private func repeated<Answer: HTTPAnswer>(
         _ call: SupabaseFunctionCall, _ send: (HTTPRequest) async throws(TransportError) -> Answer
     ) async throws(SupabaseFunctionError) -> Answer {
         var pause = Duration.milliseconds(200)
@@ -91,7 +94,7 @@ public final class SupabaseFunctions: Sendable {
     }
 
     /// With the token of the moment, and once more with a new one when the platform, not the function, refuses it.
-    private func authorized<Answer: SupabaseAnswer>(
+    private func authorized<Answer: HTTPAnswer>(
         _ call: SupabaseFunctionCall, _ send: (HTTPRequest) async throws(TransportError) -> Answer
     ) async throws(SupabaseFunctionError) -> Answer {
         var request = try call.request(to: address)
@@ -132,7 +135,7 @@ public final class SupabaseFunctions: Sendable {
     ) async throws(StorageError) -> Result {
         let answer = try await answer(of: name, arguments, schema, isIdempotent)
         do {
-            return try JSONBytesDecoder().decode(type, from: answer.bytes())
+            return try JSONBytesDecoder().decode(type, from: answer.isEmpty ? Array("null".utf8) : answer)
         } catch {
             throw StorageError(
                 .codingFailed, "The function's answer is not of the form that was expected.", underlying: error)
@@ -149,7 +152,7 @@ public final class SupabaseFunctions: Sendable {
 
     private func answer(
         of name: String, _ arguments: some Encodable, _ schema: String?, _ isIdempotent: Bool
-    ) async throws(StorageError) -> JSON {
+    ) async throws(StorageError) -> [UInt8] {
         let object: JSONObject?
         do {
             object = try JSON(parsing: JSONBytesEncoder().encode(arguments)).object
@@ -159,6 +162,6 @@ public final class SupabaseFunctions: Sendable {
         guard let object else {
             throw StorageError(.invalidArgument, "A function of the database takes its arguments by their names.")
         }
-        return try await database.send(PercentCoding.encode(name), object, isIdempotent: isIdempotent, in: schema)
+        return try await database.answer(PercentCoding.encode(name), object, isIdempotent: isIdempotent, in: schema)
     }
 }

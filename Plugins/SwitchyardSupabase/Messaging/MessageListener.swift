@@ -4,12 +4,8 @@ import Synchronization
 
 /// Reads one channel and hands its messages to the hub, until it is let go or the server says that the channel can never be.
 final class MessageListener: Sendable {
-    private enum State {
-        case waiting([Int: CheckedContinuation<Result<Void, MessagingError>, Never>])
-        case over(Result<Void, MessagingError>)
-    }
-
-    private let state = Mutex((State.waiting([:]), lastID: 0))
+    /// How the channel was joined for the first time, or why it was not.
+    private let outcome = Promise<Result<Void, MessagingError>>()
     private let channel: RealtimeChannel
     private let task = Mutex<Task<Void, Never>?>(nil)
 
@@ -24,7 +20,7 @@ final class MessageListener: Sendable {
                 while let event = try await channel.next() {
                     switch event {
                     // What the database sends may come a little later; what servers send comes now.
-                    case .joined, .confirmed: self?.resolve(.success(()))
+                    case .joined, .confirmed: self?.outcome.resolve(.success(()))
                     case .broadcast(let broadcast):
                         guard broadcast.event == MessageChannel.event, case .json(let json) = broadcast.content,
                             let message = RemoteMessage(supabase: json, fallbackID: broadcast.id, topic: topic)
@@ -33,9 +29,9 @@ final class MessageListener: Sendable {
                     case .unconfirmed, .interrupted, .overflowed, .change: break
                     }
                 }
-                self?.resolve(.failure(MessagingError(.shutDown, "The client was shut down.")))
+                self?.outcome.resolve(.failure(MessagingError(.shutDown, "The client was shut down.")))
             } catch {
-                self?.resolve(.failure(MessagingError(error)))
+                self?.outcome.resolve(.failure(MessagingError(error)))
                 await ended()
             }
         }
@@ -48,49 +44,12 @@ final class MessageListener: Sendable {
     func leave() {
         channel.leave()
         task.withLock { $0 }?.cancel()
-        resolve(.failure(MessagingError(.cancelled, "The channel was left.")))
+        outcome.resolve(.failure(MessagingError(.cancelled, "The channel was left.")))
     }
 
     /// Waits until the channel is joined for the first time.
     func joined() async throws(MessagingError) {
-        let id = state.withLock { state in
-            state.lastID += 1
-            return state.lastID
-        }
-        try await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isCancelled = Task.isCancelled
-                let result = state.withLock { state -> Result<Void, MessagingError>? in
-                    switch state.0 {
-                    case .over(let result): return result
-                    case .waiting(var waiters):
-                        if isCancelled { return .failure(Self.cancelled) }
-                        waiters[id] = continuation
-                        state.0 = .waiting(waiters)
-                        return nil
-                    }
-                }
-                if let result { continuation.resume(returning: result) }
-            }
-        } onCancel: {
-            let waiter = state.withLock { state -> CheckedContinuation<Result<Void, MessagingError>, Never>? in
-                guard case .waiting(var waiters) = state.0 else { return nil }
-                defer { state.0 = .waiting(waiters) }
-                return waiters.removeValue(forKey: id)
-            }
-            waiter?.resume(returning: .failure(Self.cancelled))
-        }.get()
-    }
-
-    private static let cancelled = MessagingError(.cancelled, "The call was cancelled.")
-
-    /// Only the first outcome counts.
-    private func resolve(_ result: Result<Void, MessagingError>) {
-        let waiters = state.withLock { state -> [CheckedContinuation<Result<Void, MessagingError>, Never>] in
-            guard case .waiting(let waiters) = state.0 else { return [] }
-            state.0 = .over(result)
-            return Array(waiters.values)
-        }
-        for waiter in waiters { waiter.resume(returning: result) }
+        guard let result = await outcome.value else { throw MessagingError(.cancelled, "The call was cancelled.") }
+        try result.get()
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import ProviderWire
 public import Switchyard
 import SwitchyardBytes
 package import SwitchyardWire
@@ -24,7 +25,7 @@ public final class SupabaseMessageSender: Sendable {
 
     /// - Throws: `.invalidConfiguration` without a service key: whoever is signed in may listen, but not send.
     public convenience init(_ configuration: SupabaseConfiguration) throws(InfrastructureError) {
-        try self.init(configuration, transport: SupabaseTransport.make())
+        try self.init(configuration, transport: PlatformTransport.make())
     }
 
     package init(

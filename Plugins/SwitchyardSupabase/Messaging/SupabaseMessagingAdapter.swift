@@ -35,7 +35,7 @@ public final class SupabaseMessagingAdapter: MessagingClient {
         realtime = surroundings.session.realtime(for: .messages)
         let service = PostgRESTService(
             project: surroundings.project, tokens: surroundings.tokens, transport: transport,
-            gate: SchemaGate(needed: 4))
+            clock: surroundings.context.clock, gate: SchemaGate(needed: 4))
         let folder = try surroundings.folder("messaging")
         registrar = SupabaseRegistrar(
             service, realtime.socket, file: folder?.appendingPathComponent("installation.json", isDirectory: false),

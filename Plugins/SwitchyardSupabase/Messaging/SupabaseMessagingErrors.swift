@@ -63,18 +63,4 @@ extension MessagingError {
             code, message,
             retryAfter: response.headers["Retry-After"].flatMap { RetryAfter.delay($0, now: now.seconds) })
     }
-
-    init(_ error: TransportError) {
-        let code: Code =
-            switch error.code {
-            case .cancelled: .cancelled
-            case .shutDown: .shutDown
-            case .deadlineExceeded, .connectDeadlineExceeded, .stalled: .deadlineExceeded
-            case .invalidRequest: .invalidArgument
-            default: .unavailable
-            }
-        self.init(
-            code, "The server could not be asked: \(error.message).", isRetryable: error.isRetryable,
-            underlying: error)
-    }
 }

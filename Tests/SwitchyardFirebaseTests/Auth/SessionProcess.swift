@@ -37,7 +37,7 @@ struct SessionProcess: Codable, Sendable {
 
     func reports(of kind: String) -> [[String]] { reports.filter { $0.first == kind } }
 
-    func client(transport: any Transport = FirebaseTransport.make()) throws -> FirebaseAuthAdapter {
+    func client(transport: any Transport = CurlTransport()) throws -> FirebaseAuthAdapter {
         let configuration = FirebaseConfiguration(
             project: project, apiKey: "any", emulators: .init(auth: host), usesEmulatorVariables: false)
         let ahead = ahead

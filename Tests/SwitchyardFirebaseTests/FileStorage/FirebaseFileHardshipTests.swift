@@ -157,15 +157,3 @@ import Testing
         await site.stop()
     }
 }
-
-/// A clock on which pauses are always over, as if it had been moved on.
-final class ImpatientClock: Clock {
-    typealias Instant = ContinuousClock.Instant
-    var now: Instant { ContinuousClock.now }
-    var minimumResolution: Duration { .nanoseconds(1) }
-    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-        try Task.checkCancellation()
-        // No pause between attempts is as long here: it is the deadline of a call, which must not be over at once.
-        if deadline - now > .seconds(45) { try await ContinuousClock().sleep(until: deadline) }
-    }
-}

@@ -2,6 +2,7 @@ import Foundation
 import Switchyard
 import SwitchyardEmulator
 import SwitchyardTestSupport
+import SwitchyardWire
 import Testing
 
 @testable import SwitchyardFirebase
@@ -69,6 +70,6 @@ final class FirebaseProcess {
             project: Self.project, apiKey: "test", writeLedger: "ledger",
             emulators: FirebaseConfiguration.Emulators(firestore: "127.0.0.1:\(port)"), usesEmulatorVariables: false)
         return try await FirebaseStorageAdapter(
-            FirebaseModule(configuration, environment: [:]) { FirebaseTransport.make() }.surroundings(.init()))
+            FirebaseModule(configuration, environment: [:]) { CurlTransport() }.surroundings(.init()))
     }
 }

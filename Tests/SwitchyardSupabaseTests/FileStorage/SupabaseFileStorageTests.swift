@@ -1,6 +1,7 @@
 import Foundation
 import Switchyard
 import SwitchyardBytes
+import SwitchyardTestSupport
 import SwitchyardWire
 import Testing
 
@@ -10,15 +11,6 @@ import Testing
 @Suite struct SupabaseFileStorageTests {
     private static let root = "https://demo.supabase.co/storage/v1"
     private static let session = "https://demo.supabase.co/storage/v1/upload/resumable/abc"
-
-    /// Time that is always over.
-    private struct ImpatientClock: Clock {
-        var now: ContinuousClock.Instant { ContinuousClock.now }
-        var minimumResolution: Duration { .nanoseconds(1) }
-        func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
-            try Task.checkCancellation()
-        }
-    }
 
     private func client(
         _ exchanges: [ScriptedExchange], address: String = root, isPublic: Bool = false,

@@ -12,15 +12,6 @@ import Testing
     private static let root = "https://demo.supabase.co/functions/v1"
     private static let token = ForeignAuthClient.token(["sub": "alice", "role": "authenticated"])
 
-    /// Time that is always over.
-    private struct ImpatientClock: Clock {
-        var now: ContinuousClock.Instant { ContinuousClock.now }
-        var minimumResolution: Duration { .nanoseconds(1) }
-        func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
-            try Task.checkCancellation()
-        }
-    }
-
     private func functions(
         _ script: [ScriptedExchange], auth: (any AuthClient)? = nil
     ) throws -> (ScriptedTransport, SupabaseFunctions) {

@@ -3,7 +3,6 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardTestSupport
 import SwitchyardWire
-import Synchronization
 import Testing
 
 @testable import SwitchyardSupabase
@@ -138,19 +137,5 @@ import Testing
             }
             let _: Int? = try? await functions.callDatabase("f")
         }
-    }
-}
-
-/// Time that jumps to whatever is waited for.
-final class JumpingClock: Clock {
-    private let ahead = Mutex(Swift.Duration.zero)
-    var now: ContinuousClock.Instant { ContinuousClock.now.advanced(by: ahead.withLock { $0 }) }
-    let minimumResolution = Swift.Duration.nanoseconds(1)
-
-    func sleep(until deadline: ContinuousClock.Instant, tolerance: Swift.Duration?) async throws {
-        try Task.checkCancellation()
-        let rest = now.duration(to: deadline)
-        ahead.withLock { $0 += max(rest, .zero) }
-        await Task.yield()
     }
 }

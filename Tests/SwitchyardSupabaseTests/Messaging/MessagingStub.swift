@@ -51,7 +51,7 @@ final class MessagingStub: Sendable {
 
     func client(as user: String = "alice", folder: URL? = nil) throws -> SupabaseMessagingAdapter {
         let auth = ForeignAuthClient.signedIn(user)
-        let module = SupabaseModule(configuration, transport: { SupabaseTransport.make() })
+        let module = SupabaseModule(configuration, transport: { CurlTransport() })
         return try SupabaseMessagingAdapter(module.surroundings(ModuleContext(auth: auth, stateFolder: folder)))
     }
 

@@ -133,7 +133,7 @@ import Testing
 
     @Test func `A channel that policies deny is refused, and not waited for`() async throws {
         try await withStub { stub in
-            let transport = SupabaseTransport.make()
+            let transport = CurlTransport()
             let socket = RealtimeSocket(
                 stub.address, tokens: SupabaseTokens(key: "key", auth: nil), transport: transport)
             let channel = try socket.join(

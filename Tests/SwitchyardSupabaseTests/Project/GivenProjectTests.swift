@@ -39,7 +39,7 @@ struct GivenProject: Sendable {
                 ]).bytes())
             request.headers = ["Content-Type": "application/json", "apikey": key.reveal()]
             request.headers["Authorization"] = "Bearer \(key.reveal())"
-            let transport = SupabaseTransport.make()
+            let transport = CurlTransport()
             _ = try await transport.send(request)
             await transport.shutDown()
         } else {

@@ -11,7 +11,7 @@ struct SharedSocketTests {
     private func withStub(_ body: (MessagingStub, SupabaseModule) async throws -> Void) async throws {
         let stub = try MessagingStub()
         do {
-            try await body(stub, SupabaseModule(stub.configuration, transport: { SupabaseTransport.make() }))
+            try await body(stub, SupabaseModule(stub.configuration, transport: { CurlTransport() }))
         } catch {
             await stub.stop()
             throw error

@@ -3,6 +3,7 @@ import Switchyard
 import SwitchyardEmulator
 import SwitchyardSync
 import SwitchyardTestSupport
+import SwitchyardWire
 import Testing
 
 @testable import SwitchyardSupabase
@@ -37,7 +38,7 @@ struct InstallTests {
                 service: PostgRESTService(
                     project: try SupabaseProject(supabase.server.url),
                     tokens: SupabaseTokens(key: Secret(supabase.accessToken(for: "tester")), auth: nil),
-                    transport: SupabaseTransport.make(), gate: SchemaGate(needed: needed))))
+                    transport: CurlTransport(), gate: SchemaGate(needed: needed))))
     }
 
     private func problem(_ storage: any StorageClient) async -> SupabaseSchemaProblem? {

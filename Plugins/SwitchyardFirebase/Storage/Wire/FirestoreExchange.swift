@@ -1,4 +1,5 @@
 import FirestoreFormat
+import ProviderWire
 import Switchyard
 import SwitchyardBytes
 import SwitchyardSync

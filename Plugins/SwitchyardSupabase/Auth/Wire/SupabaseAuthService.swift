@@ -51,6 +51,6 @@ struct SupabaseAuthService: Sendable {
 
     /// Whether secrets may travel to the address.
     private var isSafe: Bool {
-        (try? URLParts(validating: address)).map(SupabaseProject.mayCarrySecrets) ?? false
+        (try? URLParts(validating: address))?.mayCarrySecrets ?? false
     }
 }

@@ -78,18 +78,4 @@ extension StorageError {
         default: return (.unknown, false)
         }
     }
-
-    init(_ error: TransportError) {
-        let code: Code =
-            switch error.code {
-            case .cancelled: .cancelled
-            case .deadlineExceeded, .connectDeadlineExceeded, .stalled: .deadlineExceeded
-            case .shutDown: .shutDown
-            case .bodyTooLarge, .headTooLarge: .resourceExhausted
-            case .invalidRequest: .invalidArgument
-            default: .unavailable
-            }
-        self.init(
-            code, error.message, isRetryable: code == .unavailable || code == .deadlineExceeded, underlying: error)
-    }
 }

@@ -1,3 +1,4 @@
+import ProviderWire
 import Switchyard
 import SwitchyardBytes
 import SwitchyardSync
@@ -9,6 +10,8 @@ struct PostgRESTService: Sendable {
     /// Whose token goes along.
     let tokens: SupabaseTokens
     let transport: any Transport
+    /// By which deadlines pass.
+    var clock: any Clock<Duration> = ContinuousClock()
     /// What functions must be there before any is called; `nil` to call without asking.
     var gate: SchemaGate?
 
@@ -41,6 +44,20 @@ struct PostgRESTService: Sendable {
         _ function: String, _ arguments: JSONObject, isIdempotent: Bool, in schema: String? = nil,
         for batch: OutgoingBatch? = nil
     ) async throws(StorageError) -> JSON {
+        let body = try await answer(function, arguments, isIdempotent: isIdempotent, in: schema, for: batch)
+        if body.isEmpty { return .null }
+        do throws(JSONError) {
+            return try JSON(parsing: body)
+        } catch {
+            throw StorageError(.unavailable, "The server's answer was cut short.", underlying: error)
+        }
+    }
+
+    /// The same, for whoever reads the answer in another way.
+    func answer(
+        _ function: String, _ arguments: JSONObject, isIdempotent: Bool, in schema: String? = nil,
+        for batch: OutgoingBatch? = nil
+    ) async throws(StorageError) -> [UInt8] {
         var isRefused = false
         while true {
             var request = HTTPRequest(
@@ -53,7 +70,7 @@ struct PostgRESTService: Sendable {
             request.maximumBodySize = Self.maximumAnswer
             request.idleLimit = Self.idleLimit
             let response = try await send(request)
-            if response.isSuccess { return try parse(response.body) }
+            if response.isSuccess { return response.body }
             let failure = PostgRESTFailure(status: response.status, body: response.body)
             guard failure.isAboutToken, tokens.canRefresh, !isRefused else {
                 throw StorageError(failure, asked: proof, issuer: tokens.issuer)
@@ -85,18 +102,9 @@ struct PostgRESTService: Sendable {
 
     private func send(_ request: HTTPRequest) async throws(StorageError) -> HTTPResponse {
         do throws(TransportError) {
-            return try await transport.send(request, within: Self.deadline)
+            return try await transport.send(request, within: Self.deadline, clock: clock)
         } catch {
             throw StorageError(error)
-        }
-    }
-
-    private func parse(_ body: [UInt8]) throws(StorageError) -> JSON {
-        if body.isEmpty { return .null }
-        do throws(JSONError) {
-            return try JSON(parsing: body)
-        } catch {
-            throw StorageError(.unavailable, "The server's answer was cut short.", underlying: error)
         }
     }
 }

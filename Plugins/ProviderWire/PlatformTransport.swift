@@ -1,12 +1,12 @@
-import SwitchyardWire
+package import SwitchyardWire
 
 #if !os(Linux)
     import SwitchyardURLSession
 #endif
 
-enum FirebaseTransport {
+package enum PlatformTransport {
     /// What the platform moves bytes with.
-    static func make() -> any Transport {
+    package static func make() -> any Transport {
         #if os(Linux)
             CurlTransport()
         #else

@@ -1,0 +1,18 @@
+import ProviderWire
+import Switchyard
+import SwitchyardWire
+
+/// The call that downloads are made of.
+struct SupabaseDownloadDriver: DownloadDriver {
+    let service: SupabaseFileService
+
+    func open(_ path: FilePath, _ request: DownloadRequest) async throws(FileStorageError) -> DownloadAnswer {
+        // This spelling shows a session that ran out; others answer as if nobody were signed in.
+        let call = HTTPRequest(download: service.address("object/authenticated", of: path), request)
+        let transport = service.transport
+        let stream = try await service.authorized(call) { call throws(TransportError) in
+            try await transport.stream(call)
+        }
+        return DownloadAnswer(try DownloadHead(supabase: stream.head), HTTPDownloadBody(stream.body))
+    }
+}
