@@ -1,0 +1,162 @@
+import SwitchyardBytes
+import Testing
+
+@testable import SwitchyardSupabase
+
+/// Channels are joined, refused, left and joined again: without a network and without a clock.
+struct RealtimeJoiningTests: RealtimeMachineSuite {
+    @Test func `The first channel opens the socket, and is joined with the token once it is open`() {
+        var machine = machine()
+        #expect(machine.handle(.join(Self.room, Self.plain)).contains(.connect(polls: false)))
+        #expect(machine.handle(.token("t1")).isEmpty)
+        let messages = sent(machine.handle(.opened(polls: false)))
+        #expect(messages.map(\.event) == ["phx_join"])
+        #expect(messages[0].joinRef == messages[0].ref)
+        #expect(messages[0].payload["access_token"] == "t1")
+        #expect(messages[0].payload["config"]?["private"] == false)
+    }
+
+    @Test func `A channel without changes is confirmed by the reply`() {
+        var machine = machine()
+        _ = machine.handle(.join(Self.room, Self.plain))
+        _ = machine.handle(.opened(polls: false))
+        #expect(events(machine.handle(reply("1"))) == [.joined, .confirmed])
+    }
+
+    @Test func `A channel with changes is confirmed by the system and not by the reply`() {
+        var machine = machine()
+        _ = machine.handle(.join(Self.room, Self.watching))
+        _ = machine.handle(.opened(polls: false))
+        let answer: JSON = ["postgres_changes": [["id": 5, "event": "*", "schema": "public", "table": "todos"]]]
+        let actions = machine.handle(reply("1", ok: answer))
+        #expect(events(actions) == [.joined])
+        #expect(pause(actions, .confirmation(Self.room)) == Machine.confirmationDeadline)
+        #expect(events(machine.handle(told("system", Self.subscribed))) == [.confirmed])
+        // The server repeats it whenever it has subscribed anew: something may be missing.
+        #expect(events(machine.handle(told("system", Self.subscribed))) == [.confirmed])
+    }
+
+    @Test func `A channel for the database's broadcasts waits for the replication`() {
+        var machine = joined(RealtimeConfiguration(isPrivate: true, awaitsDatabase: true))
+        #expect(events(machine.handle(told("system", ["status": "ok", "message": "Something else"]))).isEmpty)
+        let ready: JSON = ["extension": "system", "status": "ok", "message": "Replication connection established"]
+        #expect(events(machine.handle(told("system", ready))) == [.confirmed])
+    }
+
+    @Test func `A confirmation that does not come is told once`() {
+        var machine = joined(Self.watching)
+        #expect(events(machine.handle(.timer(.confirmation(Self.room)))) == [.unconfirmed])
+        #expect(events(machine.handle(told("system", Self.subscribed))) == [.confirmed])
+        #expect(machine.handle(.timer(.confirmation(Self.room))).isEmpty)
+    }
+
+    @Test func `Bindings that the server understood otherwise end the channel`() {
+        for answer: JSON in [
+            [:], ["postgres_changes": []],
+            ["postgres_changes": [["id": 1, "event": "*", "schema": "public", "table": "others"]]],
+        ] {
+            var machine = machine()
+            _ = machine.handle(.join(Self.room, Self.watching))
+            _ = machine.handle(.opened(polls: false))
+            let actions = machine.handle(reply("1", ok: answer))
+            #expect(end(actions) == .refused)
+            #expect(sent(actions).map(\.event) == ["phx_leave"])
+        }
+    }
+
+    @Test func `Joins wait for each other in groups`() {
+        var machine = machine()
+        for number in 0..<20 { _ = machine.handle(.join("realtime:\(number)", Self.plain)) }
+        #expect(sent(machine.handle(.opened(polls: false))).count == Machine.joinsAtOnce)
+        let next = sent(machine.handle(reply("1", "realtime:0")))
+        #expect(next.map(\.topic) == ["realtime:8"])
+    }
+
+    @Test func `A join that is not answered is given up and tried again`() {
+        var machine = machine()
+        _ = machine.handle(.join(Self.room, Self.plain))
+        _ = machine.handle(.opened(polls: false))
+        let actions = machine.handle(.timer(.join(Self.room)))
+        #expect(sent(actions).map(\.event) == ["phx_leave"])
+        #expect(pause(actions, .rejoin(Self.room)) == .seconds(1))
+        #expect(sent(machine.handle(.timer(.rejoin(Self.room)))).map(\.event) == ["phx_join"])
+        // The late answer to the first join is about nobody.
+        #expect(machine.handle(reply("1")).isEmpty)
+    }
+
+    @Test(arguments: [
+        ("Unauthorized: x", RealtimeFailure.Kind.unauthorized), ("PrivateOnly: x", .refused),
+        ("ChannelRateLimitReached: x", .tooManyChannels),
+    ])
+    func `What can never be ends the channel`(_ reason: String, _ kind: RealtimeFailure.Kind) {
+        var machine = machine()
+        _ = machine.handle(.join(Self.room, Self.plain))
+        _ = machine.handle(.opened(polls: false))
+        #expect(end(machine.handle(refusal("1", reason))) == kind)
+        #expect(machine.channels.isEmpty)
+    }
+
+    @Test func `A refused join is tried again after pauses that grow`() {
+        var machine = machine()
+        _ = machine.handle(.join(Self.room, Self.plain))
+        _ = machine.handle(.opened(polls: false))
+        var pauses: [Duration] = []
+        for attempt in 1...7 {
+            let actions = machine.handle(refusal("\(attempt)", "InitializingProjectConnection: x"))
+            pauses.append(pause(actions, .rejoin(Self.room)) ?? .zero)
+            _ = machine.handle(.timer(.rejoin(Self.room)))
+        }
+        #expect(pauses == [1, 2, 4, 8, 16, 30, 30].map { .seconds($0) })
+    }
+
+    @Test func `Half of every pause is left to chance`() {
+        var early = Machine(jitter: { 0 })
+        _ = early.handle(.join(Self.room, Self.plain))
+        _ = early.handle(.opened(polls: false))
+        #expect(pause(early.handle(refusal("1", "x")), .rejoin(Self.room)) == .milliseconds(500))
+    }
+
+    @Test func `Failures are forgotten only after a heartbeat or two`() {
+        var machine = machine()
+        _ = machine.handle(.join(Self.room, Self.plain))
+        _ = machine.handle(.opened(polls: false))
+        func fail(_ ref: String) -> Duration? {
+            _ = machine.handle(reply(ref))
+            let actions = machine.handle(
+                .received(
+                    RealtimeMessage(
+                        joinRef: ref, topic: Self.room, event: "system",
+                        payload: ["extension": "system", "status": "error", "message": "Too many messages per second"]))
+            )
+            _ = machine.handle(.timer(.rejoin(Self.room)))
+            return pause(actions, .rejoin(Self.room))
+        }
+        #expect(fail("1") == .seconds(20))
+        #expect(fail("2") == .seconds(40))
+        _ = machine.handle(reply("3"))
+        for ref in ["4", "5"] {
+            _ = machine.handle(.timer(.heartbeat))
+            _ = machine.handle(reply(ref, "phoenix"))
+        }
+        let actions = machine.handle(told("phx_error", joinRef: "3"))
+        #expect(pause(actions, .rejoin(Self.room)) == .seconds(1))
+    }
+
+    @Test func `Leaving tells the server, and what comes then is not delivered`() {
+        var machine = joined()
+        let actions = machine.handle(.leave(Self.room))
+        #expect(sent(actions).map(\.event) == ["phx_leave"])
+        #expect(sent(actions).map(\.joinRef) == ["1"])
+        #expect(end(actions) == .closed)
+        #expect(machine.handle(told("phx_close")).isEmpty)
+    }
+
+    @Test func `A topic that is joined again at once is another incarnation`() {
+        var machine = joined()
+        _ = machine.handle(.leave(Self.room))
+        let join = sent(machine.handle(.join(Self.room, Self.plain)))
+        #expect(join.map(\.event) == ["phx_join"])
+        #expect(machine.handle(told("phx_close")).isEmpty)
+        #expect(events(machine.handle(reply(join[0].ref ?? ""))) == [.joined, .confirmed])
+    }
+}
