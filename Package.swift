@@ -47,7 +47,7 @@ let package = Package(
         .target(
             name: "ProviderWire",
             dependencies: [
-                "Switchyard", "SwitchyardWire",
+                "Switchyard", "SwitchyardBytes", "SwitchyardWire",
                 .target(name: "SwitchyardURLSession", condition: .when(platforms: apple)),
             ],
             path: "Plugins/ProviderWire"),

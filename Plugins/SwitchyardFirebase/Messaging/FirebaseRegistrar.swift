@@ -1,11 +1,12 @@
 import Foundation
+import ProviderWire
 import Switchyard
 import SwitchyardBytes
 
 /// Keeps this installation registered: one step after the other, whoever asks.
 actor FirebaseRegistrar {
     private let service: FirebaseMessagingService
-    private let file: URL?
+    private let file: StateFile
     private let hub: MessagingHub
     private let flight = SingleFlight<MessagingToken, MessagingError>(cancellation: {
         MessagingError(.cancelled, "The call was cancelled.")
@@ -13,11 +14,11 @@ actor FirebaseRegistrar {
     private var state = FirebaseMessagingState()
     private var isRead = false
     /// Changes of the registration wait for each other here.
-    private var turn: Task<Void, Never>?
+    private let turns = Turns()
 
     init(_ service: FirebaseMessagingService, file: URL?, hub: MessagingHub) {
         self.service = service
-        self.file = file
+        self.file = StateFile(file)
         self.hub = hub
     }
 
@@ -45,12 +46,12 @@ actor FirebaseRegistrar {
 
     nonisolated func token() async throws(MessagingError) -> MessagingToken {
         try await flight.run { [self] () async throws(MessagingError) in
-            try await inTurn { [self] () async throws(MessagingError) in try await register() }
+            try await turns.take { [self] () async throws(MessagingError) in try await register() }
         }
     }
 
     func deleteToken() async throws(MessagingError) {
-        try await inTurn { [self] () async throws(MessagingError) in
+        try await turns.take { [self] () async throws(MessagingError) in
             try await removeRegistration()
             guard let installation = await state.installation else { return }
             try await call { service throws(FirebaseMessagingFailure) in try await service.uninstall(installation) }
@@ -59,7 +60,7 @@ actor FirebaseRegistrar {
     }
 
     private func deleteRegistration() async throws(MessagingError) {
-        try await inTurn { [self] () async throws(MessagingError) in try await removeRegistration() }
+        try await turns.take { [self] () async throws(MessagingError) in try await removeRegistration() }
     }
 
     func setSubscribed(_ isSubscribed: Bool, _ topic: MessagingTopic) async throws(MessagingError) {
@@ -210,43 +211,17 @@ actor FirebaseRegistrar {
         do throws(FirebaseMessagingFailure) { try await body(service) } catch { throw MessagingError(error) }
     }
 
-    /// Runs after everything that was asked before: an actor lets others in while it waits.
-    private func inTurn<Answer: Sendable>(
-        _ body: @escaping @Sendable () async throws(MessagingError) -> Answer
-    ) async throws(MessagingError) -> Answer {
-        let before = turn
-        let task = Task { () async -> Result<Answer, MessagingError> in
-            await before?.value
-            do throws(MessagingError) { return .success(try await body()) } catch { return .failure(error) }
-        }
-        turn = Task { _ = await task.value }
-        return try await withTaskCancellationHandler {
-            await task.value
-        } onCancel: {
-            task.cancel()
-        }.get()
-    }
-
     // MARK: What is kept
 
     func read() {
         guard !isRead else { return }
         isRead = true
-        if let file, let data = try? Data(contentsOf: file), let json = try? JSON(parsing: Array(data)),
-            let kept = FirebaseMessagingState(json: json)
-        {
-            state = kept
-        }
+        if let kept = file.read().flatMap(FirebaseMessagingState.init(json:)) { state = kept }
         if let token = state.registration?.token { hub.tell(MessagingToken(Secret(token))) }
     }
 
-    /// What cannot be kept is found out anew after a restart.
     private func change(_ body: (inout FirebaseMessagingState) -> Void) {
         body(&state)
-        guard let file else { return }
-        do {
-            try Data(state.json.bytes()).write(to: file, options: .atomic)
-            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
-        } catch {}
+        file.write(state.json)
     }
 }

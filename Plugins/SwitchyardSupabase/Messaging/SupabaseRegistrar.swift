@@ -1,4 +1,5 @@
 import Foundation
+import ProviderWire
 import Switchyard
 import SwitchyardBytes
 
@@ -6,7 +7,7 @@ import SwitchyardBytes
 actor SupabaseRegistrar {
     private let service: PostgRESTService
     private let socket: RealtimeSocket
-    private let file: URL?
+    private let file: StateFile
     private let hub: MessagingHub
     private let auth: (any AuthClient)?
     private let clock: any Clock<Duration>
@@ -21,7 +22,7 @@ actor SupabaseRegistrar {
     private var isCurrent = false
     private var listeners: [MessageChannel: MessageListener] = [:]
     /// Changes of the registration wait for each other here.
-    private var turn: Task<Void, Never>?
+    private let turns = Turns()
     private var follower: Task<Void, Never>?
 
     /// How long a channel may take to be joined before a call gives up.
@@ -32,7 +33,7 @@ actor SupabaseRegistrar {
     ) {
         self.service = service
         self.socket = socket
-        self.file = file
+        self.file = StateFile(file)
         self.hub = hub
         auth = context.auth
         clock = context.clock
@@ -61,12 +62,12 @@ actor SupabaseRegistrar {
 
     nonisolated func token() async throws(MessagingError) -> MessagingToken {
         try await flight.run { [self] () async throws(MessagingError) in
-            try await inTurn { [self] () async throws(MessagingError) in try await register() }
+            try await turns.take { [self] () async throws(MessagingError) in try await register() }
         }
     }
 
     func deleteToken() async throws(MessagingError) {
-        try await inTurn { [self] () async throws(MessagingError) in try await unregister() }
+        try await turns.take { [self] () async throws(MessagingError) in try await unregister() }
     }
 
     func subscribe(to topic: MessagingTopic) async throws(MessagingError) {
@@ -192,43 +193,17 @@ actor SupabaseRegistrar {
 
     private func leave(_ channel: MessageChannel) { listeners.removeValue(forKey: channel)?.leave() }
 
-    /// Runs after everything that was asked before: an actor lets others in while it waits.
-    private func inTurn<Answer: Sendable>(
-        _ body: @escaping @Sendable () async throws(MessagingError) -> Answer
-    ) async throws(MessagingError) -> Answer {
-        let before = turn
-        let task = Task { () async -> Result<Answer, MessagingError> in
-            await before?.value
-            do throws(MessagingError) { return .success(try await body()) } catch { return .failure(error) }
-        }
-        turn = Task { _ = await task.value }
-        return try await withTaskCancellationHandler {
-            await task.value
-        } onCancel: {
-            task.cancel()
-        }.get()
-    }
-
     // MARK: What is kept
 
     private func read() {
         guard !isRead else { return }
         isRead = true
-        if let file, let data = try? Data(contentsOf: file), let json = try? JSON(parsing: Array(data)),
-            let kept = SupabaseMessagingState(json: json)
-        {
-            state = kept
-        }
+        if let kept = file.read().flatMap(SupabaseMessagingState.init(json:)) { state = kept }
         if let id = state.installation { hub.tell(MessagingToken(Secret(id))) }
     }
 
-    /// What cannot be kept is found out anew after a restart.
     private func change(_ body: (inout SupabaseMessagingState) -> Void) {
         body(&state)
-        guard let file else { return }
-        do {
-            try Data(state.json.bytes()).write(to: file, options: .atomic)
-            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
-        } catch {}
+        file.write(state.json)
     }
 }
