@@ -1,6 +1,7 @@
 import Foundation
 import Switchyard
 import SwitchyardBytes
+import SwitchyardTestSupport
 import SwitchyardWire
 import Testing
 
@@ -52,9 +53,12 @@ import Testing
         .post, root + "?name=f",
         check: { $0.request.headers["X-Goog-Upload-Command"] == "start" ? nil : "it is no start" }, start())
 
-    private func client(_ exchanges: [ScriptedExchange]) throws -> (ScriptedTransport, FirebaseFileStorageAdapter) {
+    /// - Parameter clock: One on which no pause is over at once leaves an upload that is given up its time to say so.
+    private func client(
+        _ exchanges: [ScriptedExchange], clock: any Clock<Duration> = ImpatientClock()
+    ) throws -> (ScriptedTransport, FirebaseFileStorageAdapter) {
         let transport = ScriptedTransport(exchanges)
-        return (transport, try FirebaseFilePitfallTests.client(transport))
+        return (transport, try FirebaseFilePitfallTests.client(transport, clock: clock))
     }
 
     private func failure(_ body: () async throws -> Void) async -> FileStorageError? {
@@ -167,21 +171,23 @@ import Testing
 
     @Test func `A session that is gone is begun anew, once`() async throws {
         let contents = Self.bytes(300_000)
-        let (transport, client) = try client([
-            Self.beginning, Self.on("upload", offset: 0, .text("Not Found", status: 404)),
-            Self.beginning, Self.on("upload", offset: 0, Self.status("cancelled")),
-            Self.on("cancel", .text("Bad Request", status: 400)),
-        ])
+        let (transport, client) = try client(
+            [
+                Self.beginning, Self.on("upload", offset: 0, .text("Not Found", status: 404)),
+                Self.beginning, Self.on("upload", offset: 0, Self.status("cancelled")),
+                Self.on("cancel", .text("Bad Request", status: 400)),
+            ], clock: ContinuousClock())
         let error = await failure { try await client.put(Data(contents), at: "f") }
         #expect(error?.code == .uploadExpired)
         try transport.verify()
     }
 
     @Test func `What rules forbid ends the upload and takes nothing with it`() async throws {
-        let (transport, client) = try client([
-            Self.beginning, Self.on("upload", offset: 0, .status(403, headers: ["X-Goog-Upload-Status": "final"])),
-            Self.on("cancel", Self.status("cancelled")),
-        ])
+        let (transport, client) = try client(
+            [
+                Self.beginning, Self.on("upload", offset: 0, .status(403, headers: ["X-Goog-Upload-Status": "final"])),
+                Self.on("cancel", Self.status("cancelled")),
+            ], clock: ContinuousClock())
         let error = await failure { try await client.put(Data(Self.bytes(300_000)), at: "f") }
         #expect(error?.code == .unauthorized)
         try transport.verify()

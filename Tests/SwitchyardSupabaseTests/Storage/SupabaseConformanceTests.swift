@@ -14,10 +14,14 @@ struct SupabaseSite: Sendable {
     let postgres: PostgresServer
     let supabase: LocalSupabase
 
-    init() async throws {
+    /// - Parameter maximumRows: How many rows the service answers with at most, without a word on the rest.
+    init(maximumRows: Int = LocalSupabaseOptions().maximumRows) async throws {
         postgres = try await PostgresServer()
         try await postgres.query(DocumentSchema.sql)
-        supabase = try await LocalSupabase(postgresPort: UInt16(postgres.port))
+        var options = LocalSupabaseOptions()
+        options.database = .given(port: UInt16(postgres.port))
+        options.maximumRows = maximumRows
+        supabase = try await LocalSupabase(options)
     }
 
     /// One for all checks; each has a namespace of its own there. Its processes end with this one.

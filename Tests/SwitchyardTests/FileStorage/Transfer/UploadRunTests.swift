@@ -201,9 +201,10 @@ struct TransferBench {
         let bench = try TransferBench()
         defer { bench.remove() }
         let file = try bench.file(TransferBench.bytes(100))
-        bench.server.fail("send", .refuse(MemoryFileServer.lost))
+        // The first repetition follows at once, the second after a pause.
+        bench.server.fail("send", .refuse(MemoryFileServer.lost), .refuse(MemoryFileServer.lost))
         let transfer = try bench.upload(.file(file))
-        try await eventually("it waits to try again") { bench.server.calls.count >= 2 }
+        try await eventually("it waits to try again") { bench.clock.sleeperCount == 1 }
         try Data(repeating: 1, count: 99).write(to: file)
         let error = await #expect(throws: FileStorageError.self) {
             try await bench.letTimePass { try await transfer.result() }
