@@ -64,6 +64,7 @@
             func wait(for number: Int) async throws -> ContinuousClock.Instant {
                 for _ in 0..<100_000 {
                     if let time = seen.withLock({ $0[number] }) { return time }
+                    // The time is taken where the event arrives; how finely one looks here is of no account.
                     try await Task.sleep(for: .microseconds(200))
                 }
                 throw BenchFailure("an event did not come")

@@ -232,6 +232,7 @@ import Testing
         try await client.send(Self.get("/"))
         try await eventually("the writer has stopped") {
             let before = written.value
+            // Standing still shows over a while only.
             try await Task.sleep(for: .milliseconds(50))
             return before > 0 && written.value == before
         }
@@ -268,6 +269,7 @@ import Testing
         try await eventually("the handler is held") { gate.waiting == 1 }
         try await eventually("the client has stopped") {
             let before = sent.value
+            // Standing still shows over a while only.
             try await Task.sleep(for: .milliseconds(50))
             return sent.value == before
         }

@@ -114,6 +114,7 @@ struct LiveStormTests {
             }
             group.addTask {
                 for round in 0..<9 {
+                    // Spreads the disturbances over the writes; what is expected does not depend on where they fall.
                     try await Task.sleep(for: .milliseconds(150))
                     try await Self.disturb(supabase, round)
                 }

@@ -97,6 +97,7 @@ import Testing
             usleep(200_000)
             connection.write(answer("x"))
         }
+        // Longer than the limit: the one thing here that only time can show.
         try await Task.sleep(for: .milliseconds(1200))
         var request = HTTPRequest(.get, server.url)
         request.idleLimit = .seconds(1)

@@ -85,6 +85,7 @@ import Testing
             let now = sent.value
             defer { last = now }
             guard now > 0, now == last else { return false }
+            // Standing still shows over a while only.
             try await Task.sleep(for: .milliseconds(50))
             return sent.value == now
         }

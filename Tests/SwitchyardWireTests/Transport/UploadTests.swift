@@ -74,6 +74,7 @@ import Testing
             let now = produced.value
             defer { last = now }
             guard now > 0, now == last else { return false }
+            // Standing still shows over a while only.
             try await Task.sleep(for: .milliseconds(50))
             return produced.value == now
         }

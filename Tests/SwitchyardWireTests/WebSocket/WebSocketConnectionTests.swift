@@ -151,6 +151,7 @@
             let socket = try await transport.webSocket(WebSocketRequest(Self.socketURL(server)))
             try await eventually("the server has stopped") {
                 let before = sent.withLock { $0 }
+                // Standing still shows over a while only.
                 try await Task.sleep(for: .milliseconds(50))
                 return before > 0 && before == sent.withLock { $0 }
             }
