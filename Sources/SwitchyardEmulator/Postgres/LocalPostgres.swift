@@ -95,6 +95,7 @@ package final class LocalPostgres: Sendable {
         {
             _ = Foundation.kill(process, SIGINT)
             let deadline = ContinuousClock.now + .seconds(20)
+            // It says by the end of this file, and in no other way, that it has ended.
             while FileManager.default.fileExists(atPath: file), ContinuousClock.now < deadline {
                 try? await Task.sleep(for: .milliseconds(10))
             }
@@ -117,6 +118,7 @@ package final class LocalPostgres: Sendable {
                     throw .cannotStart("it does not answer (\(error.message))\n\(log)")
                 }
             }
+            // Nobody tells when it listens; it is asked until it answers.
             try? await Task.sleep(for: .milliseconds(10))
         }
     }

@@ -24,6 +24,7 @@ extension LocalRealtime {
         }
         let window = limits.pollWindow
         let end = Task { [outbox = session.outbox] in
+            // A poll that finds nothing is answered empty after this long; what comes before ends it.
             try? await Task.sleep(for: window)
             outbox.wake()
         }

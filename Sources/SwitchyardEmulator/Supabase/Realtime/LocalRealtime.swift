@@ -37,6 +37,7 @@ final class LocalRealtime: LocalSupabaseService {
     func start() async throws(PostgresFailure) {
         try await feed.start { [weak self] in self?.databaseIsHeard() }
         let task = Task { [weak self] in
+            // Tokens run out and peers fall silent without an event: somebody has to look.
             while (try? await Task.sleep(for: .milliseconds(200))) != nil { self?.sweep() }
         }
         sweeper.withLock { $0 = task }
