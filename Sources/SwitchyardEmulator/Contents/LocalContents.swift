@@ -1,3 +1,4 @@
+import Switchyard
 import SwitchyardBytes
 import Synchronization
 
@@ -58,7 +59,7 @@ final class LocalContents: Sendable {
     func append(_ bytes: [UInt8], by writer: Int) throws(Failure) {
         try state.withLock { (state) throws(Failure) in
             guard state.writer == writer else { throw .superseded }
-            guard Self.write(bytes, to: state.descriptor) else { throw .cannotBeWritten }
+            guard LocalFileIO.write(bytes, to: state.descriptor) == nil else { throw .cannotBeWritten }
             state.size += Int64(bytes.count)
             bytes.withUnsafeBytes {
                 state.md5.update($0)
@@ -69,26 +70,6 @@ final class LocalContents: Sendable {
 
     /// Of an upload that came to nothing.
     func discard() { unlink(path) }
-
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-        bytes.withUnsafeBytes { buffer in
-            var rest = buffer[...]
-            while !rest.isEmpty {
-                let piece = UnsafeRawBufferPointer(rebasing: rest)
-                #if canImport(Glibc)
-                    let count = Glibc.write(descriptor, piece.baseAddress, piece.count)
-                #elseif canImport(Musl)
-                    let count = Musl.write(descriptor, piece.baseAddress, piece.count)
-                #else
-                    let count = Darwin.write(descriptor, piece.baseAddress, piece.count)
-                #endif
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return false }
-                rest = rest.dropFirst(count)
-            }
-            return true
-        }
-    }
 
     /// Sends a range of a file. The file stays readable to the end, even if it is deleted meanwhile.
     static func answer(_ path: String, _ range: Range<Int64>, status: Int) -> ServerResponse? {

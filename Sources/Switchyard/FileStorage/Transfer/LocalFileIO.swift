@@ -7,9 +7,9 @@
 #endif
 
 /// The system's own calls, where their names hide behind those of methods.
-enum LocalFileIO {
+package enum LocalFileIO {
     /// - Returns: The system's error, if there was one.
-    static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
+    package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
         bytes.withUnsafeBytes { buffer in
             var rest = buffer[...]
             while !rest.isEmpty {
