@@ -114,10 +114,14 @@ public struct SyncDriverTraits: Sendable, Hashable {
     public var hasLedger: Bool
     /// Whether batches that wait may travel in one request, so that a queue empties faster.
     public var mergesBatches: Bool
+    /// Whether a document that somebody may not see is missing to them, instead of a reason to refuse the read. When they may
+    /// see it again it is there in the version that it always had, older than the moment in which it was missing.
+    public var hidesDocuments: Bool
 
-    public init(hasLedger: Bool, mergesBatches: Bool = false) {
+    public init(hasLedger: Bool, mergesBatches: Bool = false, hidesDocuments: Bool = false) {
         self.hasLedger = hasLedger
         self.mergesBatches = mergesBatches
+        self.hidesDocuments = hidesDocuments
     }
 }
 

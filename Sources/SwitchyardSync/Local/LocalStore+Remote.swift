@@ -45,9 +45,15 @@ extension LocalStore {
 
     /// Takes in what a one-time read brought.
     ///
-    /// - Returns: All documents read, as they look with pending writes over them.
-    func applyFetched(_ documents: [StoragePath: CachedDocument]) throws(StorageError) -> Documents {
+    /// - Parameter isWatched: Whether a view may show a document that nothing refers to yet.
+    /// - Returns: Those of the documents that concern this device, as they look with pending writes over them.
+    func apply(_ fetched: FetchedDocuments, isWatched: Bool) throws(StorageError) -> Documents {
         try perform(.applyRemoteEvent) { transaction throws(StorageError) in
+            var documents: [StoragePath: CachedDocument] = [:]
+            for snapshot in fetched.documents where isWatched ? true : try transaction.keeps(snapshot.path) {
+                documents[snapshot.path] = CachedDocument(
+                    snapshot, missingSince: fetched.readTime, readTime: fetched.readTime)
+            }
             for path in documents.keys { try transaction.noteUse(of: path) }
             _ = try transaction.accept(documents)
             return try transaction.localDocuments(at: documents.keys)
@@ -112,7 +118,7 @@ extension LocalTransaction {
             if document.state == .missing && document.version == .never {
                 // Nobody knows since when it is gone, so nothing can be kept about it.
                 try rows.removeDocument(at: path)
-            } else if old.map({ document.isNews(after: $0) }) ?? true {
+            } else if old.map({ isNews(document, after: $0) }) ?? true {
                 try put(document, replacing: old)
                 cached[path] = document
             } else {
@@ -121,6 +127,10 @@ extension LocalTransaction {
             changed.append(path)
         }
         return try localDocuments(at: changed, cached: cached, existenceChanged: existenceChanged)
+    }
+
+    private func isNews(_ document: CachedDocument, after old: CachedDocument) -> Bool {
+        document.isNews(after: old) || (hidesDocuments && document.hasReappeared(after: old))
     }
 
     fileprivate func replaceConfirmed(with paths: Set<StoragePath>, of target: Int) throws(StorageError) {
@@ -141,6 +151,11 @@ extension CachedDocument {
     /// A version already known is news only where the stream had not shown an acknowledged write yet.
     fileprivate func isNews(after old: CachedDocument) -> Bool {
         version > old.version || (version == old.version && (old.hasCommittedMutations || old.state == .unknown))
+    }
+
+    /// Whether this was hidden when `old` was read. What this device itself has deleted comes back by a newer version only.
+    fileprivate func hasReappeared(after old: CachedDocument) -> Bool {
+        state == .found && old.state == .missing && !old.hasCommittedMutations && readTime > old.readTime
     }
 }
 

@@ -8,6 +8,8 @@ final class LocalStore {
 
     let store: any SyncStore
     let policy: CachePolicy
+    /// See ``SyncDriverTraits/hidesDocuments``.
+    private let hidesDocuments: Bool
     private(set) var owner: QueueOwner
     private(set) var globals = StoreGlobals()
     /// The targets in use, with the newest tokens; the stored ones may be older.
@@ -15,7 +17,8 @@ final class LocalStore {
     /// Documents that open views show.
     private let pins = PinnedDocuments()
 
-    init(store: any SyncStore, policy: CachePolicy, owner: QueueOwner) {
+    init(store: any SyncStore, policy: CachePolicy, owner: QueueOwner, hidesDocuments: Bool = false) {
+        self.hidesDocuments = hidesDocuments
         self.store = store
         self.policy = policy
         self.owner = owner
@@ -42,7 +45,8 @@ final class LocalStore {
             let (result, transaction) = try store.transaction(operation) {
                 rows throws(StorageError) -> (Result, LocalTransaction) in
                 let transaction = LocalTransaction(
-                    rows: rows, owner: owner, globals: globals, active: active, pins: pins, policy: policy)
+                    rows: rows, owner: owner, globals: globals, active: active, pins: pins, policy: policy,
+                    hidesDocuments: hidesDocuments)
                 let result = try body(transaction)
                 try transaction.finish()
                 return (result, transaction)

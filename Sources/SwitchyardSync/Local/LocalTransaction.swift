@@ -8,15 +8,16 @@ final class LocalTransaction {
     /// The targets in use, with their newest tokens; becomes the store's own when the transaction succeeds.
     var active: [Int: TargetRecord]
     let pins: PinnedDocuments
+    let hidesDocuments: Bool
     private let isEager: Bool
     private var orphanCandidates = Set<StoragePath>()
     private let original: StoreGlobals
 
     init(
         rows: any StoreRows, owner: QueueOwner, globals: StoreGlobals, active: [Int: TargetRecord],
-        pins: PinnedDocuments,
-        policy: CachePolicy
+        pins: PinnedDocuments, policy: CachePolicy, hidesDocuments: Bool
     ) {
+        self.hidesDocuments = hidesDocuments
         self.rows = rows
         self.owner = owner
         self.globals = globals
@@ -54,12 +55,18 @@ final class LocalTransaction {
         for path in removed { try noteUse(of: path) }
     }
 
+    /// Whether a document put now outlives the transaction.
+    func keeps(_ path: StoragePath) throws(StorageError) -> Bool { isEager ? try isReferenced(path) : true }
+
+    private func isReferenced(_ path: StoragePath) throws(StorageError) -> Bool {
+        if pins.contains(path) { return true }
+        if try rows.isConfirmed(path) { return true }
+        return try rows.hasBatch(touching: path)
+    }
+
     /// Drops what nothing refers to any more, and writes the numbers that changed.
     func finish() throws(StorageError) {
-        for path in orphanCandidates where !pins.contains(path) {
-            guard try !rows.isConfirmed(path), try !rows.hasBatch(touching: path) else { continue }
-            try rows.removeDocument(at: path)
-        }
+        for path in orphanCandidates where try !isReferenced(path) { try rows.removeDocument(at: path) }
         if globals != original { try rows.setGlobals(globals) }
     }
 }

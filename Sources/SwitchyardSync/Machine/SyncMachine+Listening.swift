@@ -156,14 +156,9 @@ extension SyncMachine {
         }
     }
 
-    /// - Returns: The documents that were read, as they look with pending writes.
+    /// - Returns: Those of the documents that may look different here, as they look with pending writes.
     func take(_ fetched: FetchedDocuments) -> [StoragePath: DocumentSnapshot] {
-        var documents: [StoragePath: CachedDocument] = [:]
-        for snapshot in fetched.documents {
-            documents[snapshot.path] = CachedDocument(
-                snapshot, missingSince: fetched.readTime, readTime: fetched.readTime)
-        }
-        guard let changes = try? local.applyFetched(documents) else { return [:] }
+        guard let changes = try? local.apply(fetched, isWatched: hasListeners) else { return [:] }
         raise(changes)
         return changes
     }

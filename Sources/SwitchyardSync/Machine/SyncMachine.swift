@@ -58,9 +58,9 @@ package final class SyncMachine {
     /// - Parameter storeID: The name that a new store gets; batches are called after it.
     package init(
         store: any SyncStore, policy: CachePolicy, owner: QueueOwner, storeID: String, hasLedger: Bool = true,
-        maximumLimboResolutions: Int = 100, maximumInFlight: Int = 10
+        maximumLimboResolutions: Int = 100, maximumInFlight: Int = 10, hidesDocuments: Bool = false
     ) throws(StorageError) {
-        local = LocalStore(store: store, policy: policy, owner: owner)
+        local = LocalStore(store: store, policy: policy, owner: owner, hidesDocuments: hidesDocuments)
         self.maximumLimboResolutions = maximumLimboResolutions
         self.maximumInFlight = maximumInFlight
         self.hasLedger = hasLedger

@@ -83,7 +83,8 @@ package actor SyncEngine {
         let machine = try SyncMachine(
             store: storage(), policy: policy, owner: owner, storeID: RandomID.make(),
             hasLedger: driver.traits.hasLedger,
-            maximumInFlight: driver.traits.mergesBatches ? SyncEngine.mergedInFlight : 10)
+            maximumInFlight: driver.traits.mergesBatches ? SyncEngine.mergedInFlight : 10,
+            hidesDocuments: driver.traits.hidesDocuments)
         openMachine = machine
         if policy != .eager { startCollector() }
         if !isNetworkEnabled { perform(machine.handle(.setNetwork(isEnabled: false))) }

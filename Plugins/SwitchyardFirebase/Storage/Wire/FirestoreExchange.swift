@@ -23,12 +23,15 @@ struct FirestoreExchange: Sendable {
     private let clock: any Clock<Duration>
     /// What goes along with every call, tokens aside.
     private let headers: [(String, String)]
+    /// The parent of most calls, and its address.
+    private let root: (name: String, address: String)
 
     init(_ database: FirestoreDatabase, _ surroundings: FirebaseSurroundings) {
         endpoint = surroundings.endpoints.firestore
         transport = surroundings.transport
         tokens = surroundings.tokens
         clock = surroundings.context.clock
+        root = (database.root, Self.address(of: database.root, at: endpoint))
         var parameters = "project_id=\(PercentCoding.encode(database.project))"
         if database.database != "(default)" {
             parameters += "&database_id=\(PercentCoding.encode(database.database))"
@@ -149,9 +152,8 @@ struct FirestoreExchange: Sendable {
     private func request(
         _ call: String, _ parent: String, _ body: JSON, _ isIdempotent: Bool
     ) throws(StorageError) -> HTTPRequest {
-        let path = parent.split(separator: "/").map { PercentCoding.encode($0) }.joined(separator: "/")
-        var request = HTTPRequest(
-            .post, "\(endpoint.address)/v1/\(path):\(call)", body: body.bytes(), isIdempotent: isIdempotent)
+        let address = parent.utf8Equals(root.name) ? root.address : Self.address(of: parent, at: endpoint)
+        var request = HTTPRequest(.post, "\(address):\(call)", body: body.bytes(), isIdempotent: isIdempotent)
         guard request.body.count <= maximumRequest else {
             throw StorageError(
                 .invalidArgument,
@@ -161,6 +163,11 @@ struct FirestoreExchange: Sendable {
         request.maximumStreamedSize = Int64(Self.maximumAnswer)
         request.idleLimit = Self.idleLimit
         return request
+    }
+
+    private static func address(of parent: String, at endpoint: FirebaseEndpoint) -> String {
+        let path = parent.split(separator: "/").map { PercentCoding.encode($0) }.joined(separator: "/")
+        return "\(endpoint.address)/v1/\(path)"
     }
 
     /// Sends with tokens, and once more with new ones when those were not taken: nothing was carried out then.

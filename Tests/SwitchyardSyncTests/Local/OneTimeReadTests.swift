@@ -1,0 +1,56 @@
+import Switchyard
+import Testing
+
+@testable import SwitchyardSync
+
+/// What a one-time read leaves behind where only what somebody refers to is kept.
+@Suite struct OneTimeReadTests {
+    private let machine: SyncMachine
+    private let ulm: StoragePath = "cities/ulm"
+
+    init() throws {
+        machine = try SyncMachine(store: MemoryStore(), policy: .eager, owner: QueueOwner(nil), storeID: "s")
+        _ = machine.handle(.setNetwork(isEnabled: false))
+    }
+
+    private func city(_ population: Int64, at seconds: Int64) -> DocumentSnapshot {
+        .existing(ulm, ["pop": .integer(population)], updateTime: Timestamp(microseconds: seconds * 1_000_000))
+    }
+
+    private func read(_ document: DocumentSnapshot) throws -> [StoragePath: DocumentSnapshot] {
+        machine.take(FetchedDocuments(documents: [document], readTime: try #require(document.updateTime)))
+    }
+
+    @Test func `A document that nothing refers to is not kept`() throws {
+        #expect(try read(city(126, at: 1)).isEmpty)
+        #expect(try machine.document(at: ulm) == nil)
+    }
+
+    @Test func `A document that a bundle holds on to is brought up to date, and never set back`() throws {
+        let packed = DocumentBundle.Document(
+            snapshot: city(126, at: 1), readTime: Timestamp(microseconds: 1_000_000), queries: [])
+        let bundle = DocumentBundle(
+            id: "b", version: 1, createTime: Timestamp(microseconds: 1_000_000), documents: [packed])
+        _ = machine.handle(.load(bundle))
+        #expect(try machine.document(at: ulm)?.data == ["pop": 126])
+        #expect(try read(city(127, at: 2))[ulm]?.data == ["pop": 127])
+        #expect(try machine.document(at: ulm)?.data == ["pop": 127])
+        #expect(try read(city(126, at: 1))[ulm]?.data == ["pop": 127])
+    }
+
+    @Test func `A queued write lies over what a read brings, and what it brought stays under the write`() throws {
+        let write = try DocumentWrite.update(ulm, ["name": "Ulm"])
+        _ = machine.handle(.write(1, [write], at: Timestamp(microseconds: 1)))
+        #expect(try read(city(126, at: 1))[ulm]?.data == ["pop": 126, "name": "Ulm"])
+        #expect(try machine.document(at: ulm)?.data == ["pop": 126, "name": "Ulm"])
+    }
+
+    @Test func `An open view shows a match that a read brought`() throws {
+        _ = machine.handle(.listen(1, .query(Query(in: "cities")), ListenerOptions()))
+        _ = try read(city(126, at: 1))
+        let shown = machine.takeActions().compactMap { action -> [DocumentSnapshot]? in
+            if case .snapshot(1, let snapshot) = action { Array(snapshot.documents) } else { nil }
+        }
+        #expect(shown.last?.map(\.path) == [ulm])
+    }
+}
