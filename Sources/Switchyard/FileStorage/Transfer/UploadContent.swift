@@ -13,10 +13,25 @@ package final class UploadContent: Sendable {
 
     private struct State {
         var digest: ContentDigest
-        /// Of a stream: what was drawn and may be sent again.
+        /// Of a stream: what was drawn and may be sent again. It is handed out as it is, and filled again where nobody has
+        /// kept it: a copy of each part would leave as much memory behind in every thread that made one.
         var window: [UInt8] = []
         var windowStart: Int64 = 0
+        /// What was drawn beyond it.
+        var ahead = Data()
         var hasEnded = false
+
+        /// Lets go of the first bytes of the window.
+        mutating func pass(_ count: Int) {
+            if count == window.count { window.removeAll(keepingCapacity: true) } else { window.removeFirst(count) }
+        }
+
+        /// Takes what is ahead into the window, as far as that goes.
+        mutating func fill(upTo count: Int) {
+            let taken = ahead.prefix(max(0, count - window.count))
+            window.append(contentsOf: taken)
+            ahead = ahead.dropFirst(taken.count)
+        }
     }
 
     private let kind: Kind
@@ -74,15 +89,18 @@ package final class UploadContent: Sendable {
         let isWithin = state.withLock { state in
             let passed = offset - state.windowStart
             guard passed >= 0, passed <= Int64(state.window.count) else { return false }
-            state.window.removeFirst(Int(passed))
+            state.pass(Int(passed))
             state.windowStart = offset
+            // Parts of one size are filled into one place.
+            state.window.reserveCapacity(Int(max(0, min(count, (length ?? 0) - offset))))
+            state.fill(upTo: Int(count))
             return true
         }
         guard isWithin else {
             throw FileStorageError(.changed, "The server has lost bytes that cannot be produced again.")
         }
         // One more than asked for tells whether anything comes behind them.
-        while state.withLock({ !$0.hasEnded && Int64($0.window.count) <= count }) {
+        while state.withLock({ !$0.hasEnded && $0.ahead.isEmpty && Int64($0.window.count) <= count }) {
             let element: Data?
             do {
                 element = try await pump.next()
@@ -94,14 +112,14 @@ package final class UploadContent: Sendable {
             if element == nil, Task.isCancelled { throw .givenUp }
             state.withLock { state in
                 guard let element else { return state.hasEnded = true }
-                let start = state.window.count
-                state.window.append(contentsOf: element)
-                state.window[start...].withUnsafeBytes { state.digest.update($0) }
+                element.withUnsafeBytes { state.digest.update($0) }
+                state.ahead = element
+                state.fill(upTo: Int(count))
             }
         }
         return state.withLock { state in
             let ready = min(Int64(state.window.count), count)
-            return (ready, state.hasEnded && ready == Int64(state.window.count))
+            return (ready, state.hasEnded && state.ahead.isEmpty && ready == Int64(state.window.count))
         }
     }
 
