@@ -112,10 +112,12 @@ package final class LocalPostgres: Sendable {
                 connection.close()
                 return
             } catch {
-                guard ContinuousClock.now < deadline, !Task.isCancelled else {
+                let hasEnded = server.withLock { $0.hasEnded }
+                guard !hasEnded, ContinuousClock.now < deadline, !Task.isCancelled else {
                     let log = server.withLock { $0.logTail }
                     kill()
-                    throw .cannotStart("it does not answer (\(error.message))\n\(log)")
+                    throw .cannotStart(
+                        (hasEnded ? "it has ended" : "it does not answer (\(error.message))") + "\n\(log)")
                 }
             }
             // Nobody tells when it listens; it is asked until it answers.

@@ -14,6 +14,7 @@ package final class PostgresConnection: Sendable {
 
     private struct Shared {
         var fresh: [Unit] = []
+        var names = PostgresStatementNames()
         var isClosed = false
     }
 
@@ -57,21 +58,28 @@ package final class PostgresConnection: Sendable {
 
     /// Runs the statements as one transaction and answers with the result of each.
     package func run(_ statements: [PostgresStatement]) async throws(PostgresFailure) -> [PostgresResult] {
-        try await run(bytes: PostgresFrontend.run(statements))
+        let results = try await run { shared in
+            shared.names.prepare(statements)
+            return PostgresFrontend.run(statements, names: shared.names)
+        }
+        if statements.contains(where: \.isKept) { shared.withLock { $0.names.parsed(statements) } }
+        return results
     }
 
     /// Runs a text of several statements, as one transaction where it does not begin and commit its own. After a
     /// failure within its own, the connection is of no more use.
     @discardableResult
     package func run(script: String) async throws(PostgresFailure) -> [PostgresResult] {
-        try await run(bytes: PostgresFrontend.run(script: script))
+        try await run { _ in PostgresFrontend.run(script: script) }
     }
 
-    private func run(bytes: [UInt8]) async throws(PostgresFailure) -> [PostgresResult] {
+    private func run(
+        _ bytes: (inout Shared) -> [UInt8]
+    ) async throws(PostgresFailure) -> [PostgresResult] {
         try await withCheckedContinuation { continuation in
             let isOpen = shared.withLock { shared in
                 guard !shared.isClosed else { return false }
-                shared.fresh.append(Unit(bytes: bytes, done: continuation))
+                shared.fresh.append(Unit(bytes: bytes(&shared), done: continuation))
                 // Under the lock, since the thread closes the pipe once it is closed.
                 wake.wake()
                 return true

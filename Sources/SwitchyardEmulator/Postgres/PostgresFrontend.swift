@@ -2,10 +2,14 @@
 package struct PostgresStatement: Sendable {
     package let sql: String
     package let parameters: [String?]
+    /// Whether a connection parses it once and keeps it: for one that comes often, in the same words, and whose columns
+    /// are the same whatever becomes of the tables.
+    package let isKept: Bool
 
-    package init(_ sql: String, _ parameters: [String?] = []) {
+    package init(_ sql: String, _ parameters: [String?] = [], isKept: Bool = false) {
         self.sql = sql
         self.parameters = parameters
+        self.isKept = isKept
     }
 }
 
@@ -23,18 +27,30 @@ enum PostgresFrontend {
     }
 
     /// The statements as one unit: all of them take effect or none, and one answer ends them.
-    static func run(_ statements: [PostgresStatement]) -> [UInt8] {
+    ///
+    /// - Parameter names: What the connection calls those that it keeps.
+    static func run(_ statements: [PostgresStatement], names: PostgresStatementNames = .none) -> [UInt8] {
         var bytes: [UInt8] = []
         for statement in statements {
-            var parse = PostgresWriter()
-            parse.put("")
-            parse.put(statement.sql)
-            parse.put(Int16(0))
-            bytes += parse.framed(as: UInt8(ascii: "P"))
+            let name = names.name(of: statement)
+            if !names.isReady(statement) {
+                if let name {
+                    // An earlier unit may have parsed it and failed behind that.
+                    var close = PostgresWriter()
+                    close.bytes.append(UInt8(ascii: "S"))
+                    close.put(name)
+                    bytes += close.framed(as: UInt8(ascii: "C"))
+                }
+                var parse = PostgresWriter()
+                parse.put(name ?? "")
+                parse.put(statement.sql)
+                parse.put(Int16(0))
+                bytes += parse.framed(as: UInt8(ascii: "P"))
+            }
 
             var bind = PostgresWriter()
             bind.put("")
-            bind.put("")
+            bind.put(name ?? "")
             bind.put(Int16(0))
             bind.put(Int16(truncatingIfNeeded: statement.parameters.count))
             for parameter in statement.parameters {

@@ -5,10 +5,11 @@ import Synchronization
 ///
 /// The server runs under a shell that reads from a pipe of ours: when this process goes, even by a crash, the pipe closes
 /// and the shell ends the server. It does not wait for it: a child may inherit a mask that blocks the signal by which a
-/// shell would learn of it.
+/// shell would learn of it. That the server has ended is seen by a second pipe, whose other end it alone holds.
 package final class ServerProcess: Sendable {
     private let process: Mutex<Process>
     private let input: Pipe
+    private let life: Pipe
     package let logFile: String
 
     /// - Parameters:
@@ -16,22 +17,37 @@ package final class ServerProcess: Sendable {
     ///   - logFile: Gets what the server prints.
     package init(_ command: [String], environment: [String: String] = [:], logFile: String) throws {
         self.logFile = logFile
-        let input = Pipe()
+        let (input, life) = (Pipe(), Pipe())
         // Otherwise the shell would inherit our end of the pipe and hold open what it waits to see closed.
         _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(life.fileHandleForReading.fileDescriptor, F_SETFD, FD_CLOEXEC)
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments =
-            ["-c", "log=$1; shift; \"$@\" < /dev/null > \"$log\" 2>&1 & server=$!; read -r _; kill -9 $server"]
-            + ["server", logFile] + command
+            [
+                "-c",
+                """
+                log=$1; shift; "$@" 9>&1 < /dev/null > "$log" 2>&1 & server=$!; exec > /dev/null; read -r _; kill -9 $server
+                """, "server", logFile,
+            ] + command
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, ours in ours }
         process.standardInput = input
+        process.standardOutput = life
         try process.run()
+        try? life.fileHandleForWriting.close()
         self.input = input
+        self.life = life
         self.process = Mutex(process)
     }
 
+    /// Until it is killed, whether or not the server has ended by itself.
     package var isRunning: Bool { process.withLock { $0.isRunning } }
+
+    /// Whether the server, with all that it has started, has ended, by itself or not.
+    package var hasEnded: Bool {
+        var entry = pollfd(fd: life.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLHUP) != 0
+    }
 
     /// Ends it at once, as a power cut would.
     package func kill() {

@@ -5,8 +5,11 @@ struct CrossOrigin: Sendable {
     let router: Router
     /// Header fields that pages may read, beyond those that every page may.
     var exposed = ""
+    /// Where the beginning of paths is this, answers are left as they are.
+    var exception: String?
 
     func answer(_ request: ServerRequest) async -> ServerResponse {
+        if let exception, request.rawPath.hasPrefix(exception) { return await router.handle(request) }
         if request.method == .options, request.headers["Access-Control-Request-Method"] != nil || exposed.isEmpty {
             return ServerResponse(
                 status: 204,

@@ -68,7 +68,7 @@ public final class LocalSupabase: Sendable {
     private static func services(
         on ground: LocalSupabaseGround, _ realtime: LocalRealtime
     ) -> [any LocalSupabaseService] {
-        [LocalSupabaseAuth(ground), LocalREST(ground), SupabaseStorage(ground), realtime]
+        [LocalSupabaseAuth(ground), LocalREST(ground), SupabaseStorage(ground), LocalFunctions(ground), realtime]
     }
 
     /// Closes all connections and ends the database; returns when nothing runs any more. What was kept in a folder stays.
@@ -163,7 +163,8 @@ public final class LocalSupabase: Sendable {
         configuration.port = options.port
         configuration.faultControlPath = "/_faults"
         let routes = CrossOrigin(
-            router: router, exposed: "Content-Range, Content-Location, Location, Preference-Applied")
+            router: router, exposed: "Content-Range, Content-Location, Location, Preference-Applied",
+            exception: LocalFunctions.path)
         return try LoopbackServer(configuration) { await routes.answer($0) }
     }
 }

@@ -24,6 +24,8 @@ public struct LocalSupabaseOptions: Sendable {
     /// does it.
     public var maximumRows = 1000
     public var auth = Auth()
+    /// The functions at the edge, by their names.
+    package var functions: [String: LocalFunction] = [:]
     /// How much the realtime service bears.
     package var realtime = RealtimeLimits()
 

@@ -44,6 +44,20 @@ struct LocalPostgresTests {
         await pool.close()
     }
 
+    @Test func `One that ends while it starts is reported with what it said, and not waited for`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("broken-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let postgres = try await LocalPostgres(folder: folder)
+        await postgres.stop()
+        let settings = folder.appendingPathComponent("data/postgresql.conf")
+        try Data("no_such_setting = on\n".utf8).write(to: settings)
+        #expect(chmod(settings.path, 0o644) == 0)
+        let failure = await #expect(throws: LocalPostgresError.self) { _ = try await LocalPostgres(folder: folder) }
+        let reason = failure?.description ?? ""
+        #expect(reason.contains("it has ended\n"))
+        #expect(reason.contains("no_such_setting"))
+    }
+
     @Test func `Where it is missing, the error names the package`() {
         #expect(LocalPostgresError.notInstalled.description.contains("“postgresql”"))
     }

@@ -1,7 +1,8 @@
-import SwitchyardEmulator
 import SwitchyardTestSupport
 import Synchronization
 import Testing
+
+@testable import SwitchyardEmulator
 
 /// The small client of the local servers, against a real PostgreSQL.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
@@ -44,6 +45,36 @@ struct PostgresConnectionTests {
             #expect(failure?.details?.contains("already exists") == true)
             #expect(try await pool.run([PostgresStatement("select count(*) from t")])[0].text == "0")
         }
+    }
+
+    @Test func `A statement that is kept is parsed once, also where an earlier unit with it has failed`() async throws {
+        try await withPool { server, _ in
+            let pool = PostgresPool(port: UInt16(server.port), user: "postgres", limit: 1)
+            let sum = PostgresStatement("select $1::int + 1", ["1"], isKept: true)
+            await #expect(throws: PostgresFailure.self) {
+                _ = try await pool.run([sum, PostgresStatement("select 1/0")])
+            }
+            for number in 0..<7 {
+                let results = try await pool.run([
+                    PostgresStatement("select $1::int + 1", ["\(number)"], isKept: true), sum,
+                ])
+                #expect(results.map(\.text) == ["\(number + 1)", "2"])
+            }
+            let kept = try await pool.run([
+                PostgresStatement("select count(*) from pg_prepared_statements where statement = 'select $1::int + 1'")
+            ])
+            #expect(kept[0].text == "1")
+            await pool.close()
+        }
+    }
+
+    @Test func `More kept statements than a connection keeps are parsed each time`() {
+        var names = PostgresStatementNames(limit: 2)
+        let statements = ["a", "b", "c"].map { PostgresStatement($0, isKept: true) } + [PostgresStatement("d")]
+        names.prepare(statements)
+        names.parsed(statements)
+        #expect(statements.map { names.name(of: $0) != nil } == [true, true, false, false])
+        #expect(statements.map(names.isReady) == [true, true, false, false])
     }
 
     @Test func `Many at once share a few connections, each with its own settings`() async throws {

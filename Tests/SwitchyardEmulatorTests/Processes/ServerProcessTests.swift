@@ -21,4 +21,17 @@ import Testing
         #expect(!server.isRunning)
         try await eventually("the server is gone") { kill(pid, 0) != 0 }
     }
+
+    @Test func `A server that ends by itself is seen to have ended, with what it said`() async throws {
+        let log = FileManager.default.temporaryDirectory.appendingPathComponent("log-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: log) }
+        let lasting = try ServerProcess(["sleep", "600"], logFile: "/dev/null")
+        let server = try ServerProcess(["/bin/sh", "-c", "echo no room; exit 3"], logFile: log.path)
+        try await eventually("the server has ended") { server.hasEnded }
+        #expect(server.logTail == "no room\n")
+        #expect(!lasting.hasEnded)
+        lasting.kill()
+        try await eventually("the other one has ended") { lasting.hasEnded }
+        server.kill()
+    }
 }

@@ -41,7 +41,7 @@ package struct SupabaseDatabase: Sendable {
             ] + settings + [("role", token.role)]
         let calls = all.indices.map { "set_config($\(2 * $0 + 1), $\(2 * $0 + 2), true)" }
         let setUp = PostgresStatement(
-            "select " + calls.joined(separator: ", "), all.flatMap { [Optional($0.0), Optional($0.1)] })
+            "select " + calls.joined(separator: ", "), all.flatMap { [Optional($0.0), Optional($0.1)] }, isKept: true)
         return Array(try await requests.run([setUp] + statements).dropFirst())
     }
 

@@ -5,9 +5,26 @@ import SwitchyardWire
 extension LocalREST {
     func callFunction(_ call: RESTCall) async throws(RESTFailure) -> ServerResponse {
         let name = call.request.parameters["function"] ?? ""
-        let candidates = try await lookUp(RESTFunction.query, call.schema, name).compactMap {
+        let body = call.request.method == .post ? try await collect(call.request) : []
+        if let known = functions.candidates(call.schema, name) {
+            do throws(RESTFailure) {
+                return try await self.call(name, body, call, among: known)
+            } catch {
+                // Others may fit what those did not.
+                guard KnownFunctions.haveChanged(error) || error.code.hasPrefix("PGRST20") else { throw error }
+            }
+        }
+        let found = try await lookUp(RESTFunction.query, call.schema, name).compactMap {
             RESTFunction($0, schema: call.schema, name: name)
         }
+        functions.keep(found, call.schema, name)
+        return try await self.call(name, body, call, among: found)
+    }
+
+    private func call(
+        _ name: String, _ body: [UInt8], _ call: RESTCall, among candidates: [RESTFunction]
+    ) async throws(RESTFailure) -> ServerResponse {
+        let check = KnownFunctions.check(candidates)
         guard call.request.method == .post else {
             // What is no argument of the function is a condition on its rows.
             let known = Set(candidates.flatMap { $0.arguments.map(\.name) })
@@ -18,48 +35,50 @@ extension LocalREST {
             for (name, value) in call.others where !known.contains(name) && RESTOperation.begins(value) {
                 filters.append(try RESTFilter(name: name, value: value))
             }
-            return try await self.call(function, arguments, filters, call, readOnly: true)
+            return try await self.call(function, arguments, filters, call, readOnly: true, check)
         }
-        let body = try await collect(call.request)
         if let function = candidates.first(where: \.takesBody), candidates.count == 1 {
-            return try await self.call(function, text: String(decoding: body, as: UTF8.self), call)
+            return try await self.call(function, text: String(decoding: body, as: UTF8.self), call, check)
         }
         let arguments = try object(body)
         let function = try choose(name, among: candidates, taking: Set(arguments.keys))
-        return try await self.call(function, arguments, try call.filters(), call, readOnly: function.isStable)
+        return try await self.call(
+            function, arguments, try call.filters(), call, readOnly: function.isStable, check)
     }
 
     private func call(
-        _ function: RESTFunction, _ arguments: JSONObject, _ filters: [RESTFilter], _ call: RESTCall, readOnly: Bool
+        _ function: RESTFunction, _ arguments: JSONObject, _ filters: [RESTFilter], _ call: RESTCall, readOnly: Bool,
+        _ check: PostgresStatement?
     ) async throws(RESTFailure) -> ServerResponse {
         var statement = RESTStatement(alias: "pgrst_call")
         let parameter = statement.bind(JSON.object(arguments).text())
         let source = function.source(calledWith: arguments, parameter, alias: statement.alias)
         if function.isSet {
             return try await read(
-                source, statement, filters, call, isScalar: !function.isComposite, readOnly: readOnly)
+                source, statement, filters, call, isScalar: !function.isComposite, readOnly: readOnly, after: check)
         }
-        return try await single(function, source, statement.parameters, call, readOnly: readOnly)
+        return try await single(function, source, statement.parameters, call, readOnly: readOnly, check)
     }
 
     /// A function whose only, nameless argument is the body.
     private func call(
-        _ function: RESTFunction, text: String, _ call: RESTCall
+        _ function: RESTFunction, text: String, _ call: RESTCall, _ check: PostgresStatement?
     ) async throws(RESTFailure) -> ServerResponse {
         let name = RESTStatement.quoted(function.schema) + "." + RESTStatement.quoted(function.name)
         return try await single(
             function, "\(name)($1::\(function.arguments[0].type)) as \"pgrst_call\"", [text], call,
-            readOnly: function.isStable)
+            readOnly: function.isStable, check)
     }
 
     private func single(
-        _ function: RESTFunction, _ source: String, _ parameters: [String?], _ call: RESTCall, readOnly: Bool
+        _ function: RESTFunction, _ source: String, _ parameters: [String?], _ call: RESTCall, readOnly: Bool,
+        _ check: PostgresStatement?
     ) async throws(RESTFailure) -> ServerResponse {
         let results = try await run(
             [
-                PostgresStatement("select to_json(\"pgrst_call\")::text from \(source)", parameters),
+                PostgresStatement("select to_json(\"pgrst_call\")::text from \(source)", parameters, isKept: true),
                 Self.responseSettings,
-            ], call, readOnly: readOnly)
+            ], call, readOnly: readOnly, after: check)
         var response =
             function.isVoid ? ServerResponse(status: 204) : .json(Array((results[0].text ?? "null").utf8))
         if !function.isVoid, case .one = call.form {

@@ -8,9 +8,10 @@ extension LocalREST {
     /// - Parameters:
     ///   - source: What stands behind `from`; the statement knows its parameters.
     ///   - isScalar: Whether the rows have one column, which is the result itself.
+    ///   - check: What has to hold beforehand.
     func read(
         _ source: String, _ statement: RESTStatement, _ filters: [RESTFilter], _ call: RESTCall, isScalar: Bool = false,
-        readOnly: Bool = true
+        readOnly: Bool = true, after check: PostgresStatement? = nil
     ) async throws(RESTFailure) -> ServerResponse {
         var statement = statement
         let conditions = try statement.conditions(filters)
@@ -35,7 +36,7 @@ extension LocalREST {
         case nil: break
         }
         statements.append(Self.responseSettings)
-        let results = try await run(statements, call, readOnly: readOnly)
+        let results = try await run(statements, call, readOnly: readOnly, after: check)
         let total =
             statements.count < 3
             ? nil
@@ -95,7 +96,7 @@ extension LocalREST {
     // MARK: What functions say of the answer
 
     static let responseSettings = PostgresStatement(
-        "select current_setting('response.status', true), current_setting('response.headers', true)")
+        "select current_setting('response.status', true), current_setting('response.headers', true)", isKept: true)
 
     func apply(_ settings: PostgresResult?, to response: inout ServerResponse) throws(RESTFailure) {
         let row = settings?.rows.first ?? []

@@ -6,6 +6,7 @@ struct LocalREST: LocalSupabaseService {
     let database: SupabaseDatabase
     private let access: SupabaseAccess
     let maximumRows: Int
+    let functions = KnownFunctions()
 
     /// What clients may reach.
     private static let schemas = ["public"]
@@ -43,8 +44,10 @@ struct LocalREST: LocalSupabaseService {
     }
 
     /// Runs statements as whoever asks. What the last of them leaves in settings goes into the answer.
+    ///
+    /// - Parameter check: What has to hold beforehand; it has no result among the others.
     func run(
-        _ statements: [PostgresStatement], _ call: RESTCall, readOnly: Bool
+        _ statements: [PostgresStatement], _ call: RESTCall, readOnly: Bool, after check: PostgresStatement? = nil
     ) async throws(RESTFailure) -> [PostgresResult] {
         var settings = [
             (name: "request.method", value: call.request.method.rawValue),
@@ -52,9 +55,10 @@ struct LocalREST: LocalSupabaseService {
         ]
         if let zone = call.preferences.timeZone { settings.append((name: "timezone", value: zone)) }
         do throws(PostgresFailure) {
-            return try await database.run(
-                statements, as: call.token, readOnly: readOnly,
+            let results = try await database.run(
+                (check.map { [$0] } ?? []) + statements, as: call.token, readOnly: readOnly,
                 schemas: RESTStatement.quoted(call.schema) + ", extensions", settings: settings)
+            return check == nil ? results : Array(results.dropFirst())
         } catch {
             throw RESTFailure(refused: error) ?? RESTFailure(error, isAnonymous: call.token.role == "anon")
         }
@@ -65,7 +69,7 @@ struct LocalREST: LocalSupabaseService {
         // Nothing in the database has a name with a zero in it.
         guard !name.utf8.contains(0) else { return [] }
         do throws(PostgresFailure) {
-            let found = try await database.run([PostgresStatement(query, [schema, name])])
+            let found = try await database.run([PostgresStatement(query, [schema, name], isKept: true)])
             return found[0].rows.compactMap { $0.first.flatMap { $0 } }
         } catch {
             throw RESTFailure(error, isAnonymous: false)

@@ -50,18 +50,21 @@ struct RESTTable: Sendable {
 
 /// What the database knows of a function.
 struct RESTFunction: Sendable {
+    /// Functions of one name, with what each of them is as of now.
     static let query = """
-        select json_build_object('isSet', p.proretset, 'isVoid', p.prorettype = 'void'::regtype,
+        select json_build_object('version', p.oid || ':' || p.xmin, 'isSet', p.proretset, 'isVoid', p.prorettype = 'void'::regtype,
           'isComposite', t.typtype = 'c' or p.prorettype = 'record'::regtype or p.proargmodes && '{t,o,b}',
           'isStable', p.provolatile <> 'v', 'required', p.pronargs - p.pronargdefaults,
           'arguments', coalesce((select json_agg(json_build_array(coalesce(p.proargnames[n], ''), format_type(a.t, null)) order by n)
                                  from unnest(p.proargtypes) with ordinality as a(t, n)), '[]'))
         from pg_proc p join pg_namespace n on n.oid = p.pronamespace join pg_type t on t.oid = p.prorettype
-        where n.nspname = $1 and p.proname = $2 and p.prokind = 'f'
+        where n.nspname = $1 and p.proname = $2 and p.prokind = 'f' order by p.oid
         """
 
     let schema: String
     let name: String
+    /// Another one once the function is replaced or altered.
+    let version: String
     let arguments: [(name: String, type: String)]
     private let required: Int
     let isSet: Bool
@@ -73,6 +76,7 @@ struct RESTFunction: Sendable {
         guard let json = try? JSON(parsing: bytes) else { return nil }
         self.schema = schema
         self.name = name
+        version = json["version"]?.string ?? ""
         arguments = (json["arguments"]?.array ?? []).compactMap { argument in
             guard let name = argument[0]?.string, let type = argument[1]?.string else { return nil }
             return (name, type)

@@ -73,9 +73,8 @@ extension LocalRealtime {
             return session.send(frame.refusal("\(error.name): \(error.text)"))
         }
         let channel = LocalChannel(frame, join, on: session, token, rights)
-        session.send(frame.reply("ok", ["postgres_changes": .array(join.bindings.map(\.answer))]))
         if let old = session.put(channel) { hub.remove(old) }
-        hub.add(channel)
+        hub.add(channel) { session.send(frame.reply("ok", ["postgres_changes": .array(join.bindings.map(\.answer))])) }
         if join.hasPresence, rights.readsPresence { channel.tell("presence_state", hub.presence(at: channel.place)) }
         for message in replayed { channel.tell("broadcast", message) }
         if join.awaitsDatabase { confirmDatabase(channel) }

@@ -86,9 +86,10 @@ final class RealtimeFeed: Sendable {
                 """
                 delete from realtime.queue
                 where position in (select p::bigint from jsonb_array_elements_text($1::jsonb) p)
-                """, [gone]),
+                """, [gone], isKept: true),
             PostgresStatement(
-                "select position, kind, content from realtime.queue order by position limit \(Self.batch)"),
+                "select position, kind, content from realtime.queue order by position limit \(Self.batch)",
+                isKept: true),
         ])
         told = []
         var entries: [(position: Int64, kind: String, content: JSON)] = []
@@ -97,14 +98,16 @@ final class RealtimeFeed: Sendable {
             guard texts.count == 3, let position = Int64(texts[0]) else { continue }
             entries.append((position, texts[1], (try? JSON(parsing: texts[2])) ?? .null))
         }
-        let viewers = try await viewers(of: entries.map { $0.kind == "change" ? RowChange($0.content) : nil })
-        for (index, entry) in entries.enumerated() {
+        // Messages do not wait until it is clear who may know of changes; the vendor tells them apart from those as well.
+        for entry in entries where entry.kind != "change" {
             told.append(entry.position)
-            switch entry.kind {
-            case "message": tell(message: entry.content)
-            case "change": viewers[index]?.forEach { admits() ? hub.tell($0.payload, to: $0.channel) : () }
-            default: break
-            }
+            if entry.kind == "message" { tell(message: entry.content) }
+        }
+        let changes = entries.filter { $0.kind == "change" }
+        let viewers = try await viewers(of: changes.map { RowChange($0.content) })
+        for (index, change) in changes.enumerated() {
+            told.append(change.position)
+            viewers[index]?.forEach { admits() ? hub.tell($0.payload, to: $0.channel) : () }
         }
         return entries.count
     }
@@ -170,7 +173,7 @@ final class RealtimeFeed: Sendable {
                     """
                     select coalesce(json_agg(realtime.look(c) order by n), '[]')
                     from jsonb_array_elements($1::jsonb) with ordinality as a(c, n)
-                    """, [JSON.array(changes.map(\.content)).text()])
+                    """, [JSON.array(changes.map(\.content)).text()], isKept: true)
             ], as: token, readOnly: true)
         let answer = results[0].text.flatMap { try? JSON(parsing: $0) }?.array ?? []
         return answer.map { RowChange.Look($0) }

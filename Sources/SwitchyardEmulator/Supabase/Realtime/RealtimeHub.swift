@@ -43,7 +43,13 @@ final class RealtimeHub: Sendable {
 
     var channels: [LocalChannel] { state.withLock { $0.channels.values.flatMap(\.self) } }
 
-    func add(_ channel: LocalChannel) { state.withLock { $0.channels[channel.place, default: []].append(channel) } }
+    /// - Parameter answer: Says that the channel is joined: before anything that is sent on it, and no sooner than it hears that.
+    func add(_ channel: LocalChannel, answer: () -> Void) {
+        state.withLock { state in
+            answer()
+            state.channels[channel.place, default: []].append(channel)
+        }
+    }
 
     func remove(_ channel: LocalChannel) {
         state.withLock { state in

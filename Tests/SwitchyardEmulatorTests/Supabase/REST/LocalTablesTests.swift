@@ -221,4 +221,29 @@ struct LocalTablesTests {
             #expect((pot.status, pot.headers["X-Pot"], pot.json) == (418, "tea", ["a": 1]))
         }
     }
+
+    @Test func `A function that becomes another one is called as what it is, at once`() async throws {
+        try await withTodos { bed in
+            func call(_ arguments: JSON) async throws -> SupabaseBed.Answer {
+                try await bed.send(.post, "/rest/v1/rpc/f", arguments)
+            }
+            try await bed.run("create function public.f(a int) returns int language sql stable as 'select a'")
+            for _ in 0..<7 { #expect(try await call(["a": 1]).json == 1) }
+            // What changes things now could not as long as it counted as stable.
+            try await bed.run(
+                "create or replace function public.f(a int) returns int language sql as 'delete from public.todos returning 2'"
+            )
+            #expect(try await call(["a": 1]).json == 2)
+            try await bed.run(
+                "drop function public.f(int)",
+                "create function public.f(a text) returns setof text language sql stable as $f$select a || '!'$f$")
+            #expect(try await call(["a": "x"]).json == ["x!"])
+            try await bed.run("create function public.f(b int) returns int language sql stable as 'select b'")
+            #expect(try await call(["b": 3]).json == 3)
+            #expect(try await call(["a": "y"]).json == ["y!"])
+            #expect(try await call(["c": 1]).code == "PGRST202")
+            try await bed.run("drop function public.f(text)", "drop function public.f(int)")
+            #expect(try await call(["b": 3]).code == "PGRST202")
+        }
+    }
 }

@@ -53,6 +53,35 @@ struct RealtimeChannelTests {
         }
     }
 
+    /// The answer used to leave before the channel was on the list of those who are told.
+    @Test func `Nothing comes before the answer to a join, and nothing behind it is missing`() async throws {
+        try await withPeers([.anonymous]) { client, peers in
+            let (peer, hub) = (peers[0], client.supabase.realtime.hub)
+            for _ in 0..<20 {
+                let topic = topic()
+                let name = String(topic.dropFirst(LocalChannel.prefix.count))
+                let place = RealtimeHub.Place(name: name, isPrivate: false)
+                let sending = Task {
+                    var number: Int64 = 0
+                    while !Task.isCancelled {
+                        number += 1
+                        let frame = RealtimeFrame(
+                            topic: topic, event: "broadcast", payload: ["n": .integer(number)])
+                        hub.broadcast(frame, to: place)
+                        await Task.yield()
+                    }
+                }
+                #expect(try await peer.join(topic).status == "ok")
+                try await eventually("what is sent arrives") { peer.all("broadcast", topic).count > 20 }
+                sending.cancel()
+                await sending.value
+                #expect(peer.frames.first { $0.topic == topic }?.event == "phx_reply")
+                let numbers = peer.all("broadcast", topic).compactMap { $0.payload["n"]?.int }
+                #expect(numbers == Array(numbers[0]..<numbers[0] + numbers.count))
+            }
+        }
+    }
+
     @Test func `Joined, left, and joined again`() async throws {
         try await withPeers([.anonymous]) { _, peers in
             let (peer, topic) = (peers[0], topic())
