@@ -59,11 +59,7 @@ public struct SupabaseModule: InfrastructureModule {
         _ = try SupabaseProject(configuration.url)
         try check("key", configuration.key.reveal())
         if let key = configuration.serviceKey { try check("serviceKey", key.reveal()) }
-        if let bucket = configuration.bucket {
-            guard (1...100).contains(bucket.utf8.count), !bucket.contains("/"),
-                bucket.utf8.allSatisfy(FilePath.allowedBySupabase)
-            else { throw problem("bucket must be the name of one, not “\(bucket)”") }
-        }
+        _ = try SupabaseBuckets(configuration)
         try configuration.realtime.validate()
         guard configuration.checkInterval >= .milliseconds(10) else {
             throw problem("checkInterval must be at least ten milliseconds")

@@ -3,7 +3,7 @@ import Switchyard
 
 extension SupabaseConfiguration: Codable {
     private enum CodingKeys: String, CodingKey {
-        case url, key, serviceKey, bucket, isBucketPublic, tables, usesDocumentTable, checkSeconds, realtime,
+        case url, key, serviceKey, bucket, isBucketPublic, buckets, tables, usesDocumentTable, checkSeconds, realtime,
             keepsDocuments, cacheBytes
     }
 
@@ -14,6 +14,7 @@ extension SupabaseConfiguration: Codable {
         serviceKey = try values.decodeIfPresent(Secret.self, forKey: .serviceKey)
         bucket = try values.decodeIfPresent(String.self, forKey: .bucket)
         isBucketPublic = try values.decodeIfPresent(Bool.self, forKey: .isBucketPublic) ?? isBucketPublic
+        buckets = try values.decodeIfPresent([SupabaseBucket].self, forKey: .buckets) ?? buckets
         tables = try values.decodeIfPresent([SupabaseTableMapping].self, forKey: .tables) ?? tables
         usesDocumentTable =
             try values.decodeIfPresent(Bool.self, forKey: .usesDocumentTable) ?? usesDocumentTable
@@ -32,6 +33,7 @@ extension SupabaseConfiguration: Codable {
         try values.encodeIfPresent(serviceKey, forKey: .serviceKey)
         try values.encodeIfPresent(bucket, forKey: .bucket)
         try values.encode(isBucketPublic, forKey: .isBucketPublic)
+        if !buckets.isEmpty { try values.encode(buckets, forKey: .buckets) }
         if !tables.isEmpty { try values.encode(tables, forKey: .tables) }
         try values.encode(usesDocumentTable, forKey: .usesDocumentTable)
         try values.encode(checkInterval / .milliseconds(1) / 1000, forKey: .checkSeconds)

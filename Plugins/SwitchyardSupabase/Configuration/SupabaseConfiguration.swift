@@ -16,10 +16,12 @@ public struct SupabaseConfiguration: Sendable, Hashable {
     /// A key that stands above all policies, for servers: what nobody is signed in for is done with it. It never belongs
     /// into an app.
     public var serviceKey: Secret?
-    /// The bucket for files; without one there is no client for them.
+    /// The bucket for files, but for those in the folders of ``buckets``. Without any there is no client for files.
     public var bucket: String?
     /// Whether anybody may read the bucket: then its files have addresses without an end.
     public var isBucketPublic: Bool
+    /// More buckets, each of which is seen as a folder.
+    public var buckets: [SupabaseBucket]
     /// Collections that are tables of the project's own.
     public var tables: [SupabaseTableMapping]
     /// Whether all other collections are in the document table; without it there are none but those of ``tables``.
@@ -36,7 +38,8 @@ public struct SupabaseConfiguration: Sendable, Hashable {
 
     public init(
         url: String, key: Secret, serviceKey: Secret? = nil, bucket: String? = nil, isBucketPublic: Bool = false,
-        tables: [SupabaseTableMapping] = [], usesDocumentTable: Bool = true, checkInterval: Duration = .seconds(1),
+        buckets: [SupabaseBucket] = [], tables: [SupabaseTableMapping] = [], usesDocumentTable: Bool = true,
+        checkInterval: Duration = .seconds(1),
         realtime: SupabaseRealtime = SupabaseRealtime(), keepsDocuments: Bool = true, cacheBytes: Int64 = 100 << 20
     ) {
         self.url = url
@@ -44,6 +47,7 @@ public struct SupabaseConfiguration: Sendable, Hashable {
         self.serviceKey = serviceKey
         self.bucket = bucket
         self.isBucketPublic = isBucketPublic
+        self.buckets = buckets
         self.tables = tables
         self.usesDocumentTable = usesDocumentTable
         self.checkInterval = checkInterval

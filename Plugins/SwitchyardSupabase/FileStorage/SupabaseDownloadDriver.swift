@@ -8,7 +8,7 @@ struct SupabaseDownloadDriver: DownloadDriver {
 
     func open(_ path: FilePath, _ request: DownloadRequest) async throws(FileStorageError) -> DownloadAnswer {
         // This spelling shows a session that ran out; others answer as if nobody were signed in.
-        let call = HTTPRequest(download: service.address("object/authenticated", of: path), request)
+        let call = HTTPRequest(download: try service.address("object/authenticated", of: path), request)
         let transport = service.transport
         let stream = try await service.authorized(call) { call throws(TransportError) in
             try await transport.stream(call)

@@ -10,7 +10,7 @@ struct SupabaseFileService: Sendable {
 
     /// `https://….supabase.co/storage/v1`, without a slash at the end.
     let address: String
-    let bucket: String
+    let buckets: SupabaseBuckets
     let tokens: SupabaseTokens
     let transport: any Transport
     let clock: any Clock<Duration>
@@ -18,9 +18,8 @@ struct SupabaseFileService: Sendable {
 
     // MARK: Addresses
 
-    func address(_ route: String, of path: FilePath? = nil) -> String {
-        let name = path.map { "/" + $0.supabaseAddress } ?? ""
-        return "\(address)/\(route)/\(PercentCoding.encode(bucket))\(name)"
+    func address(_ route: String, of path: FilePath) throws(FileStorageError) -> String {
+        "\(address)/\(route)/\(try buckets.place(of: path).address)"
     }
 
     func call(_ request: HTTPRequest, isSession: Bool = false) async throws(FileStorageError) -> HTTPResponse {
@@ -98,9 +97,9 @@ struct SupabaseFileService: Sendable {
     // MARK: Files
 
     func info(_ path: FilePath) async throws(FileStorageError) -> FileMetadata {
-        try await persistently { () throws(FileStorageError) in
-            try FileMetadata(
-                info: try await call(HTTPRequest(.get, address("object/info/authenticated", of: path))).body)
+        let request = HTTPRequest(.get, try address("object/info/authenticated", of: path))
+        return try await persistently { () throws(FileStorageError) in
+            try FileMetadata(info: try await call(request).body, at: path)
         }
     }
 

@@ -3,7 +3,8 @@ public import Switchyard
 import SwitchyardBytes
 import SwitchyardWire
 
-/// Files in a bucket of Supabase; who may do what is decided by the policies on the bucket's objects.
+/// Files in buckets of Supabase; who may do what is decided by the policies on their objects. The configuration says which
+/// folders are buckets of their own.
 ///
 /// Contents up to 6 MiB go in one request, larger ones in parts of that size, which can be paused and, where there is a
 /// state folder, go on after the process has ended. The server tells no checksums: what it has is compared by size.
@@ -17,10 +18,8 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
     private let service: SupabaseFileService
     private let desk: TransferDesk
 
-    /// - Parameters:
-    ///   - isPublic: Whether anybody may read the bucket; then its files have addresses without an end.
-    ///   - folder: Where uploads that can go on are noted; `nil` to note nothing.
-    init(_ service: SupabaseFileService, isPublic: Bool = false, folder: URL?) {
+    /// - Parameter folder: Where uploads that can go on are noted; `nil` to note nothing.
+    init(_ service: SupabaseFileService, folder: URL?) {
         self.service = service
         desk = TransferDesk(
             SupabaseUploadDriver.policy, records: UploadRecords(folder: folder), clock: service.clock,
@@ -31,23 +30,23 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         capabilities.customMetadata = true
         capabilities.copyAndMove = true
         capabilities.expiringURLs = true
-        capabilities.permanentURLs = isPublic
+        capabilities.permanentURLs = service.buckets.hasPublic
         self.capabilities = capabilities
     }
 
     convenience init(_ surroundings: SupabaseSurroundings) throws(InfrastructureError) {
         let configuration = surroundings.configuration
-        guard let bucket = configuration.bucket else {
+        let buckets = try SupabaseBuckets(configuration)
+        guard !buckets.isEmpty else {
             throw InfrastructureError(
                 .invalidConfiguration, "Supabase's bucket is not set; without one there is no place for files.")
         }
         self.init(
             SupabaseFileService(
-                address: surroundings.project.storage, bucket: bucket, tokens: surroundings.tokens,
+                address: surroundings.project.storage, buckets: buckets, tokens: surroundings.tokens,
                 transport: surroundings.transport, clock: surroundings.context.clock, now: surroundings.context.now),
-            isPublic: configuration.isBucketPublic,
             folder: try surroundings.folder("files")?.appendingPathComponent(
-                PercentCoding.encode(bucket), isDirectory: true))
+                PercentCoding.encode(configuration.bucket ?? configuration.buckets[0].name), isDirectory: true))
     }
 
     // MARK: Transfers
@@ -105,6 +104,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
     private func check(_ path: FilePath) throws(FileStorageError) {
         try desk.checkOpen()
         try path.checkForSupabase()
+        _ = try service.buckets.place(of: path)
     }
 
     // MARK: Files
@@ -121,16 +121,14 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         let old = try await service.info(path)
         var notes = old.custom
         for (name, value) in changes.custom { notes[name] = value }
-        let body: JSON = [
-            "bucketId": .string(service.bucket), "sourceKey": .string(path.rawValue),
-            "destinationKey": .string(path.rawValue), "copyMetadata": false,
-            "metadata": [
-                "mimetype": .string(changes.contentType ?? old.contentType),
-                "cacheControl": .string(changes.cacheControl ?? old.cacheControl ?? "no-cache"),
-            ],
+        var body = try ends(path, path)
+        body["copyMetadata"] = false
+        body["metadata"] = [
+            "mimetype": .string(changes.contentType ?? old.contentType),
+            "cacheControl": .string(changes.cacheControl ?? old.cacheControl ?? "no-cache"),
         ]
         let request = service.post(
-            service.address + "/object/copy", body,
+            service.address + "/object/copy", .object(body),
             ["x-upsert": "true", "x-metadata": Base64.encode(UploadOptions.supabaseJSON(notes).bytes())])
         let service = service
         _ = try await service.persistently { () throws(FileStorageError) in try await service.call(request) }
@@ -147,10 +145,15 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         guard let offset = Int(page ?? "0"), offset >= 0 else {
             throw FileStorageError(.invalidArgument, "There is no such page; hand in what a list said.")
         }
+        // On the first page only, where every folder belongs that stands for a bucket.
+        let mounted = offset == 0 ? service.buckets.folders(in: folder) : []
+        guard let place = service.buckets.place(ofFolder: folder) else {
+            return FileList(files: [], folders: mounted.sorted(), nextPage: nil)
+        }
         let request = service.post(
-            service.address("object/list"),
+            "\(service.address)/object/list/\(PercentCoding.encode(place.bucket))",
             [
-                "prefix": .string(folder?.rawValue ?? ""), "limit": .integer(Int64(pageSize)),
+                "prefix": .string(place.name), "limit": .integer(Int64(pageSize)),
                 "offset": .integer(Int64(offset)), "sortBy": ["column": "name", "order": "asc"],
             ])
         let service = service
@@ -165,18 +168,19 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
             // Stands for an empty folder, made by the dashboard.
             $0.path.name != ".emptyFolderPlaceholder"
         }
+        let hidden = service.buckets.folders(in: folder)
         let folders = rows.filter { $0["id"]?.string == nil }.compactMap { row in
             row["name"]?.string.flatMap { try? FilePath(validating: prefix + $0) }
-        }
+        }.filter { !hidden.contains($0) }
         return FileList(
-            files: files.sorted { $0.path < $1.path }, folders: folders.sorted(),
+            files: files.sorted { $0.path < $1.path }, folders: (folders + mounted).sorted(),
             nextPage: rows.count < pageSize ? nil : String(offset + rows.count))
     }
 
     public func copy(_ source: FilePath, to destination: FilePath) async throws(FileStorageError) -> FileMetadata {
         try check(source)
         try check(destination)
-        var body = place(source, destination)
+        var body = try ends(source, destination)
         body["copyMetadata"] = true
         let request = service.post(service.address + "/object/copy", .object(body), ["x-upsert": "true"])
         let service = service
@@ -188,23 +192,26 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
     public func move(_ source: FilePath, to destination: FilePath) async throws(FileStorageError) -> FileMetadata {
         try check(source)
         try check(destination)
-        let request = service.post(service.address + "/object/move", .object(place(source, destination)))
+        let request = service.post(service.address + "/object/move", .object(try ends(source, destination)))
         let service = service
         // Not repeated: after a lost answer nobody can tell a second move from a missing file.
         _ = try await service.call(request)
         return try await service.info(destination)
     }
 
-    private func place(_ source: FilePath, _ destination: FilePath) -> JSONObject {
-        [
-            "bucketId": .string(service.bucket), "sourceKey": .string(source.rawValue),
-            "destinationKey": .string(destination.rawValue),
+    private func ends(_ source: FilePath, _ destination: FilePath) throws(FileStorageError) -> JSONObject {
+        let (source, destination) = (try service.buckets.place(of: source), try service.buckets.place(of: destination))
+        var body: JSONObject = [
+            "bucketId": .string(source.bucket), "sourceKey": .string(source.name),
+            "destinationKey": .string(destination.name),
         ]
+        if destination.bucket != source.bucket { body["destinationBucket"] = .string(destination.bucket) }
+        return body
     }
 
     public func delete(_ path: FilePath) async throws(FileStorageError) {
         try check(path)
-        let request = HTTPRequest(.delete, service.address("object", of: path), isIdempotent: false)
+        let request = HTTPRequest(.delete, try service.address("object", of: path), isIdempotent: false)
         let service = service
         // One whose answer was lost may have deleted what a second one no longer finds.
         try await service.persistently(isDone: { $0.code == .notFound ? () : nil }) { () throws(FileStorageError) in
@@ -217,18 +224,18 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
     public func downloadURL(of path: FilePath, expiresIn: Duration?) async throws(FileStorageError) -> URL {
         try check(path)
         guard let expiresIn else {
-            guard capabilities.permanentURLs else {
+            guard try service.buckets.place(of: path).isPublic else {
                 throw .unsupported(
                     "addresses without an end", by: provider,
                     instead: "Ask for one that expires, or make the bucket public.")
             }
-            return try url(service.address("object/public", of: path))
+            return try url(try service.address("object/public", of: path))
         }
         guard expiresIn >= .seconds(1) else {
             throw FileStorageError(.invalidArgument, "An address must be good for at least a second.")
         }
         let request = service.post(
-            service.address("object/sign", of: path), ["expiresIn": .integer(expiresIn.components.seconds)])
+            try service.address("object/sign", of: path), ["expiresIn": .integer(expiresIn.components.seconds)])
         let service = service
         let answer = try await service.persistently { () throws(FileStorageError) in
             try await service.call(request).body
@@ -242,7 +249,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
     public func uploadURL(for path: FilePath, replacesExisting: Bool = false) async throws(FileStorageError) -> URL {
         try check(path)
         let request = service.post(
-            service.address("object/upload/sign", of: path), [:], ["x-upsert": replacesExisting ? "true" : "false"])
+            try service.address("object/upload/sign", of: path), [:], ["x-upsert": replacesExisting ? "true" : "false"])
         let service = service
         let answer = try await service.persistently { () throws(FileStorageError) in
             try await service.call(request).body

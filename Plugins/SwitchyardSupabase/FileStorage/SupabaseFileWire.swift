@@ -4,11 +4,11 @@ import SwitchyardWire
 
 /// What Supabase's storage says about files, in the several forms in which it does.
 extension FileMetadata {
-    /// An answer of `/object/info`: user metadata is called `metadata` here.
-    init(info bytes: [UInt8]) throws(FileStorageError) {
-        guard let json = try? JSON(parsing: bytes), let name = json["name"]?.string,
-            let path = try? FilePath(validating: name), let size = json["size"]?.int64
-        else { throw .unreadable }
+    /// An answer of `/object/info`, whose name is that in the bucket: user metadata is called `metadata` here.
+    init(info bytes: [UInt8], at path: FilePath) throws(FileStorageError) {
+        guard let json = try? JSON(parsing: bytes), json["name"]?.string != nil, let size = json["size"]?.int64 else {
+            throw .unreadable
+        }
         self.init(
             path: path, size: size, contentType: json["content_type"]?.string ?? "application/octet-stream",
             createdAt: Timestamp(supabase: json["created_at"]), updatedAt: Timestamp(supabase: json["last_modified"]),
@@ -69,11 +69,6 @@ extension FilePath {
                 .invalidArgument,
                 "Supabase takes only ASCII letters, digits, spaces and _ / ! - . * ' ( ) & $ @ = ; : + , ? in names.")
         }
-    }
-
-    /// With each segment coded and the slashes as they are.
-    var supabaseAddress: String {
-        rawValue.split(separator: "/").map { PercentCoding.encode($0) }.joined(separator: "/")
     }
 }
 

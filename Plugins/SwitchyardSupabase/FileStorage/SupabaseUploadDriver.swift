@@ -29,7 +29,7 @@ final class SupabaseUploadDriver: UploadDriver {
     func store(
         _ bytes: UploadBytes, progress: @escaping @Sendable (Int64) -> Void
     ) async throws(FileStorageError) -> StoredFile {
-        var request = HTTPRequest(.post, service.address("object", of: path))
+        var request = HTTPRequest(.post, try service.address("object", of: path))
         request.headers["Content-Type"] = contentType
         request.headers["x-upsert"] = upsert
         if let control = options.cacheControl { request.headers["Cache-Control"] = control }
@@ -67,7 +67,7 @@ final class SupabaseUploadDriver: UploadDriver {
         }
         var request = HTTPRequest(.post, service.address + "/upload/resumable", headers: headers)
         request.headers["Upload-Length"] = String(length)
-        request.headers["Upload-Metadata"] = metadata
+        request.headers["Upload-Metadata"] = metadata(of: try service.buckets.place(of: path))
         let response = try await service.call(request, isSession: true)
         guard let home = try? URLParts(validating: service.address), let location = response.headers["Location"],
             let address = home.resolving(location)
@@ -77,9 +77,9 @@ final class SupabaseUploadDriver: UploadDriver {
 
     private var headers: HTTPHeaders { ["Tus-Resumable": "1.0.0", "x-upsert": upsert] }
 
-    private var metadata: String {
+    private func metadata(of place: SupabaseBuckets.Place) -> String {
         var pairs = [
-            ("bucketName", service.bucket), ("objectName", path.rawValue), ("contentType", contentType),
+            ("bucketName", place.bucket), ("objectName", place.name), ("contentType", contentType),
         ]
         // Only a number of seconds is understood here.
         if let age = options.cacheControl?.split(separator: "=").last.flatMap({ Int($0) }) {

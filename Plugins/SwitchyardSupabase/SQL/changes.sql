@@ -2,19 +2,21 @@
 
 -- Where a listener is: the database's epoch, and the oldest transaction that had not ended. All before it were seen.
 create or replace function switchyard.token() returns text
-language sql stable security definer set search_path = '' as $$
-  select s.epoch::text || ':' || pg_snapshot_xmin(pg_current_snapshot())::text from switchyard.settings s
-$$;
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return (select s.epoch::text || ':' || pg_snapshot_xmin(pg_current_snapshot())::text from switchyard.settings s);
+end $$;
 
 -- The transaction to go on from; null where a listener must begin anew.
 create or replace function switchyard.since(token text) returns xid8
-language sql stable security definer set search_path = '' as $$
-  select case when split_part(token, ':', 1) = s.epoch::text and split_part(token, ':', 2) ~ '^[0-9]+$'
-               and split_part(token, ':', 2)::xid8 >= s.forgotten
-               and split_part(token, ':', 2)::xid8 <= pg_snapshot_xmax(pg_current_snapshot())
-              then split_part(token, ':', 2)::xid8 end
-  from switchyard.settings s
-$$;
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return (select case when split_part(token, ':', 1) = s.epoch::text and split_part(token, ':', 2) ~ '^[0-9]+$'
+                       and split_part(token, ':', 2)::xid8 >= s.forgotten
+                       and split_part(token, ':', 2)::xid8 <= pg_snapshot_xmax(pg_current_snapshot())
+                      then split_part(token, ':', 2)::xid8 end
+          from switchyard.settings s);
+end $$;
 
 -- The state of one target since a transaction: its documents that were written, and the paths of those that were and
 -- are no results any more. Without `since`, or for a query with a limit, all of it.

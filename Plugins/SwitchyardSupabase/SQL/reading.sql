@@ -2,7 +2,7 @@
 
 -- Only the fields asked for, or all.
 create or replace function switchyard.projected(data jsonb, fields jsonb) returns jsonb
-language plpgsql immutable set search_path = '' as $$
+language plpgsql immutable as $$
 declare
   result jsonb := '{}';
   field  jsonb;
@@ -16,9 +16,11 @@ begin
   return result;
 end $$;
 
+-- Without a search path of its own, so that a statement takes it in instead of calling it for each row.
 create or replace function switchyard.document_json(d switchyard.documents, fields jsonb) returns jsonb
-language sql stable set search_path = '' as $$
-  select jsonb_build_object('path', d.path, 'data', switchyard.projected(d.data, fields),
+language sql stable as $$
+  select jsonb_build_object('path', d.path,
+                            'data', case when fields is null then d.data else switchyard.projected(d.data, fields) end,
                             'created', switchyard.time_text(d.created_at), 'updated', switchyard.time_text(d.updated_at))
 $$;
 
@@ -35,15 +37,17 @@ end $$;
 -- A snapshot does not list who is under way beyond the newest that has ended: such a one is still there by its lock, or has
 -- ended since and moved the horizon. In this order, since a transaction is seen to have ended before it lets go of its lock.
 create or replace function switchyard.is_settled() returns boolean
-language sql stable set search_path = '' as $$
-  select case
-    when pg_snapshot_xmin(s) <> pg_snapshot_xmax(s) then false
-    when exists (select from pg_catalog.pg_locks l
-                 where l.locktype = 'transactionid' and l.granted and l.mode = 'ExclusiveLock' and l.pid <> pg_backend_pid())
-    then false
-    else switchyard.horizon() = pg_snapshot_xmax(s) end
-  from pg_current_snapshot() s
-$$;
+language plpgsql stable set search_path = '' as $$
+declare
+  seen pg_snapshot := pg_current_snapshot();
+begin
+  if pg_snapshot_xmin(seen) <> pg_snapshot_xmax(seen) then return false; end if;
+  if exists (select from pg_catalog.pg_locks l
+             where l.locktype = 'transactionid' and l.granted and l.mode = 'ExclusiveLock' and l.pid <> pg_backend_pid()) then
+    return false;
+  end if;
+  return switchyard.horizon() = pg_snapshot_xmax(seen);
+end $$;
 
 -- As of when what is missing is missing: before anything that was being written, as far as that can be seen. A transaction
 -- that has ended since the caller's statement began tells no more when it began.
@@ -63,10 +67,11 @@ $$;
 
 -- Not before what it shows, if that can be: a document's time can be ahead of the clock by its last steps.
 create or replace function switchyard.answer(documents jsonb, newest timestamptz) returns jsonb
-language sql stable set search_path = '' as $$
-  select jsonb_build_object('documents', documents, 'readTime', switchyard.time_text(
-    case when switchyard.is_settled() then greatest(statement_timestamp(), newest) else switchyard.missing_since() end))
-$$;
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_build_object('documents', documents, 'readTime', switchyard.time_text(
+    case when switchyard.is_settled() then greatest(statement_timestamp(), newest) else switchyard.missing_since() end));
+end $$;
 
 -- Those of the documents that are there and may be read, in no order.
 create or replace function public.switchyard_get(paths text[]) returns jsonb

@@ -81,34 +81,39 @@ language sql stable as $$
   select nullif(nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'sub', '')
 $$;
 
--- Whether the caller stands above all rules, as a project's own server does.
+-- Whether the caller stands above all rules, as a project's own server does. Every call asks this and what follows: in
+-- PL/pgSQL, since plans of functions in SQL are forgotten with each call.
 create or replace function switchyard.is_trusted() returns boolean
-language sql stable security definer set search_path = '' as $$
-  select r.rolbypassrls or r.rolsuper from pg_catalog.pg_roles r
-  where r.rolname = coalesce(nullif(current_setting('role', true), 'none'), session_user::text)
-$$;
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return (select r.rolbypassrls or r.rolsuper from pg_catalog.pg_roles r
+          where r.rolname = coalesce(nullif(current_setting('role', true), 'none'), session_user::text));
+end $$;
 
 -- The collections whose documents the caller may read or write whosever they are, and those it may not even then.
 create or replace function switchyard.open_to_caller(deed text) returns text[]
-language sql stable security definer set search_path = '' as $$
-  select coalesce(array_agg(r.collection_id), '{}') from switchyard.rules r
-  where case deed when 'read' then r.read else r.write end
-    = any (case when switchyard.caller() is null then array['public'] else array['public', 'authenticated'] end)
-$$;
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return (select coalesce(array_agg(r.collection_id), '{}') from switchyard.rules r
+          where case deed when 'read' then r.read else r.write end
+            = any (case when switchyard.caller() is null then array['public'] else array['public', 'authenticated'] end));
+end $$;
 
 create or replace function switchyard.closed(deed text) returns text[]
-language sql stable security definer set search_path = '' as $$
-  select coalesce(array_agg(r.collection_id), '{}') from switchyard.rules r
-  where case deed when 'read' then r.read else r.write end = 'none'
-$$;
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return (select coalesce(array_agg(r.collection_id), '{}') from switchyard.rules r
+          where case deed when 'read' then r.read else r.write end = 'none');
+end $$;
 
 -- The caller's reading rule for rows of `d`, with constants in it, so that it spoils no plan.
 create or replace function switchyard.readable() returns text
-language sql stable set search_path = '' as $$
-  select case when switchyard.is_trusted() then 'true' else format(
-    '((d.owner = %L and d.collection_id <> all (%L::text[])) or d.collection_id = any (%L::text[]))',
-    switchyard.caller(), switchyard.closed('read'), switchyard.open_to_caller('read')) end
-$$;
+language plpgsql stable set search_path = '' as $$
+begin
+  if switchyard.is_trusted() then return 'true'; end if;
+  return format('((d.owner = %L and d.collection_id <> all (%L::text[])) or d.collection_id = any (%L::text[]))',
+                switchyard.caller(), switchyard.closed('read'), switchyard.open_to_caller('read'));
+end $$;
 
 create or replace function switchyard.may_write(collection_id text, owner text) returns boolean
 language sql stable set search_path = '' as $$

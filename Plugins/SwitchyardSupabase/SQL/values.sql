@@ -109,8 +109,9 @@ language sql immutable strict parallel safe as $$
   select substr(switchyard.whole_key(value), 1, 800)
 $$;
 
+-- Stable, as `to_char` is: a statement takes it in instead of calling it for each row.
 create or replace function switchyard.time_text(at timestamptz) returns text
-language sql immutable parallel safe as $$
+language sql stable parallel safe as $$
   select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
 $$;
 

@@ -35,8 +35,8 @@ struct SupabaseDriver: SyncDriver {
 
     var capabilities: StorageCapabilities { tables.capabilities }
 
-    /// The commit function keeps each batch's answer under its name.
-    var traits: SyncDriverTraits { SyncDriverTraits(hasLedger: true) }
+    /// The commit function keeps each batch's answer under its name; what policies hide is not found.
+    var traits: SyncDriverTraits { SyncDriverTraits(hasLedger: true, hidesDocuments: true) }
 
     // MARK: Reading
 
@@ -120,7 +120,7 @@ struct SupabaseDriver: SyncDriver {
     }
 
     func openWatch() async throws(StorageError) -> any WatchConnection {
-        SupabaseWatch(service, tables, hints, pace: pace, clock: clock)
+        SupabaseWatch(service, tables, hints, reader: try await service.reader(), pace: pace, clock: clock)
     }
 
     // MARK: Writing
@@ -151,7 +151,7 @@ struct SupabaseDriver: SyncDriver {
             if Task.isCancelled { throw StorageError(.cancelled, "The deletion was cancelled.") }
             let answer = try await service.call(
                 "switchyard_delete_tree", ["path": .string(document.rawValue)], isIdempotent: true)
-            guard let count = answer.int64 else { throw .unreadableAnswer }
+            guard let count = answer.int64, (0...1 << 32).contains(count) else { throw .unreadableAnswer }
             hints.give()
             if count == 0 { return deleted }
             deleted += Int(count)
@@ -179,7 +179,9 @@ struct SupabaseDriver: SyncDriver {
         let answer = try await service.call(
             function, ["batch": .string(name), "writes": .array(entries)], isIdempotent: true, for: batch)
         hints.give()
-        return try CommitResult(postgres: answer)
+        let result = try CommitResult(postgres: answer)
+        guard result.updateTimes.count == writes.count else { throw .unreadableAnswer }
+        return result
     }
 
     func shutDown() async {

@@ -50,10 +50,10 @@ final class SupabaseWatch: WatchConnection {
     private let function: String
 
     init(
-        _ service: PostgRESTService, _ tables: SupabaseTables, _ hints: ChangeHints, pace: Pace,
+        _ service: PostgRESTService, _ tables: SupabaseTables, _ hints: ChangeHints, reader: AuthUser.ID?, pace: Pace,
         clock: any Clock<Duration>
     ) {
-        state = Mutex(State(changes: WatchedChanges(tables)))
+        state = Mutex(State(changes: WatchedChanges(tables, reader: reader ?? "")))
         function = tables.isEmpty ? "switchyard_changes" : "switchyard_look"
         self.hints = hints
         self.pace = pace

@@ -19,13 +19,19 @@ struct WatchedChanges {
     }
 
     private let tables: SupabaseTables
+    /// Whose rights the answers show: others are shown other documents, so a state of theirs is no place to go on from.
+    private let reader: AuthUser.ID
     private var targets: [Int: Target] = [:]
     private var generations = 0
     private var lastReadTime = Timestamp.never
     /// All transactions below it were seen by the last look; targets that came later are looked at anyway.
     private var seenBelow: UInt64 = 0
 
-    init(_ tables: SupabaseTables = .none) { self.tables = tables }
+    /// - Parameter reader: Empty for whoever asks with a key alone.
+    init(_ tables: SupabaseTables = .none, reader: AuthUser.ID = "") {
+        self.tables = tables
+        self.reader = reader
+    }
 
     /// A question to the database: about which targets, and in which words.
     struct Inquiry: Sendable {
@@ -44,16 +50,24 @@ struct WatchedChanges {
             }
             generations += 1
             // What a table says of its state means something only to whoever has that state at hand.
-            let isResumed = !watched.resumeToken.isEmpty && place == nil
-            let token = isResumed ? String(decoding: watched.resumeToken, as: UTF8.self) : nil
+            let token = place == nil ? serverToken(of: watched.resumeToken) : nil
             targets[watched.id] = Target(
-                watched: watched, place: place, generation: generations, token: token,
-                wantsCount: isResumed)
+                watched: watched, place: place, generation: generations, token: token, wantsCount: token != nil)
             return []
         case .remove(let id):
             targets[id] = nil
             return [.removed([id])]
         }
+    }
+
+    /// What the engine keeps of where a listener is.
+    private func resumeToken(_ token: String) -> [UInt8] { Array("\(reader)|\(token)".utf8) }
+
+    /// - Returns: `nil` for what was no state of this reader's.
+    private func serverToken(of resumeToken: [UInt8]) -> String? {
+        guard let mark = resumeToken.lastIndex(of: UInt8(ascii: "|")), resumeToken[..<mark].elementsEqual(reader.utf8)
+        else { return nil }
+        return String(decoding: resumeToken[(mark + 1)...], as: UTF8.self)
     }
 
     /// Whether what a transaction has left may not have been told yet.
@@ -112,7 +126,7 @@ struct WatchedChanges {
             events += try self.events(of: element, for: &target, token, isSettled: answer["settled"] == true)
             targets[id] = target
         }
-        if !events.isEmpty { events.append(.snapshot(version: lastReadTime, token: Array(token.utf8))) }
+        if !events.isEmpty { events.append(.snapshot(version: lastReadTime, token: resumeToken(token))) }
         return events
     }
 
@@ -169,7 +183,7 @@ struct WatchedChanges {
             }
         }
         if isWhole { target.wantsCount = false }
-        if target.isNew { events.append(.current([id], token: Array(token.utf8))) }
+        if target.isNew { events.append(.current([id], token: resumeToken(token))) }
         target.isNew = false
         // What a table says of its state is about that one target.
         target.token = answer["digest"]?.string ?? token

@@ -36,7 +36,8 @@ extension Timestamp {
 }
 
 extension StorageError {
+    /// Something between here and the database has answered: what it was asked for may have happened all the same.
     static var unreadableAnswer: StorageError {
-        StorageError(.internal, "The database's answer could not be read.", isRetryable: false)
+        StorageError(.unavailable, "The database's answer could not be read.", isRetryable: true)
     }
 }

@@ -19,10 +19,21 @@ struct PostgRESTFailure: Error, Hashable, Sendable {
         details = json?["details"]?.string
     }
 
+    /// The message, without what the database quotes in it where a value is none of a column's type.
+    var words: String {
+        guard let code, ["22P02", "22003", "22007", "22008"].contains(code) else { return message }
+        return message.split(separator: "\"", omittingEmptySubsequences: false).enumerated().map { index, part in
+            index.isMultiple(of: 2) ? part : "…"
+        }.joined()
+    }
+
     /// Whether the service knows no function of that name, or none with these arguments.
     var isAboutMissingFunction: Bool {
-        code == "PGRST202" || (code == "42883" && message.contains("function")) || (status == 404 && code == nil)
+        code == "PGRST202" || isAboutUnknownFunction || (status == 404 && code == nil)
     }
+
+    /// The same code tells that an operator does not fit a column's type.
+    var isAboutUnknownFunction: Bool { code == "42883" && message.contains("function") }
 
     /// Whether a newer token could help.
     var isAboutToken: Bool { status == 401 && code?.hasPrefix("PGRST30") != false }
@@ -43,7 +54,7 @@ extension StorageError {
 
     init(_ failure: PostgRESTFailure) {
         let (code, isRetryable) = StorageError.meaning(of: failure)
-        self.init(code, failure.message, isRetryable: isRetryable, underlying: failure)
+        self.init(code, failure.words, isRetryable: isRetryable, underlying: failure)
     }
 
     private static func meaning(of failure: PostgRESTFailure) -> (Code, Bool) {
@@ -53,14 +64,20 @@ extension StorageError {
         case "PT412", "23503": return (.failedPrecondition, false)
         case "42501": return failure.status == 401 ? (.unauthenticated, false) : (.unauthorized, false)
         case "PGRST301", "PGRST302", "PGRST303": return (.unauthenticated, true)
-        case "PGRST202", "PGRST205", "PGRST125", "PGRST106", "42P01", "42883", "0A000": return (.unsupported, false)
+        case "PGRST202", "PGRST205", "PGRST125", "PGRST126", "PGRST106", "42P01", "0A000": return (.unsupported, false)
+        case "42883" where failure.isAboutUnknownFunction: return (.unsupported, false)
         case "PGRST000", "PGRST001", "PGRST002", "PGRST003", "57P01", "57P02", "57P03": return (.unavailable, true)
         case "40001", "40P01": return (.aborted, true)
         case "55P03": return (.unavailable, true)
         case "57014": return (.deadlineExceeded, true)
         default: break
         }
+        // Whoever asks is nobody that the database knows, whatever it calls that.
+        if failure.status == 401 { return (.unauthenticated, failure.code == nil) }
         if let code = failure.code {
+            if code.hasPrefix("PGRST1") || code.hasPrefix("PGRST2"), failure.status < 500 {
+                return (.invalidArgument, false)
+            }
             switch code.prefix(2) {
             case "08": return (.unavailable, true)
             case "22", "23", "42", "21": return (.invalidArgument, false)
@@ -69,7 +86,6 @@ extension StorageError {
             }
         }
         switch failure.status {
-        case 401: return (.unauthenticated, true)
         case 403: return (.unauthorized, false)
         case 408, 504: return (.deadlineExceeded, true)
         case 413: return (.resourceExhausted, false)

@@ -79,6 +79,11 @@ struct PostgRESTService: Sendable {
         }
     }
 
+    /// In whose name calls are made now; `nil` for nobody's, with a key alone.
+    func reader() async throws(StorageError) -> AuthUser.ID? {
+        try await proof(for: nil, isRefused: false).user?.userID
+    }
+
     private func proof(
         for batch: OutgoingBatch?, isRefused: Bool
     ) async throws(StorageError) -> SupabaseTokens.Proof {
