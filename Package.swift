@@ -133,8 +133,8 @@ let package = Package(
         .testTarget(
             name: "SwitchyardCLITests",
             dependencies: [
-                "Switchyard", "SwitchyardMock", "SwitchyardConformance", "SwitchyardEmulator", "SwitchyardCLI",
-                "SwitchyardTestSupport",
+                "Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardWire", "SwitchyardConformance",
+                "SwitchyardEmulator", "SwitchyardCLI", "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardDependenciesTests",

@@ -2,6 +2,7 @@ import Foundation
 import Switchyard
 import SwitchyardBytes
 import SwitchyardConformance
+import SwitchyardTestSupport
 import SwitchyardWire
 import Synchronization
 
@@ -29,21 +30,14 @@ final class LocalAuthHarness: AuthHarness {
     var features: AuthFeatures { Self.features }
 
     init() throws {
-        let clock = Clock()
+        let clock = MovedClock()
         var options = LocalFirebaseOptions()
         options.now = { clock.now }
         self.clock = clock
         firebase = try LocalFirebase(options)
     }
 
-    private final class Clock: Sendable {
-        private let time = Mutex(Timestamp(Date()))
-        var now: Timestamp { time.withLock { $0 } }
-        func advance(_ seconds: Int64) {
-            time.withLock { $0 = Timestamp(microseconds: $0.microseconds + seconds * 1_000_000) }
-        }
-    }
-    private let clock: Clock
+    private let clock: MovedClock
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 

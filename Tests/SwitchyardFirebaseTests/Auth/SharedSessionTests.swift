@@ -1,108 +1,63 @@
-import Foundation
 import Switchyard
 import SwitchyardEmulator
 import SwitchyardTestSupport
+import SwitchyardWire
 import Testing
 
 @testable import SwitchyardFirebase
 
 /// Two real processes on one session file, while a real server answers: this one, and one that it starts.
-///
-/// Not more: a process that is waited for holds one of the few threads that tasks share.
 @Suite struct SharedSessionTests {
-    private final class Site {
-        let firebase: LocalFirebase
-        let folder = ScratchSpace.url.appendingPathComponent("sessions-\(UUID().uuidString)")
-        private var running: Task<Void, Never>?
+    struct Vendor: SessionVendor {
+        static let refreshMark = "/v1/token"
+        let host: String
+        let project: String
 
-        init() throws {
-            firebase = try LocalFirebase()
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        init(_ firebase: LocalFirebase) { (host, project) = (firebase.host, firebase.project) }
+
+        func client(_ context: ModuleContext, over transport: any Transport) throws -> any AuthClient {
+            let configuration = FirebaseConfiguration(
+                project: project, apiKey: "any", emulators: .init(auth: host), usesEmulatorVariables: false)
+            return try FirebaseAuthAdapter(
+                FirebaseModule(configuration, environment: [:]) { transport }.surroundings(context))
         }
+    }
 
-        deinit { try? FileManager.default.removeItem(at: folder) }
-
-        func process(_ task: SessionProcess.Task, ahead: Int64 = 0) -> SessionProcess {
-            SessionProcess(
-                task: task, folder: folder.path, host: firebase.host, project: firebase.project, ahead: ahead)
-        }
-
-        func start(_ process: SessionProcess) {
-            running = Task {
-                await #expect(processExitsWith: .success) { [process = process as SessionProcess] in
-                    await process.run()
-                }
+    private static func session(on firebase: LocalFirebase) throws -> SharedSession<Vendor> {
+        try SharedSession(Vendor(firebase)) { process, _ in
+            await #expect(processExitsWith: .success) { [process = process as SessionProcess<Vendor>] in
+                await process.run()
             }
-        }
-
-        func stop() async {
-            await running?.value
-            await firebase.stop()
         }
     }
 
     @Test func `Two processes whose token has run out cost one refresh`() async throws {
-        let site = try Site()
-        let before = try site.process(.refreshOnce).client()
-        try await before.signUp(email: "alice@example.com", password: "secret")
-        await before.shutDown()
-        let other = site.process(.refreshOnce, ahead: 4000)
-        site.start(other)
-        try await eventually("the other process is ready") { other.reports.contains(["ready"]) }
-        let transport = CountingTransport()
-        let here = try other.client(transport: transport)
-        try Data().write(to: other.goFile)
-        let token = try await here.accessToken()
-        await site.stop()
-        #expect(other.reports(of: "token") == [["token", token.userID, String(token.value.reveal().suffix(40))]])
-        let elsewhere = other.reports(of: "refreshes").first?.last.flatMap { Int($0) } ?? -1
-        #expect(transport.refreshes + elsewhere == 1, "\(other.reports)")
-        await here.shutDown()
+        let firebase = try LocalFirebase()
+        let seen = try await Self.session(on: firebase).needTokenAtOnce()
+        await firebase.stop()
+        #expect(seen.other == [["token", seen.here.userID, String(seen.here.value.reveal().suffix(40))]])
+        #expect(seen.refreshes == 1)
     }
 
     @Test func `A sign-out while another process refreshes is final in both`() async throws {
+        let firebase = try LocalFirebase()
         for round in 0..<4 {
-            let site = try Site()
-            let other = site.process(.refreshUntilSignedOut)
-            let here = try other.client()
-            try await here.signUp(email: "alice@example.com", password: "secret")
-            site.start(other)
-            try await eventually("it refreshes") { other.reports.count > 2 + round }
-            // One of this process's own is under way too.
-            async let own: Void = { _ = try? await here.accessToken(refreshing: true) }()
-            try await here.signOut()
-            await own
-            await site.stop()
-            #expect(other.reports.last == ["out"], "\(other.reports.suffix(3))")
-            #expect(await here.state == .signedOut(SignOut(.byUser)))
-            let later = try other.client()
-            #expect(await !later.state.isSignedIn, "nothing in the file brings it back")
-            for client in [here, later] { await client.shutDown() }
+            let seen = try await Self.session(on: firebase).signOutWhileRefreshing(round)
+            #expect(seen.other.last == ["out"], "\(seen.other.suffix(3))")
+            #expect(seen.here == .signedOut(SignOut(.byUser)))
+            #expect(!seen.later.isSignedIn, "nothing in the file brings it back")
         }
+        await firebase.stop()
     }
 
     @Test func `Whoever signs in takes the place of others in both processes, whatever is refreshed meanwhile`()
         async throws
     {
-        let site = try Site()
-        let other = site.process(.refreshUntilSignedOut)
-        let here = try other.client()
-        var users: [String] = []
-        for number in 0..<8 {
-            let user = try await here.signUp(email: "u\(number)@example.com", password: "secret")
-            users.append(user.id)
-            try Data("\(number)".utf8).write(to: other.currentFile, options: .atomic)
-            if number == 0 { site.start(other) }
-            try await eventually("it has the new user's tokens") {
-                other.reports(of: "token").contains { $0[1] == user.id }
-            }
-        }
-        try await here.signOut()
-        await site.stop()
-        #expect(other.reports.last == ["out"], "\(other.reports.suffix(3))")
-        let tokens = other.reports(of: "token").map { (users.firstIndex(of: $0[1]) ?? -1, Int($0[2]) ?? .max) }
-        #expect(tokens.map(\.0) == tokens.map(\.0).sorted(), "nobody comes back")
-        #expect(tokens.allSatisfy { $0.0 >= $0.1 }, "a token that is asked for after a sign-in is the new user's")
-        await here.shutDown()
+        let firebase = try LocalFirebase()
+        let seen = try await Self.session(on: firebase).signInWhileRefreshing(8)
+        await firebase.stop()
+        #expect(seen.other.last == ["out"], "\(seen.other.suffix(3))")
+        #expect(seen.tokens.map(\.user) == seen.tokens.map(\.user).sorted(), "nobody comes back")
+        #expect(seen.tokens.allSatisfy { $0.user >= $0.before }, "who asks after a sign-in gets the new user's token")
     }
 }

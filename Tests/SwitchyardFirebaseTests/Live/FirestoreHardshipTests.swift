@@ -46,7 +46,7 @@ struct FirestoreHardshipTests {
 
     @Test func `A transaction whose answer was lost is found in the ledger, and not done again`() async throws {
         let site = try await FirestoreSite()
-        let client = try await site.client(transport: CountingTransport(losesEvery: 2))
+        let client = try await site.client(transport: LossyTransport(losesEvery: 2))
         for _ in 0..<10 {
             try await client.transaction { transaction in
                 let counter = try await transaction.snapshot("counters/a")

@@ -1,6 +1,7 @@
 import Foundation
 import Switchyard
 import SwitchyardTestSupport
+import SwitchyardWire
 import Synchronization
 import Testing
 
@@ -29,7 +30,7 @@ struct IncrementingDevice: Codable, Sendable {
         get throws { try Data(contentsOf: URL(fileURLWithPath: answersFile)).filter { $0 == Self.lost }.count }
     }
 
-    private func client(_ transport: CountingTransport) async throws -> FirebaseStorageAdapter {
+    private func client(_ transport: any Transport) async throws -> FirebaseStorageAdapter {
         let configuration = FirebaseConfiguration(
             project: project, apiKey: "test", writeLedger: "ledger",
             emulators: FirebaseConfiguration.Emulators(firestore: "127.0.0.1:\(port)"), usesEmulatorVariables: false)
@@ -40,7 +41,7 @@ struct IncrementingDevice: Codable, Sendable {
 
     /// Written while there is no network.
     func queue(_ count: Int) async throws {
-        let client = try await client(CountingTransport())
+        let client = try await client(CurlTransport())
         try await client.disableNetwork()
         for number in 0..<count {
             try await client.mergeDocument(CollectionPath("counters").document("c\(number % 7)"), ["n": .increment(1)])
@@ -55,7 +56,7 @@ struct IncrementingDevice: Codable, Sendable {
     func run(diesAfter limit: Int?) async {
         let answers = open(answersFile, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         let heard = Counter()
-        let transport = CountingTransport(losesEvery: 3) { isLost in
+        let transport = LossyTransport(losesEvery: 3) { isLost in
             var letter = isLost ? Self.lost : UInt8(ascii: "c")
             _ = write(answers, &letter, 1)
             if heard.next() == limit { kill(getpid(), SIGKILL) }

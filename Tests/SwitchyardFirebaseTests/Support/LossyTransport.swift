@@ -3,11 +3,9 @@ import Synchronization
 
 @testable import SwitchyardFirebase
 
-/// A transport that counts what goes through it, and loses the answers it is told to lose.
-final class CountingTransport: Transport {
+/// A transport that loses the answers to commits that it is told to lose, and counts them.
+final class LossyTransport: Transport {
     fileprivate struct Counts {
-        var handshakes = 0
-        var refreshes = 0
         var commits = 0
         var lost = 0
     }
@@ -38,15 +36,10 @@ final class CountingTransport: Transport {
         self.losesEvery = losesEvery
     }
 
-    var handshakes: Int { counts.state.withLock { $0.handshakes } }
-    var refreshes: Int { counts.state.withLock { $0.refreshes } }
-
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         let isCommit = request.url.hasSuffix(":commit")
         let response = try await base.send(request)
         let isLost = counts.state.withLock { counts in
-            if request.url.contains("/channel?"), request.url.contains("CVER=") { counts.handshakes += 1 }
-            if request.url.hasSuffix("/v1/token") { counts.refreshes += 1 }
             guard isCommit else { return false }
             counts.commits += 1
             guard let losesEvery, counts.commits.isMultiple(of: losesEvery) else { return false }

@@ -1,14 +1,10 @@
-import SwitchyardBytes
-import SwitchyardTestSupport
-import SwitchyardWire
+package import SwitchyardWire
 import Synchronization
-
-@testable import SwitchyardFirebase
 
 /// A way to a real server on which answers change, get lost, come from another question or never come, as a seed says.
 ///
 /// The valid ones are a server's own, so that the damaged ones are close to what can be.
-final class LyingTransport: Transport {
+package final class LyingTransport: Transport {
     private struct State {
         var random: SeededGenerator
         var isHonest = false
@@ -16,29 +12,44 @@ final class LyingTransport: Transport {
         var told: Set<Lie> = []
     }
 
-    enum Lie: CaseIterable, Hashable {
+    package enum Lie: CaseIterable, Hashable {
         case none, status, changedBytes, cut, otherAnswer, error, nothing, lostBefore, lostAfter
     }
 
+    /// How a vendor talks.
+    package struct Service: Sendable {
+        /// Bodies of errors that it could answer with, and some that nobody does.
+        let errors: [String]
+        /// What tells one call from another.
+        let endpoint: @Sendable (HTTPRequest) -> String
+
+        package init(errors: [String], endpoint: @escaping @Sendable (HTTPRequest) -> String) {
+            self.errors = errors + ["{}", "[]", "null", "", "<html>"]
+            self.endpoint = endpoint
+        }
+    }
+
     private let base = CurlTransport()
+    private let service: Service
     private let clock: any Clock<Duration>
     private let state: Mutex<State>
 
-    init(seed: UInt64, clock: any Clock<Duration>) {
+    package init(_ service: Service, seed: UInt64, clock: any Clock<Duration>) {
+        self.service = service
         self.clock = clock
         state = Mutex(State(random: SeededGenerator(seed: seed)))
     }
 
     /// From now on everything passes as it is.
-    func becomeHonest() { state.withLock { $0.isHonest = true } }
+    package func becomeHonest() { state.withLock { $0.isHonest = true } }
 
     /// Which calls there were, by the part of the address that tells them apart.
-    var endpoints: Set<String> { state.withLock { Set($0.seen.keys) } }
-    var lies: Set<Lie> { state.withLock { $0.told } }
+    package var endpoints: Set<String> { state.withLock { Set($0.seen.keys) } }
+    package var lies: Set<Lie> { state.withLock { $0.told } }
 
     // MARK: Lies
 
-    private func choose() -> Lie {
+    func choose() -> Lie {
         state.withLock { state in
             guard !state.isHonest else { return .none }
             let lie: Lie =
@@ -59,37 +70,16 @@ final class LyingTransport: Transport {
     }
 
     private static let statuses = [200, 201, 204, 206, 302, 308, 400, 401, 403, 404, 409, 410, 412, 416, 429, 500, 503]
-    private static let errors = [
-        #"{"error":{"code":400,"message":"TOKEN_EXPIRED"}}"#, #"{"error":{"message":null,"status":"UNKNOWN"}}"#,
-        #"[{"error":{"code":503,"message":"x","status":"UNAVAILABLE"}}]"#, #"{"error":[]}"#, "{}", "[]", "null", "",
-        "<html>", #"{"error":{"code":401,"message":"x","status":"UNAUTHENTICATED"}}"#,
-        #"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"x"}}"#, #"{"error":{"message":":::"}}"#,
-    ]
 
-    /// What tells one call from another in an address.
-    private static func endpoint(_ request: HTTPRequest) -> String {
-        let address = request.url.split(separator: "?", maxSplits: 1).map(String.init)
-        if address[0].hasSuffix("/channel") {
-            if request.url.contains("TYPE=terminate") { return "channel: terminate" }
-            return request.method == .get ? "channel: back" : request.url.contains("SID=") ? "channel: on" : "channel"
-        }
-        if let command = request.headers["X-Goog-Upload-Command"] { return "upload: \(command)" }
-        if let name = address[0].split(separator: "/").last?.split(separator: ":").dropFirst().last {
-            return ":\(name)"
-        }
-        let kinds = ["installations", "registrations", "token", "o"]
-        let kind = address[0].split(separator: "/").last { kinds.contains(String($0)) }
-        return "\(request.method) \(kind ?? "?")" + (request.url.contains("alt=media") ? " media" : "")
-    }
+    private func note(_ request: HTTPRequest, _ body: [UInt8]) { note(service.endpoint(request), body) }
 
-    private func note(_ request: HTTPRequest, _ body: [UInt8]) {
+    func note(_ name: String, _ body: [UInt8]) {
         state.withLock { state in
-            let name = Self.endpoint(request)
             if state.seen[name, default: []].count < 20 { state.seen[name, default: []].append(body) }
         }
     }
 
-    private func damage(_ body: [UInt8], by lie: Lie) -> [UInt8] {
+    func damage(_ body: [UInt8], by lie: Lie) -> [UInt8] {
         state.withLock { state in
             switch lie {
             case .changedBytes where !body.isEmpty:
@@ -102,7 +92,7 @@ final class LyingTransport: Transport {
             case .otherAnswer:
                 let all = state.seen.sorted { $0.key < $1.key }.flatMap(\.value)
                 return all.isEmpty ? [] : state.random.pick(all)
-            case .error: return Array(state.random.pick(Self.errors).utf8)
+            case .error: return Array(state.random.pick(service.errors).utf8)
             default: return body
             }
         }
@@ -122,7 +112,7 @@ final class LyingTransport: Transport {
         return head
     }
 
-    private static func lost(_ isSent: Bool) -> TransportError {
+    static func lost(_ isSent: Bool) -> TransportError {
         TransportError(.connectionLost, "the connection broke", isRetryable: !isSent, mayHaveBeenSent: isSent)
     }
 
@@ -155,11 +145,11 @@ final class LyingTransport: Transport {
 
     // MARK: Transport
 
-    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+    package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         try await whole(request) { () throws(TransportError) in try await base.send(request) }
     }
 
-    func upload(
+    package func upload(
         _ request: HTTPRequest, body: RequestBody, progress: TransferProgress?
     ) async throws(TransportError) -> HTTPResponse {
         try await whole(request) { () throws(TransportError) in
@@ -167,7 +157,7 @@ final class LyingTransport: Transport {
         }
     }
 
-    func stream(_ request: HTTPRequest) async throws(TransportError) -> HTTPStream {
+    package func stream(_ request: HTTPRequest) async throws(TransportError) -> HTTPStream {
         let lie = choose()
         switch lie {
         case .lostBefore: throw Self.lost(false)
@@ -210,15 +200,20 @@ final class LyingTransport: Transport {
         func cancel() { base.cancel() }
     }
 
-    func download(
+    package func download(
         _ request: HTTPRequest, to file: FileDestination, progress: TransferProgress?
     ) async throws(TransportError) -> HTTPResponse {
         try await base.download(request, to: file, progress: progress)
     }
 
-    func webSocket(_ request: WebSocketRequest) async throws(TransportError) -> any WebSocketConnection {
-        try await base.webSocket(request)
+    package func webSocket(_ request: WebSocketRequest) async throws(TransportError) -> any WebSocketConnection {
+        let lie = choose()
+        switch lie {
+        case .lostBefore, .status, .error: throw Self.lost(false)
+        case .lostAfter: throw Self.lost(true)
+        default: return LyingSocket(try await base.webSocket(request), self)
+        }
     }
 
-    func shutDown() async { await base.shutDown() }
+    package func shutDown() async { await base.shutDown() }
 }

@@ -1,0 +1,39 @@
+import SwitchyardBytes
+import SwitchyardTestSupport
+import SwitchyardWire
+import Testing
+
+@testable import SwitchyardFirebase
+
+/// Servers leave requests that they do not understand without an answer, with the connection open.
+@Suite struct WebChannelDeadlineTests {
+    @Test func `A handshake that nobody answers ends the channel by its deadline`() async throws {
+        let gate = ScriptedGate()
+        let clock = ManualClock()
+        let transport = ScriptedTransport([
+            .matching(
+                "handshake", { $0.request.url.contains("CVER=22") },
+                reply: { _ in
+                    ScriptedReply.status(200).delayed(until: gate)
+                })
+        ])
+        let channel = WebChannel(
+            "https://firestore.googleapis.com/google.firestore.v1.Firestore/Listen/channel",
+            database: "projects/demo/databases/(default)", credentials: [], transport: transport, clock: clock)
+        await channel.send(["addTarget": [:]])
+        let end = Task { () async -> Bool in
+            do throws(WebChannel.WebChannelEnd) {
+                _ = try await channel.next()
+                return false
+            } catch {
+                return true
+            }
+        }
+        try await eventually("the server is asked") { gate.waitingCount == 1 && clock.sleeperCount > 0 }
+        clock.advance(by: WebChannel.requestDeadline)
+        #expect(await end.value)
+        let request = try #require(transport.requests.first?.request)
+        #expect(request.usesFreshConnection && !request.decompresses, "as servers of this kind need it")
+        gate.open()
+    }
+}
