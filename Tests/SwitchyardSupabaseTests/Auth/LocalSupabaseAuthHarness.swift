@@ -26,7 +26,7 @@ final class LocalSupabaseAuthHarness: AuthHarness {
     private static let site = Task { try await Site() }
 
     private struct Site: Sendable {
-        let clock = Clock()
+        let clock = MovedClock()
         let supabase: LocalSupabase
 
         init() async throws {
@@ -45,16 +45,8 @@ final class LocalSupabaseAuthHarness: AuthHarness {
         }
     }
 
-    private final class Clock: Sendable {
-        private let time = Mutex(Timestamp(Date()))
-        var now: Timestamp { time.withLock { $0 } }
-        func advance(_ seconds: Int64) {
-            time.withLock { $0 = Timestamp(microseconds: $0.microseconds + seconds * 1_000_000) }
-        }
-    }
-
     private let supabase: LocalSupabase
-    private let clock: Clock
+    private let clock: MovedClock
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("auth-\(UUID().uuidString)")
     private let codes = Mutex<[Secret: Int64]>([:])
     private let devices = Mutex<[ObjectIdentifier: URL]>([:])

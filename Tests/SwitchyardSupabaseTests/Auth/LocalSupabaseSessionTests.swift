@@ -1,10 +1,8 @@
-import Foundation
 import Switchyard
 import SwitchyardBytes
 import SwitchyardEmulator
 import SwitchyardTestSupport
 import SwitchyardWire
-import Synchronization
 import Testing
 
 @testable import SwitchyardSupabase
@@ -12,16 +10,8 @@ import Testing
 /// Sessions of the provider on a local Supabase, whose answers get lost and whose accounts end.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct LocalSupabaseSessionTests {
-    private final class Clock: Sendable {
-        private let time = Mutex(Timestamp(Date()))
-        var now: Timestamp { time.withLock { $0 } }
-        func advance(_ seconds: Int64) {
-            time.withLock { $0 = Timestamp(microseconds: $0.microseconds + seconds * 1_000_000) }
-        }
-    }
-
     private struct Bed: Sendable {
-        let clock = Clock()
+        let clock = MovedClock()
         let supabase: LocalSupabase
         var module: SupabaseModule {
             SupabaseModule(

@@ -175,6 +175,22 @@ import Testing
         #expect(signedIn.phoneNumber == "+4790000000", "the server leaves out the plus sign")
     }
 
+    @Test func `A weak password that still signs in is no error, and a lifetime may be in the token only`() async throws
+    {
+        let session = #"{"access_token":"\#(Bed.accessToken())","refresh_token":"r","user":\#(Bed.user())"#
+        let bed = Bed(
+            Bed.on(.post, password, session + #","weak_password":{"message":"x","reasons":["length"]}}"#))
+        try await bed.client.signIn(email: "a@b.c", password: "x")
+        #expect(try await bed.client.accessToken().expiresAt.seconds == 1_800_003_600)
+    }
+
+    @Test func `An address to come back to is coded whole`() async throws {
+        let bed = Bed(Bed.on(.post, "/otp?redirect_to=myapp%3A%2F%2Fback%3Fa%3D1%26b%3D2"))
+        let back = try #require(URL(string: "myapp://back?a=1&b=2"))
+        try await bed.client.sendEmailLink(to: "a@b.c", redirectURL: back)
+        #expect(bed.body(0) == ["email": "a@b.c", "create_user": true])
+    }
+
     // MARK: Refreshing
 
     @Test func `Every refresh uses the token that the last one gave`() async throws {
@@ -226,6 +242,28 @@ import Testing
         #expect(try await bed.client.accessToken().value.reveal() == Bed.accessToken())
     }
 
+    @Test func `What a refresh brings after a sign-out, or for somebody who was replaced, is dropped`() async throws {
+        for isReplaced in [false, true] {
+            let gate = ScriptedGate()
+            let late = ScriptedExchange.on(
+                .post, Bed.address + refreshPath, ScriptedReply.json(Bed.session("late")).delayed(until: gate))
+            let bed = try await Bed.signedIn(late)
+            let refresh = Task { await refreshCode(bed) }
+            try await eventually("the server is asked") { gate.waitingCount == 1 }
+            if isReplaced {
+                bed.transport.expect(Bed.on(.post, password, Bed.session("bob", user: Bed.user("bob"))))
+                try await bed.client.signIn(email: "bob@example.com", password: "x")
+            } else {
+                bed.transport.expect(.on(.post, Bed.address + "/logout?scope=local", .status(204)))
+                try await bed.client.signOut()
+            }
+            #expect(await refresh.value == .sessionChanged, "who waits is told at once")
+            gate.open()
+            #expect(await bed.client.currentUser?.id == (isReplaced ? "bob" : nil))
+            if isReplaced { #expect(try await bed.client.accessToken().value.reveal() == Bed.accessToken("bob")) }
+        }
+    }
+
     @Test func `A refresh that another one is in the way of is tried again after a pause`() async throws {
         let clock = ManualClock()
         let busy = Bed.refusal(.post, refreshPath, "conflict", status: 409)
@@ -263,6 +301,13 @@ import Testing
         #expect(bed.bearer(3) == "Bearer \(Bed.accessToken("second"))")
     }
 
+    @Test(arguments: ["conflict", "request_timeout", "unexpected_failure", "over_request_rate_limit"])
+    func `A server that is in trouble has not refused the session`(code: String) async throws {
+        let bed = try await Bed.signedIn(Bed.refusal(.get, "/user", code, status: 500))
+        _ = await bed.code { () async throws(AuthError) in try await bed.client.reloadUser() }
+        #expect(await bed.client.state.isSignedIn)
+    }
+
     @Test(arguments: [("user_not_found", true), ("session_not_found", false)])
     func `A session that is gone on the server is over here`(code: String, isSignedOut: Bool) async throws {
         let bed = try await Bed.signedIn(Bed.refusal(.get, "/user", code, status: 403))
@@ -296,6 +341,14 @@ import Testing
         try await bed.client.reauthenticate(with: .password(email: "alice@example.com", "x"))
         #expect(try await bed.client.accessToken().value.reveal() == Bed.accessToken("proved"))
         #expect(bed.bearer(4) == "Bearer \(Bed.accessToken())", "the old session is given back")
+    }
+
+    @Test func `An identity is taken away by the name of its row, not by the provider's`() async throws {
+        let bed = try await Bed.signedIn(
+            Bed.on(.get, "/user", Bed.user()),
+            .on(.delete, Bed.address + "/user/identities/i1", .status(204)), Bed.on(.get, "/user", Bed.user()))
+        try await bed.client.unlink(.password)
+        try bed.transport.verify()
     }
 
     // MARK: Leaving

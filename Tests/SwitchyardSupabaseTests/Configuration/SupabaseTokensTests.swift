@@ -116,7 +116,7 @@ import Testing
         ) async -> FileStorageError? {
             let transport = ScriptedTransport(script)
             let service = SupabaseFileService(
-                address: "https://demo.supabase.co/storage/v1", bucket: "files",
+                address: "https://demo.supabase.co/storage/v1", buckets: SupabaseBuckets(main: "files"),
                 tokens: SupabaseTokens(key: "sb_publishable_1", auth: auth), transport: transport,
                 clock: ContinuousClock(), now: { Timestamp(Date()) })
             let client = SupabaseFileStorageAdapter(service, folder: nil)

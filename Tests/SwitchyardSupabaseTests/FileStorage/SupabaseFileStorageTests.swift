@@ -20,14 +20,14 @@ import Testing
     ) -> (ScriptedTransport, SupabaseFileStorageAdapter) {
         let transport = ScriptedTransport(exchanges)
         let service = SupabaseFileService(
-            address: address, bucket: "avatars",
+            address: address, buckets: SupabaseBuckets(main: "avatars", isPublic: isPublic),
             tokens: SupabaseTokens(key: "key", issuer: .supabase) { isRefused throws(AuthError) in
                 try token(isRefused).map {
                     AccessToken(value: $0, expiresAt: Timestamp(clampingSeconds: 0, nanoseconds: 0), userID: "alice")
                 }
             }, transport: transport,
             clock: ImpatientClock(), now: { Timestamp(clampingSeconds: 0, nanoseconds: 0) })
-        return (transport, SupabaseFileStorageAdapter(service, isPublic: isPublic, folder: nil))
+        return (transport, SupabaseFileStorageAdapter(service, folder: nil))
     }
 
     private static func info(_ name: String, size: Int) -> ScriptedExchange {
@@ -320,6 +320,78 @@ import Testing
         ])
         _ = try await client.updateMetadata(
             of: "a", FileMetadataChanges(contentType: "text/x", custom: ["more": "1"]))
+        try transport.verify()
+    }
+
+    @Test func `An address is cut where its token begins, whatever the name looks like`() async throws {
+        let (transport, client) = client([
+            .on(
+                .post, "\(Self.root)/object/sign/avatars/a%3Ftoken%3D%2B1.png",
+                .json(#"{"signedUrl":"/object/sign/avatars/a?token=+1.png?token=eyJ"}"#))
+        ])
+        #expect(
+            try await client.downloadURL(of: "a?token=+1.png", expiresIn: .seconds(60)).absoluteString
+                == "\(Self.root)/object/sign/avatars/a%3Ftoken%3D%2B1.png?token=eyJ")
+        try transport.verify()
+    }
+
+    @Test func `A resumable upload brings its notes, and an age in seconds only`() async throws {
+        let size = (6 << 20) + 1
+        let (transport, client) = client([
+            .on(
+                .post, "\(Self.root)/upload/resumable",
+                check: { recorded in
+                    let pairs = (recorded.request.headers["Upload-Metadata"] ?? "").split(separator: ",").map {
+                        $0.split(separator: " ").map(String.init)
+                    }
+                    let found = Dictionary(
+                        uniqueKeysWithValues: pairs.map { pair in
+                            (pair[0], String(decoding: Base64.decode(pair[1]) ?? [], as: UTF8.self))
+                        })
+                    return found["cacheControl"] == "60" && found["metadata"] == #"{"alt":"é"}"# ? nil : "\(found)"
+                }, .status(201, headers: ["Location": Self.session])),
+            .on(.patch, Self.session, .status(204, headers: ["Upload-Offset": "\(6 << 20)"])),
+            .on(.patch, Self.session, .status(204, headers: ["Upload-Offset": "\(size)"])), Self.info("a", size: size),
+        ])
+        try await client.put(
+            Data(count: size), at: "a", options: UploadOptions(cacheControl: "max-age=60", custom: ["alt": "é"]))
+        try transport.verify()
+    }
+
+    @Test func `A part that was not expected is a question, and a session that ran out costs no upload`() async throws {
+        let part = 6 << 20
+        let expired = ScriptedReply.json(
+            #"{"statusCode":"403","error":"Unauthorized","message":"\"exp\" claim timestamp check failed"}"#,
+            status: 400)
+        let (transport, client) = client([
+            .on(.post, "\(Self.root)/upload/resumable", .status(201, headers: ["Location": Self.session])),
+            .on(.patch, Self.session, .status(409, body: Array("offset mismatch".utf8))),
+            .on(.head, Self.session, .status(200, headers: ["Upload-Offset": "1000"])),
+            .on(
+                .patch, Self.session,
+                check: { $0.request.headers["Upload-Offset"] == "1000" ? nil : "another offset" }, expired),
+            .on(
+                .patch, Self.session,
+                check: { $0.request.headers["Authorization"] == "Bearer new" ? nil : "another token" },
+                .status(204, headers: ["Upload-Offset": "\(part + 1)"])),
+            Self.info("a", size: part + 1),
+        ])
+        #expect(try await client.put(Data(count: part + 1), at: "a").size == Int64(part + 1))
+        try transport.verify()
+    }
+
+    @Test func `A name that was taken meanwhile ends an upload that does not replace`() async throws {
+        let size = (6 << 20) + 1
+        let taken = ScriptedReply.status(409, body: Array("The resource already exists".utf8))
+        let (transport, client) = client([
+            .on(.post, "\(Self.root)/upload/resumable", .status(201, headers: ["Location": Self.session])),
+            .on(.patch, Self.session, taken), .on(.head, Self.session, .status(404)),
+            .on(.post, "\(Self.root)/upload/resumable", taken),
+        ])
+        let error = await failure {
+            try await client.put(Data(count: size), at: "a", options: UploadOptions(replacesExisting: false))
+        }
+        #expect(error?.code == .alreadyExists)
         try transport.verify()
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import Switchyard
 import SwitchyardBytes
+import SwitchyardSync
 import SwitchyardTestSupport
 import SwitchyardWire
 import Testing
@@ -26,8 +27,30 @@ import Testing
         "{}", "[]", "null", "", "<html>", "1e400", #"{"a":"\ud800"}"#,
     ]
 
-    private func reply(_ random: inout SeededGenerator) -> ScriptedReply {
-        var text = Array(random.pick(Self.answers).utf8)
+    private static let time = "2026-01-01T00:00:00.123456Z"
+    private static let row = #""path":"a/b","created":"\#(time)","updated":"\#(time)","version":"7""#
+
+    private static let documentAnswers = [
+        #"{"documents":[{\#(row),"data":{"x":1}}],"readTime":"\#(time)"}"#,
+        #"{"documents":[{\#(row),"data":{"x":{"$ts":"yesterday"}}}],"readTime":"\#(time)"}"#,
+        #"{"documents":[{\#(row),"data":{"x":{"$geo":[1]},"y":{"$bytes":"!"}}}],"readTime":"\#(time)"}"#,
+        #"{"documents":[{\#(row),"data":{"x":{"$num":"many"},"y":{"$new":1}}}],"readTime":"\#(time)"}"#,
+        #"{"documents":[{\#(row),"data":[]}],"readTime":"\#(time)"}"#,
+        #"{"documents":[{"path":"a","data":{},"created":"\#(time)","updated":"x"}],"readTime":"\#(time)"}"#,
+        #"{"documents":[],"readTime":"9999999-01-01T00:00:00Z"}"#, #"{"documents":{},"readTime":5}"#,
+        #"{"commitTime":"\#(time)","results":[{"updateTime":"\#(time)","transforms":[]}]}"#,
+        #"{"commitTime":"\#(time)","results":[]}"#, #"{"commitTime":"\#(time)"}"#, #"{"results":[{}]}"#,
+        #"{"commitTime":"\#(time)","results":[{"transforms":[{"$ref":1}]}]}"#, "[1]", "[1,2]", #"["a","b/c",""]"#,
+        #"["a",5]"#, "3", "0", "-4", "9223372036854775807", "1.5", #"{"code":"PT409","message":"x","details":"0"}"#,
+        #"{"code":"PT412","message":"x","details":"-1"}"#, #"{"code":"PGRST303","message":"JWT expired"}"#,
+        #"{"code":"22P02","message":"invalid input syntax for type uuid: \"x\""}"#, "{}", "[]", "null", "",
+        "<html>",
+    ]
+
+    private func reply(
+        _ random: inout SeededGenerator, of answers: [String] = SupabaseFuzzTests.answers
+    ) -> ScriptedReply {
+        var text = Array(random.pick(answers).utf8)
         if random.chance(15), !text.isEmpty {
             for _ in 0..<random.int(1..<4) { text[random.int(0..<text.count)] = UInt8(random.int(0..<256)) }
         }
@@ -53,7 +76,9 @@ import Testing
         for answer in answers { transport.expect(.matching("anything", { _ in true }, reply: { _ in answer })) }
     }
 
-    @Test(arguments: 0..<120) func `Any answer leaves an auth client that still works`(seed: Int) async throws {
+    @Test(arguments: 0..<RandomRun.rounds(120)) func `Any answer leaves an auth client that still works`(
+        seed: Int
+    ) async throws {
         var random = SeededGenerator(seed: UInt64(seed))
         let bed = SupabaseAuthBed()
         let link = try #require(URL(string: "https://d/?token_hash=h&type=email"))
@@ -83,7 +108,8 @@ import Testing
         #expect(await !bed.client.state.isSignedIn)
     }
 
-    @Test(arguments: 0..<120) func `Any answer to a call about files is a result or an error of its type`(
+    @Test(arguments: 0..<RandomRun.rounds(120))
+    func `Any answer to a call about files is a result or an error of its type`(
         seed: Int
     ) async throws {
         var random = SeededGenerator(seed: UInt64(seed))
@@ -91,9 +117,9 @@ import Testing
         let auth = ForeignAuthClient(provider: .supabase) { _ in "s3cr3t" }
         let files = SupabaseFileStorageAdapter(
             SupabaseFileService(
-                address: "https://demo.supabase.co/storage/v1", bucket: "files",
+                address: "https://demo.supabase.co/storage/v1", buckets: SupabaseBuckets(main: "files", isPublic: true),
                 tokens: SupabaseTokens(key: "k", auth: auth), transport: transport, clock: JumpingClock(),
-                now: { Timestamp(clampingSeconds: 0, nanoseconds: 0) }), isPublic: true, folder: nil)
+                now: { Timestamp(clampingSeconds: 0, nanoseconds: 0) }), folder: nil)
         for _ in 0..<10 {
             Self.feed(transport, (0..<6).map { _ in reply(&random) })
             let operation = random.int(0..<9)
@@ -117,7 +143,69 @@ import Testing
         await files.shutDown()
     }
 
-    @Test(arguments: 0..<60) func `Any answer to a function's call is one, or an error of its type`(
+    @Test(arguments: 0..<RandomRun.rounds(120)) func `Any answer about documents is a result or an error of its type`(
+        seed: Int
+    ) async throws {
+        var random = SeededGenerator(seed: UInt64(seed))
+        let transport = ScriptedTransport()
+        let auth = ForeignAuthClient(provider: .supabase) { _ in "s3cr3t" }
+        let driver = SupabaseDriver(
+            service: PostgRESTService(
+                project: try SupabaseProject("https://demo.supabase.co"), tokens: SupabaseTokens(key: "k", auth: auth),
+                transport: transport, clock: JumpingClock()))
+        let writes = [try DocumentWrite.set("a/b", ["x": 1])]
+        for _ in 0..<12 {
+            Self.feed(transport, (0..<8).map { _ in reply(&random, of: Self.documentAnswers) })
+            let operation = random.int(0..<8)
+            do throws(StorageError) {
+                switch operation {
+                case 0:
+                    let found = try await driver.documents(["a/b", "a/c"]).documents
+                    #expect(found.map(\.path) == ["a/b", "a/c"])
+                case 1: _ = try await driver.results(of: Query(in: "a"))
+                case 2:
+                    let values = try await driver.aggregate(Query(in: "a"), [.count])
+                    #expect(values.count == 1)
+                case 3: _ = try await driver.collections(under: nil)
+                case 4:
+                    let result = try await driver.commit(
+                        OutgoingBatch(id: "b", writes: writes, mayHaveBeenSent: false, userID: "alice"))
+                    #expect(result.updateTimes.count == 1)
+                case 5: _ = try await driver.result(ofBatch: "b")
+                case 6: _ = try await driver.makeTransaction().commit(writes)
+                default:
+                    let deleted = try await driver.deleteRecursively("a/b") { _ in }
+                    #expect(deleted >= 0)
+                }
+            } catch {
+                #expect(error.code != .shutDown)
+                #expect(!error.description.contains("s3cr3t"))
+            }
+        }
+        await driver.shutDown()
+    }
+
+    @Test(arguments: [
+        "{}", #"{"commitTime":"2026-01-01T00:00:00Z"}"#, #"{"commitTime":"2026-01-01T00:00:00Z","results":[]}"#, "[]",
+        "<html>",
+    ])
+    func `A batch whose answer is none has not been refused`(_ answer: String) async throws {
+        let transport = ScriptedTransport([
+            .on(.post, "https://demo.supabase.co/rest/v1/rpc/switchyard_commit", .json(answer))
+        ])
+        let driver = SupabaseDriver(
+            service: PostgRESTService(
+                project: try SupabaseProject("https://demo.supabase.co"), tokens: SupabaseTokens(key: "k", auth: nil),
+                transport: transport))
+        let batch = OutgoingBatch(id: "b", writes: [try .set("a/b", ["x": 1])], mayHaveBeenSent: false)
+        let error = await #expect(throws: StorageError.self) {
+            () async throws -> Void in _ = try await driver.commit(batch)
+        }
+        #expect(error?.code == .unavailable && error?.isRetryable == true, "it is sent again, under the same name")
+        await driver.shutDown()
+    }
+
+    @Test(arguments: 0..<RandomRun.rounds(60)) func `Any answer to a function's call is one, or an error of its type`(
         seed: Int
     ) async throws {
         var random = SeededGenerator(seed: UInt64(seed))

@@ -92,14 +92,14 @@ struct LiveStormTests {
         let wire = CurlTransport()
         let tokens = SupabaseTokens(key: Secret(supabase.accessToken(for: "tester")), auth: nil)
         let socket = RealtimeSocket(
-            supabase.server.url("/realtime/v1"), tokens: tokens, transport: wire, clock: HurriedClock(), jitter: { 0 })
+            supabase.server.url("/realtime/v1"), tokens: tokens, transport: wire, clock: BriefClock(), jitter: { 0 })
         func client(_ realtime: RealtimeSocket?) throws -> SyncedStorageClient {
             let service = PostgRESTService(
                 project: try SupabaseProject(supabase.server.url), tokens: tokens, transport: CurlTransport())
             return SyncedStorageClient(
                 driver: SupabaseDriver(
                     service: service, realtime: realtime,
-                    pace: SupabaseWatch.Pace(alone: .milliseconds(100), hinted: .seconds(2))), clock: HurriedClock())
+                    pace: SupabaseWatch.Pace(alone: .milliseconds(100), hinted: .seconds(2))), clock: BriefClock())
         }
         let listener = try client(socket)
         let screens = try Self.queries().map { Screen($0, on: listener) }

@@ -31,7 +31,7 @@ struct LostAnswerTests {
             SyncedStorageClient(
                 driver: SupabaseDriver(
                     service: try site.service(), tables: tables, pace: SupabaseWatch.Pace(alone: .milliseconds(25)),
-                    clock: HurriedClock()), clock: HurriedClock())
+                    clock: BriefClock()), clock: BriefClock())
         }
         try await body(clients, site)
         for client in clients { await client.shutDown() }

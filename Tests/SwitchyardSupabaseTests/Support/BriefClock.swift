@@ -1,5 +1,5 @@
 /// A clock by which pauses are short: for pauses that only a person would want to be long.
-struct HurriedClock: Clock {
+struct BriefClock: Clock {
     typealias Instant = ContinuousClock.Instant
 
     var factor = 50

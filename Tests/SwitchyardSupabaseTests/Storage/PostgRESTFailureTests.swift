@@ -1,0 +1,107 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardTestSupport
+import SwitchyardWire
+import Testing
+
+@testable import SwitchyardSupabase
+
+/// What a refusal of the data service means, and what is done about it.
+@Suite struct PostgRESTFailureTests {
+    private static let rpc = "https://demo.supabase.co/rest/v1/rpc/switchyard_get"
+
+    private static func failure(_ status: Int, _ code: String, _ message: String = "x") -> PostgRESTFailure {
+        PostgRESTFailure(
+            status: status, body: Array(#"{"code":"\#(code)","message":"\#(message)","details":null}"#.utf8))
+    }
+
+    @Test(
+        arguments: [
+            (503, "PGRST000", .unavailable, true), (503, "PGRST001", .unavailable, true),
+            (503, "PGRST002", .unavailable, true), (504, "PGRST003", .unavailable, true),
+            (503, "08006", .unavailable, true), (503, "57P01", .unavailable, true),
+            (503, "53300", .resourceExhausted, true), (500, "54000", .resourceExhausted, false),
+            (400, "PGRST100", .invalidArgument, false), (400, "PGRST102", .invalidArgument, false),
+            (400, "PGRST200", .invalidArgument, false), (400, "PGRST204", .invalidArgument, false),
+            (300, "PGRST201", .invalidArgument, false), (300, "PGRST203", .invalidArgument, false),
+            (406, "PGRST106", .unsupported, false), (404, "PGRST125", .unsupported, false),
+            (404, "PGRST202", .unsupported, false), (404, "PGRST205", .unsupported, false),
+            (404, "42P01", .unsupported, false), (500, "PGRST111", .internal, true),
+            (401, "PGRST301", .unauthenticated, true), (401, "PGRST302", .unauthenticated, true),
+            (401, "PGRST303", .unauthenticated, true), (401, "42501", .unauthenticated, false),
+            (401, "22023", .unauthenticated, false), (403, "42501", .unauthorized, false),
+            (409, "23505", .alreadyExists, false), (409, "23503", .failedPrecondition, false),
+            (400, "23502", .invalidArgument, false), (400, "23514", .invalidArgument, false),
+            (400, "22P02", .invalidArgument, false), (400, "22P05", .invalidArgument, false),
+            (400, "42703", .invalidArgument, false), (400, "21000", .invalidArgument, false),
+            (500, "40001", .aborted, true), (500, "40P01", .aborted, true), (500, "55P03", .unavailable, true),
+            (500, "57014", .deadlineExceeded, true), (400, "P0001", .unknown, false),
+            (404, "PT404", .notFound, false), (409, "PT409", .alreadyExists, false),
+            (412, "PT412", .failedPrecondition, false), (403, "PT403", .unauthorized, false),
+            (429, "PT429", .resourceExhausted, true), (500, "XX000", .internal, true),
+        ] as [(Int, String, StorageError.Code, Bool)])
+    func `Each code of the database and of the service has its meaning`(
+        _ status: Int, _ code: String, _ meaning: StorageError.Code, _ isRetryable: Bool
+    ) {
+        let error = StorageError(Self.failure(status, code))
+        #expect(error.code == meaning)
+        #expect(error.isRetryable == isRetryable)
+    }
+
+    @Test func `A function that is missing is told from an operator that does not fit`() {
+        let function = Self.failure(404, "42883", "function public.f() does not exist")
+        #expect(StorageError(function).code == .unsupported && function.isAboutMissingFunction)
+        let operation = Self.failure(404, "42883", "operator does not exist: integer ~~ unknown")
+        #expect(StorageError(operation).code == .invalidArgument && !operation.isAboutMissingFunction)
+    }
+
+    @Test(arguments: [("<html>", 502), ("", 503), ("<html>", 520), ("[]", 500), ("null", 504)])
+    func `What is no answer of the service is worth asking again`(_ body: String, _ status: Int) {
+        #expect(StorageError(PostgRESTFailure(status: status, body: Array(body.utf8))).isRetryable)
+    }
+
+    @Test func `A value that fits no column is in no description`() {
+        for (code, message) in [
+            ("22P02", #"invalid input syntax for type uuid: \"ann@example.com\""#),
+            ("22003", #"value \"ann@example.com\" is out of range for type integer"#),
+        ] {
+            let error = StorageError(Self.failure(400, code, message))
+            #expect(!error.description.contains("ann@"))
+            #expect(error.message.contains("type"), "\(error.message)")
+        }
+    }
+
+    private static func answers(
+        _ script: [ScriptedReply]
+    ) async throws -> (tokens: [String?], error: StorageError?) {
+        let transport = ScriptedTransport(script.map { .on(.post, rpc, $0) })
+        let auth = ForeignAuthClient(provider: .supabase) { $0 ? "new" : "old" }
+        let service = PostgRESTService(
+            project: try SupabaseProject("https://demo.supabase.co"), tokens: SupabaseTokens(key: "key", auth: auth),
+            transport: transport)
+        var failure: StorageError?
+        do throws(StorageError) {
+            _ = try await service.call("switchyard_get", [:], isIdempotent: true)
+        } catch {
+            failure = error
+        }
+        try transport.verify()
+        return (transport.requests.map { $0.request.headers["Authorization"] }, failure)
+    }
+
+    @Test func `A token that ran out is replaced once, a missing right is not asked for again`() async throws {
+        let expired = ScriptedReply.json(#"{"code":"PGRST303","message":"JWT expired"}"#, status: 401)
+        let renewed = try await Self.answers([expired, .json("[]")])
+        #expect(renewed.tokens == ["Bearer old", "Bearer new"] && renewed.error == nil)
+        let refused = try await Self.answers([expired, expired])
+        #expect(refused.error?.code == .unauthenticated)
+        let forbidden = try await Self.answers([.json(#"{"code":"42501","message":"no"}"#, status: 403)])
+        #expect(forbidden.tokens == ["Bearer old"] && forbidden.error?.code == .unauthorized)
+    }
+
+    @Test func `An ambiguous function is no redirect`() async throws {
+        let answer = ScriptedReply.json(
+            #"{"code":"PGRST203","message":"Could not choose"}"#, status: 300, headers: ["Location": "/elsewhere"])
+        #expect(try await Self.answers([answer]).error?.code == .invalidArgument)
+    }
+}
