@@ -55,14 +55,15 @@ struct EmulatorCommand {
         given["--folder"].map { URL(fileURLWithPath: $0, isDirectory: true) }
     }
 
-    /// Runs until the process is ended; what has been answered is in the folder by then.
+    /// Runs until the process is asked to end, and ends what it has started; what has been answered is in the folder by then.
     func run() async -> ExitStatus {
         switch server {
         case .firebase(let options):
             do throws(LocalFirebaseError) {
                 let firebase = try LocalFirebase(options)
+                let end = EndRequest()
                 Terminal.print(firebase.summary)
-                await untilCancelled()
+                await end.wait()
                 await firebase.stop()
                 return .success
             } catch {
@@ -71,8 +72,9 @@ struct EmulatorCommand {
         case .supabase(let options):
             do throws(LocalSupabaseError) {
                 let supabase = try await LocalSupabase(options)
+                let end = EndRequest()
                 Terminal.print(supabase.summary)
-                await untilCancelled()
+                await end.wait()
                 await supabase.stop()
                 return .success
             } catch {

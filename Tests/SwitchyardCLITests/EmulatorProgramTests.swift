@@ -1,0 +1,114 @@
+import Foundation
+import SwitchyardBytes
+import SwitchyardEmulator
+import SwitchyardTestSupport
+import SwitchyardWire
+import Testing
+
+@testable import SwitchyardCLI
+
+/// The local servers as a program that somebody starts: its addresses, what they are good for, and its end.
+@Suite struct EmulatorProgramTests {
+    private func withTransport(_ body: (CurlTransport) async throws -> Void) async throws {
+        let transport = CurlTransport()
+        do {
+            try await body(transport)
+        } catch {
+            await transport.shutDown()
+            throw error
+        }
+        await transport.shutDown()
+    }
+
+    private func send(
+        _ method: HTTPMethod, _ url: String, _ body: JSON? = nil, _ headers: HTTPHeaders, by transport: CurlTransport
+    ) async throws -> (status: Int, json: JSON) {
+        var request = HTTPRequest(method, url, headers: headers, body: body?.bytes() ?? [])
+        if body != nil { request.headers["Content-Type"] = "application/json" }
+        let response = try await transport.send(request)
+        return (response.status, (try? JSON(parsing: response.body)) ?? .null)
+    }
+
+    @Test(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+    func `A local Supabase takes accounts, rows and documents, and goes with its database when it is asked to`()
+        async throws
+    {
+        let program = try RunningProgram(["emulator", "supabase"])
+        let variables = try await program.variables(with: "SUPABASE_URL")
+        let url = try #require(variables["SUPABASE_URL"])
+        let address = try #require(variables["SUPABASE_DB_URL"])
+        let key = try #require(variables["SUPABASE_ANON_KEY"])
+        let database = try DatabaseAddress(address)
+        let connection = try await PostgresConnection(
+            port: database.port, user: database.user, database: database.name)
+        try await connection.run(
+            script: """
+                create table public.notes (owner uuid default auth.uid(), words text);
+                alter table public.notes enable row level security;
+                create policy own on public.notes using (owner = (select auth.uid()));
+                grant select, insert on public.notes to authenticated
+                """)
+        connection.close()
+        #expect(try await CommandLineTool.run(["supabase", "install", "--database", address]) == .success)
+
+        try await withTransport { transport in
+            let signedUp = try await send(
+                .post, url + "/auth/v1/signup", ["email": "ann@example.com", "password": "secret"], ["apikey": key],
+                by: transport)
+            let token = try #require(signedUp.json["access_token"]?.string)
+            let hers: HTTPHeaders = ["apikey": key, "Authorization": "Bearer \(token)"]
+            let added = try await send(.post, url + "/rest/v1/notes", ["words": "hers"], hers, by: transport)
+            #expect(added.status == 201)
+            let read = try await send(.get, url + "/rest/v1/notes?select=words", nil, hers, by: transport)
+            #expect(read.json == [["words": "hers"]])
+            let others = try await send(
+                .get, url + "/rest/v1/notes?select=words", nil, ["apikey": key], by: transport)
+            #expect(others.json == [])
+            let documents = try await send(
+                .post, url + "/rest/v1/rpc/switchyard_get", ["paths": ["posts/p1"]], hers, by: transport)
+            #expect(documents.json["documents"] == [])
+        }
+
+        #expect(try await program.end() == 0)
+        await #expect(throws: PostgresFailure.self) {
+            _ = try await PostgresConnection(port: database.port, user: database.user, database: database.name)
+        }
+        let temporary = try FileManager.default.contentsOfDirectory(
+            atPath: FileManager.default.temporaryDirectory.path)
+        #expect(!temporary.contains { $0.hasPrefix("switchyard-postgres-\(program.number)-") })
+    }
+
+    @Test func `A local Firebase takes accounts and documents, and ends when it is asked to`() async throws {
+        let program = try RunningProgram(["emulator", "firebase", "--project", "demo-end"])
+        let variables = try await program.variables(with: "GCLOUD_PROJECT")
+        let host = try #require(variables["FIRESTORE_EMULATOR_HOST"])
+        #expect(variables["GCLOUD_PROJECT"] == "demo-end")
+
+        try await withTransport { transport in
+            let signedUp = try await send(
+                .post, "http://\(host)/identitytoolkit.googleapis.com/v1/accounts:signUp?key=any",
+                ["email": "ann@example.com", "password": "secret", "returnSecureToken": true], [:], by: transport)
+            let token = try #require(signedUp.json["idToken"]?.string)
+            let hers: HTTPHeaders = ["Authorization": "Bearer \(token)"]
+            let documents = "http://\(host)/v1/projects/demo-end/databases/(default)/documents"
+            let fields: JSON = ["fields": ["words": ["stringValue": "hers"]]]
+            let added = try await send(.post, documents + "/notes?documentId=n1", fields, hers, by: transport)
+            #expect(added.status == 200)
+            let read = try await send(.get, documents + "/notes/n1", nil, hers, by: transport)
+            #expect(read.json["fields"]?["words"]?["stringValue"] == "hers")
+            #expect(try await send(.get, documents + "/notes/n1", nil, [:], by: transport).status == 403)
+        }
+
+        #expect(try await program.end() == 0)
+        await withKnownEnd(of: host)
+    }
+
+    /// Nobody listens there any more.
+    private func withKnownEnd(of host: String) async {
+        let transport = CurlTransport()
+        await #expect(throws: TransportError.self) {
+            _ = try await transport.send(HTTPRequest(.get, "http://\(host)/"))
+        }
+        await transport.shutDown()
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import SwitchyardTestSupport
+import Synchronization
+
+/// The program `switchyard` in a process of its own, as somebody runs it in a terminal.
+final class RunningProgram: Sendable {
+    private let process: Mutex<Process>
+    private let output: Mutex<String>
+    private let pipe: Pipe
+
+    /// - Parameter words: Its arguments.
+    init(_ words: [String]) throws {
+        let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        let process = Process()
+        // Built beside the tests.
+        process.executableURL = URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent(
+            "switchyard")
+        process.arguments = words
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        self.pipe = pipe
+        output = Mutex("")
+        number = process.processIdentifier
+        self.process = Mutex(process)
+        pipe.fileHandleForReading.readabilityHandler = { [weak self] handle in
+            let text = String(decoding: handle.availableData, as: UTF8.self)
+            if text.isEmpty { handle.readabilityHandler = nil }
+            self?.output.withLock { $0 += text }
+        }
+    }
+
+    struct HasEnded: Error {}
+
+    /// As which the system knows it.
+    let number: Int32
+
+    /// The variables that it tells to export, once the one that is waited for is among them.
+    func variables(with name: String) async throws -> [String: String] {
+        var found: [String: String] = [:]
+        try await eventually("it has told its addresses") { [self] in
+            guard process.withLock(\.isRunning) else { throw HasEnded() }
+            // A line counts once it is complete.
+            for line in output.withLock({ $0 }).split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
+                let words = line.split(separator: " ", maxSplits: 1)
+                guard words.count == 2, words[0] == "export", let sign = words[1].firstIndex(of: "=") else { continue }
+                found[String(words[1][..<sign])] = String(words[1][words[1].index(after: sign)...])
+            }
+            return found[name] != nil
+        }
+        return found
+    }
+
+    /// Asks it to end, as a service manager does.
+    ///
+    /// - Returns: Its exit status; `nil` where the signal has ended it.
+    func end() async throws -> Int32? {
+        process.withLock { $0.terminate() }
+        try await eventually("the program has ended") { [self] in !process.withLock(\.isRunning) }
+        return process.withLock { $0.terminationReason == .exit ? $0.terminationStatus : nil }
+    }
+
+    deinit { process.withLock { if $0.isRunning { kill($0.processIdentifier, SIGKILL) } } }
+}
