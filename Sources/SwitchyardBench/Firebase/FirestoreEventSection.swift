@@ -4,7 +4,6 @@
     import SwitchyardBytes
     import SwitchyardFirebase
     import SwitchyardWire
-    import Synchronization
 
     /// From the start of a write by somebody else to the event of a live query, beside a bare reader of the same channel.
     struct FirestoreEventSection: BenchSection {
@@ -49,26 +48,6 @@
             await bench.report(
                 "event after write, switchyard, p95", Statistics.percentile(times.ours, 0.95) * 1e3, "ms")
             await bench.report("event after write, later than the bare reader", mine - theirs, "ms", .atMost(1))
-        }
-
-        /// When each number was seen first.
-        private final class Arrivals: Sendable {
-            private let seen = Mutex<[Int: ContinuousClock.Instant]>([:])
-
-            func note(_ number: Int) {
-                let now = ContinuousClock.now
-                seen.withLock { if $0[number] == nil { $0[number] = now } }
-            }
-
-            @discardableResult
-            func wait(for number: Int) async throws -> ContinuousClock.Instant {
-                for _ in 0..<100_000 {
-                    if let time = seen.withLock({ $0[number] }) { return time }
-                    // The time is taken where the event arrives; how finely one looks here is of no account.
-                    try await Task.sleep(for: .microseconds(200))
-                }
-                throw BenchFailure("an event did not come")
-            }
         }
 
         private func write(

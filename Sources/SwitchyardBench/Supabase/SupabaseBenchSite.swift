@@ -10,13 +10,22 @@
         let url: String
         /// Above all policies, so that what is measured is the way there and not somebody's policies.
         let key: String
+        private let databasePort: UInt16
         private let server: ChildServer
 
         static func start(_ section: String, _ settings: BenchSettings) throws -> SupabaseBenchSite {
             guard PostgresServer.isInstalled else { throw BenchFailure("PostgreSQL is not installed") }
             let server = try ChildServer(area: "supabase", section: section, settings)
-            guard let key = server.details.first else { throw BenchFailure("the server did not tell its key") }
-            return SupabaseBenchSite(url: "http://127.0.0.1:\(server.port)", key: key, server: server)
+            guard let key = server.details.first, let databasePort = server.details.last.flatMap({ UInt16($0) }) else {
+                throw BenchFailure("the server did not tell its key")
+            }
+            return SupabaseBenchSite(
+                url: "http://127.0.0.1:\(server.port)", key: key, databasePort: databasePort, server: server)
+        }
+
+        /// Straight to where the documents are.
+        func database() async throws -> PostgresConnection {
+            try await PostgresConnection(port: databasePort, user: LocalPostgres.user, database: "postgres")
         }
 
         func stop() { server.stop() }
@@ -38,10 +47,10 @@
         static func serve(filling: String) async throws {
             let postgres = try await PostgresServer()
             defer { postgres.stop() }
+            let supabase = try await LocalSupabase(postgresPort: UInt16(postgres.port))
             try await postgres.query(DocumentSchema.sql)
             try await postgres.query(filling)
-            let supabase = try await LocalSupabase(postgresPort: UInt16(postgres.port))
-            print("\(supabase.url.port!) \(supabase.serviceKey)")
+            print("\(supabase.url.port!) \(supabase.serviceKey) \(postgres.port)")
             fflush(nil)
             while let data = try FileHandle.standardInput.read(upToCount: 1), !data.isEmpty {}
             await supabase.stop()

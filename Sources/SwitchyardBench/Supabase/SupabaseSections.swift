@@ -1,6 +1,11 @@
 extension BenchArea {
     #if os(Linux)
-        static let supabase = BenchArea(name: "supabase", sections: [SupabaseRowsSection(), SupabaseQueriesSection()])
+        static let supabase = BenchArea(
+            name: "supabase",
+            sections: [
+                SupabaseRowsSection(), SupabaseQueriesSection(), SupabaseEventSection(), SupabaseChangesSection(),
+                SupabaseFilesSection(),
+            ])
     #else
         static let supabase = BenchArea(name: "supabase", sections: [])
     #endif

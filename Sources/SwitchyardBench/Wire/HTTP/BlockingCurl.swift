@@ -1,5 +1,6 @@
 #if os(Linux)
     import CCurl
+    import Dispatch
     import Foundation
 
     /// A plain loop over libcurl's easy interface on one thread: what the asynchronous transport is measured against.
@@ -18,6 +19,27 @@
         static func posts(
             _ url: String, _ body: [UInt8], headers: [String] = ["Content-Type: application/json"], count: Int
         ) async throws {
+            try await posts(url, headers: headers, count: count) { _ in body }
+        }
+
+        /// One handle, one connection, `count` requests with the body that `body` makes for each.
+        ///
+        /// - Parameter handsOver: Whether a second thread asks for each request and waits for its answer, so that both change
+        ///   twice a request: the least that a client costs whose callers do not wait in the library themselves.
+        static func posts(
+            _ url: String, headers: [String] = ["Content-Type: application/json"], count: Int, handsOver: Bool = false,
+            _ body: @escaping @Sendable (Int) -> [UInt8]
+        ) async throws {
+            let wanted = DispatchSemaphore(value: 0)
+            let answered = DispatchSemaphore(value: 0)
+            if handsOver {
+                Thread.detachNewThread {
+                    for _ in 0..<count {
+                        wanted.signal()
+                        answered.wait()
+                    }
+                }
+            }
             try await onThread {
                 let easy = try handle(url)
                 defer { ccurl_easy_free(easy) }
@@ -25,18 +47,26 @@
                 defer { ccurl_list_free(list) }
                 ccurl_set_pointer(easy, CCURL_OPT_HTTPHEADER, list)
                 ccurl_set_long(easy, CCURL_OPT_POST, 1)
-                ccurl_set_offset(easy, CCURL_OPT_POSTFIELDSIZE_LARGE, Int64(body.count))
-                body.withUnsafeBytes { _ = ccurl_set_pointer(easy, CCURL_OPT_COPYPOSTFIELDS, $0.baseAddress) }
                 ccurl_set_write_callback(easy) { _, size, count, _ in size * count }
-                for _ in 0..<count { try perform(easy) }
+                for number in 0..<count {
+                    if handsOver { wanted.wait() }
+                    defer { if handsOver { answered.signal() } }
+                    let body = body(number)
+                    ccurl_set_offset(easy, CCURL_OPT_POSTFIELDSIZE_LARGE, Int64(body.count))
+                    body.withUnsafeBytes { _ = ccurl_set_pointer(easy, CCURL_OPT_COPYPOSTFIELDS, $0.baseAddress) }
+                    try perform(easy)
+                }
             }
         }
 
         /// Writes each piece to `descriptor` as it comes.
-        static func download(_ url: String, to descriptor: Int32) async throws {
+        static func download(_ url: String, headers: [String] = [], to descriptor: Int32) async throws {
             try await onThread {
                 let easy = try handle(url)
                 defer { ccurl_easy_free(easy) }
+                let list = headers.reduce(nil) { ccurl_list_append($0, $1) }
+                defer { ccurl_list_free(list) }
+                ccurl_set_pointer(easy, CCURL_OPT_HTTPHEADER, list)
                 ccurl_set_pointer(
                     easy, CCURL_OPT_WRITEDATA, UnsafeRawPointer(bitPattern: UInt(UInt32(bitPattern: descriptor)) + 1))
                 ccurl_set_write_callback(easy) { bytes, size, count, user in
@@ -75,12 +105,12 @@
         }
 
         /// One handle, one connection; each part takes the next bytes of `descriptor`.
-        static func post(_ url: String, from descriptor: Int32, parts: [Part]) async throws {
+        static func send(_ method: String, _ url: String, from descriptor: Int32, parts: [Part]) async throws {
             try await onThread {
                 let easy = try handle(url)
                 defer { ccurl_easy_free(easy) }
                 ccurl_set_long(easy, CCURL_OPT_UPLOAD, 1)
-                ccurl_set_string(easy, CCURL_OPT_CUSTOMREQUEST, "POST")
+                ccurl_set_string(easy, CCURL_OPT_CUSTOMREQUEST, method)
                 ccurl_set_long(easy, CCURL_OPT_UPLOAD_BUFFERSIZE, 256 * 1024)
                 ccurl_set_pointer(
                     easy, CCURL_OPT_READDATA, UnsafeRawPointer(bitPattern: UInt(UInt32(bitPattern: descriptor)) + 1))
