@@ -47,7 +47,7 @@ extension LocalTransaction {
             guard documents.count == confirmed.count else { return nil }
             let sorted = documents.values.sorted { evaluator.ordering($0, $1) == .before }
             let edge = if case .first = limit { sorted.last } else { sorted.first }
-            if let edge, edge.metadata.hasPendingWrites || edge.updateTime ?? .never > version { return nil }
+            if let edge, edge.metadata.localState != .none || edge.updateTime ?? .never > version { return nil }
         }
         for (path, document) in try matches(evaluator, readAfter: version) { documents[path] = document }
         return documents

@@ -52,7 +52,7 @@ struct View {
             let new = evaluator.matches(document) ? document : nil
             guard old != nil || new != nil else { continue }
             let wasPending = old != nil && draft.wasPending(path)
-            let isPending = new.map { draft.isPending($0) } ?? false
+            let isPending = new?.metadata.hasPendingWrites ?? false
             switch (old, new) {
             case (let old?, let new?):
                 // Acknowledged: the stream is about to show it, in one step less.

@@ -54,15 +54,6 @@ struct ViewDraft {
         if let before = touched[path] { before.wasPending } else { contents.pending.contains(path) }
     }
 
-    /// An acknowledged write counts as pending until the stream shows it, if the view showed it as pending.
-    func isPending(_ document: DocumentSnapshot) -> Bool {
-        switch document.metadata.localState {
-        case .none: false
-        case .pending: true
-        case .committed: wasPending(document.path)
-        }
-    }
-
     mutating func put(
         _ document: DocumentSnapshot?, at path: StoragePath, isPending: Bool, _ evaluator: LiveEvaluator
     ) {
@@ -82,7 +73,7 @@ struct ViewDraft {
         touched.reserveCapacity(documents.count)
         for (path, document) in documents where evaluator.matches(document) {
             found.append(document)
-            if isPending(document) { pending.insert(path) }
+            if document.metadata.hasPendingWrites { pending.insert(path) }
             touched[path] = (nil, false)
         }
         contents.fill(found, pending: pending, evaluator)

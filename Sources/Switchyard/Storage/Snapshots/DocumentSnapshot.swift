@@ -61,7 +61,7 @@ public struct SnapshotMetadata: Sendable, Hashable {
     /// Whether the server has not confirmed that this is its present state: it may lag behind, or be incomplete.
     public var isFromCache: Bool
     /// Whether this shows writes of this device that the server has not confirmed.
-    public var hasPendingWrites: Bool { localState != .none }
+    public var hasPendingWrites: Bool { localState == .pending }
     /// How far this device's own writes on the document have come.
     package var localState: LocalState
 
