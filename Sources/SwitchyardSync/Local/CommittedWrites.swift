@@ -1,25 +1,26 @@
 import Switchyard
 
 extension QueuedBatch {
-    /// What the cache has of a document once the server took this batch, whose writes may touch it more than once.
+    /// What the cache has of a document once the server took this batch.
+    ///
+    /// - Parameter places: Which of the writes touch the document.
     func committed(
-        over cached: CachedDocument?, at path: StoragePath, version: Timestamp, result: CommitResult
+        over cached: CachedDocument?, at path: StoragePath, _ places: [Int], version: Timestamp, result: CommitResult
     ) -> CachedDocument {
         var document = cached
-        for (index, write) in writes.enumerated() where write.path == path {
+        for index in places {
             let given = index < result.transformResults.count ? result.transformResults[index] : nil
-            document = write.committed(
+            document = writes[index].committed(
                 over: document, version: version, commitTime: result.commitTime, transformResults: given)
         }
         return document ?? .missing(path, version: version)
     }
+}
 
-    /// The version that the server gave a document with this batch.
-    func version(of path: StoragePath, in result: CommitResult) -> Timestamp {
-        guard let index = writes.lastIndex(where: { $0.path == path }), index < result.updateTimes.count else {
-            return result.commitTime
-        }
-        return result.updateTimes[index] ?? result.commitTime
+extension CommitResult {
+    /// The version that the server gave a document with a write.
+    func version(ofWrite index: Int) -> Timestamp {
+        index < updateTimes.count ? updateTimes[index] ?? commitTime : commitTime
     }
 }
 

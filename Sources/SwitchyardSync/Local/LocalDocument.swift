@@ -125,14 +125,34 @@ extension Overlay {
     var isPatch: Bool { if case .patch = write.operation { true } else { false } }
 }
 
+/// A document under the pending writes of a batch, or of several.
+struct WrittenDocument {
+    var document: LocalDocument
+    /// What the writes have touched.
+    var mask = FieldMask.none
+    /// The newest batch among them.
+    fileprivate(set) var newest = 0
+
+    init(_ document: LocalDocument, under overlay: Overlay? = nil) {
+        self.document = document
+        guard let overlay else { return }
+        self.document.apply(overlay)
+        mask = overlay.mask
+    }
+
+    fileprivate mutating func apply(_ write: DocumentWrite, of batch: QueuedBatch) {
+        document.apply(write, at: batch.queuedAt, touching: &mask)
+        newest = batch.number
+    }
+
+    /// The sum of the writes; `nil` when none had any effect.
+    var overlay: Overlay? { document.overlay(of: mask).map { Overlay(write: $0, batchNumber: newest) } }
+}
+
 extension QueuedBatch {
-    /// Applies what this batch does to one document, as far as it can be told here.
-    func apply(to document: inout LocalDocument, touching mask: inout FieldMask) {
-        for write in baseWrites where write.path == document.path {
-            document.apply(write, at: queuedAt, touching: &mask)
-        }
-        for write in writes where write.path == document.path {
-            document.apply(write, at: queuedAt, touching: &mask)
-        }
+    /// Applies what this batch does to those of its documents that are among `documents`, as far as it can be told here.
+    func apply(to documents: inout [StoragePath: WrittenDocument]) {
+        for write in baseWrites { documents[write.path]?.apply(write, of: self) }
+        for write in writes { documents[write.path]?.apply(write, of: self) }
     }
 }

@@ -28,9 +28,7 @@ extension LocalStore {
             var report = CollectionReport()
             for record in idle where record.sequenceNumber <= bound {
                 // Its documents were in use for as long as it was.
-                for path in try rows.confirmedKeys(of: record.id) {
-                    try rows.setSequenceNumber(record.sequenceNumber, of: path)
-                }
+                try rows.setSequenceNumber(record.sequenceNumber, of: rows.confirmedKeys(of: record.id))
                 try rows.removeTarget(record.id)
                 report.removedTargets += 1
             }

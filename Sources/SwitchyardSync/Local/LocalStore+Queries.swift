@@ -75,7 +75,7 @@ extension LocalTransaction {
             result[cached.path] = cached.snapshot
         }
         if let nearest {
-            for cached in try rows.documents(at: nearest.paths) { result[cached.path] = cached.snapshot }
+            for case let cached? in try rows.documents(at: nearest.paths) { result[cached.path] = cached.snapshot }
         }
         for (path, document) in try pending(overlays) where evaluator.matches(document) { result[path] = document }
         return result

@@ -37,7 +37,7 @@ extension LocalStore {
                 // Looked up because it was in limbo, or gone.
                 try transaction.noteUse(of: path)
             }
-            let changes = try transaction.accept(event.documents)
+            let changes = try transaction.accept(Array(event.documents.values))
             if event.version != .never { transaction.globals.lastSnapshotVersion = event.version }
             return changes
         }
@@ -46,17 +46,18 @@ extension LocalStore {
     /// Takes in what a one-time read brought.
     ///
     /// - Parameter isWatched: Whether a view may show a document that nothing refers to yet.
-    /// - Returns: Those of the documents that concern this device, as they look with pending writes over them.
+    /// - Returns: Those of the documents that are news here, or look different here, as they look with pending writes over
+    ///   them.
     func apply(_ fetched: FetchedDocuments, isWatched: Bool) throws(StorageError) -> Documents {
         try perform(.applyRemoteEvent) { transaction throws(StorageError) in
-            var documents: [StoragePath: CachedDocument] = [:]
+            var documents: [CachedDocument] = []
+            documents.reserveCapacity(fetched.documents.count)
             for snapshot in fetched.documents where isWatched ? true : try transaction.keeps(snapshot.path) {
-                documents[snapshot.path] = CachedDocument(
-                    snapshot, missingSince: fetched.readTime, readTime: fetched.readTime)
+                documents.append(
+                    CachedDocument(snapshot, missingSince: fetched.readTime, readTime: fetched.readTime))
             }
-            for path in documents.keys { try transaction.noteUse(of: path) }
-            _ = try transaction.accept(documents)
-            return try transaction.localDocuments(at: documents.keys)
+            try transaction.noteUse(of: documents.lazy.map(\.path))
+            return try transaction.accept(documents, showsKnown: true)
         }
     }
 
@@ -71,7 +72,7 @@ extension LocalStore {
                 documents[document.snapshot.path] = CachedDocument(
                     document.snapshot, missingSince: document.readTime, readTime: document.readTime)
             }
-            let changes = try transaction.accept(documents)
+            let changes = try transaction.accept(Array(documents.values))
             try transaction.replaceConfirmed(
                 with: Set(documents.values.filter { $0.state == .found }.map(\.path)), of: umbrella.id)
 
@@ -100,20 +101,22 @@ extension LocalStore {
 
 extension LocalTransaction {
     /// Stores those of the server's documents that are news here.
+    ///
+    /// - Parameter showsKnown: Whether to return also what is no news, where it looks different here.
     fileprivate func accept(
-        _ documents: [StoragePath: CachedDocument]
+        _ documents: [CachedDocument], showsKnown: Bool = false
     ) throws(StorageError) -> LocalStore.Documents {
         // In the order in which a store may keep them: what is put side by side lies side by side.
-        let paths = documents.keys.inKeyOrder
-        let known = try cachedDocuments(at: paths)
+        let documents = documents.inKeyOrder(of: \.path)
+        let known = try rows.documents(at: documents.map(\.path))
+        let hasQueue = showsKnown ? try rows.highestBatchNumber(of: owner) != nil : false
         var changed: [StoragePath] = []
         var cached: [StoragePath: CachedDocument] = [:]
         var existenceChanged = Set<StoragePath>()
-        changed.reserveCapacity(documents.count)
-        cached.reserveCapacity(documents.count)
-        for path in paths {
-            guard let document = documents[path] else { continue }
-            let old = known[path]
+        for (document, old) in zip(documents, known) {
+            let path = document.path
+            // A read may name a document twice.
+            if let last = changed.last, last == path { continue }
             if (document.state == .found) != (old?.state == .found) { existenceChanged.insert(path) }
             if document.state == .missing && document.version == .never {
                 // Nobody knows since when it is gone, so nothing can be kept about it.
@@ -121,6 +124,8 @@ extension LocalTransaction {
             } else if old.map({ isNews(document, after: $0) }) ?? true {
                 try put(document, replacing: old)
                 cached[path] = document
+            } else if showsKnown, let old, hasQueue || old.version != document.version || old.state != document.state {
+                cached[path] = old
             } else {
                 continue
             }

@@ -7,32 +7,27 @@ extension LocalStore {
             let rows = transaction.rows
             let paths = Set(writes.map(\.path))
             let cached = try transaction.cachedDocuments(at: paths)
-            var documents: [StoragePath: (document: LocalDocument, mask: FieldMask)] = [:]
+            var entries: [StoragePath: WrittenDocument] = [:]
             for path in paths {
-                var document = LocalDocument(path, cached[path])
-                let overlay = try rows.overlay(of: transaction.owner, at: path)
-                if let overlay { document.apply(overlay) }
-                documents[path] = (document, overlay?.mask ?? .none)
+                entries[path] = WrittenDocument(
+                    LocalDocument(path, cached[path]), under: try rows.overlay(of: transaction.owner, at: path))
             }
 
             transaction.globals.highestBatchNumber += 1
             let number = transaction.globals.highestBatchNumber
             let batch = QueuedBatch(
                 number: number, id: "\(transaction.globals.storeID)-\(number)", writes: writes,
-                baseWrites: writes.compactMap { $0.baseWrite(over: documents[$0.path]!.document) }, queuedAt: time)
+                baseWrites: writes.compactMap { $0.baseWrite(over: entries[$0.path]!.document) }, queuedAt: time)
             try rows.putBatch(batch, of: transaction.owner)
 
+            batch.apply(to: &entries)
             var changes: Documents = [:]
-            for path in paths {
-                var (document, mask) = documents[path]!
-                batch.apply(to: &document, touching: &mask)
+            for (path, var entry) in entries {
                 // What only writes of this device have made is there as a whole or not at all.
-                if cached[path] == nil { mask = .whole }
-                if let write = document.overlay(of: mask) {
-                    try rows.putOverlay(Overlay(write: write, batchNumber: number), of: transaction.owner)
-                }
-                document.settle()
-                changes[path] = document.snapshot
+                if cached[path] == nil { entry.mask = .whole }
+                if let overlay = entry.overlay { try rows.putOverlay(overlay, of: transaction.owner) }
+                entry.document.settle()
+                changes[path] = entry.document.snapshot
             }
             return (batch, changes)
         }
@@ -47,11 +42,11 @@ extension LocalStore {
         try perform(isDurable ? .acknowledgeBatch : .acknowledgeAmongOthers) { transaction throws(StorageError) in
             let paths = batch.paths
             var cached = try transaction.cachedDocuments(at: paths)
-            for path in paths {
+            for (path, places) in Dictionary(grouping: batch.writes.indices, by: { batch.writes[$0].path }) {
                 let old = cached[path]
-                let version = batch.version(of: path, in: result)
+                let version = result.version(ofWrite: places.last!)
                 guard old?.version ?? .never < version else { continue }
-                let document = batch.committed(over: old, at: path, version: version, result: result)
+                let document = batch.committed(over: old, at: path, places, version: version, result: result)
                 try transaction.put(document, replacing: old)
                 cached[path] = document
             }

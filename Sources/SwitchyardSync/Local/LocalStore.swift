@@ -130,7 +130,7 @@ extension LocalTransaction {
         at paths: some Collection<StoragePath>
     ) throws(StorageError) -> [StoragePath: CachedDocument] {
         var cached: [StoragePath: CachedDocument] = [:]
-        for document in try rows.documents(at: paths) { cached[document.path] = document }
+        for case let document? in try rows.documents(at: Array(paths)) { cached[document.path] = document }
         return cached
     }
 
@@ -176,24 +176,16 @@ extension LocalTransaction {
         at paths: Set<StoragePath>, over cached: [StoragePath: CachedDocument]
     ) throws(StorageError) -> [LocalDocument] {
         guard !paths.isEmpty else { return [] }
-        var documents: [StoragePath: (document: LocalDocument, mask: FieldMask, newest: Int)] = [:]
-        for path in paths { documents[path] = (LocalDocument(path, cached[path]), .none, 0) }
-        for batch in try rows.batches(of: owner, touching: paths) {
-            for path in batch.paths {
-                guard var entry = documents[path] else { continue }
-                documents[path] = nil
-                batch.apply(to: &entry.document, touching: &entry.mask)
-                entry.newest = batch.number
-                documents[path] = entry
-            }
-        }
-        for (path, entry) in documents {
-            if let write = entry.document.overlay(of: entry.mask) {
-                try rows.putOverlay(Overlay(write: write, batchNumber: entry.newest), of: owner)
+        var entries: [StoragePath: WrittenDocument] = [:]
+        for path in paths { entries[path] = WrittenDocument(LocalDocument(path, cached[path])) }
+        for batch in try rows.batches(of: owner, touching: paths) { batch.apply(to: &entries) }
+        for (path, entry) in entries {
+            if let overlay = entry.overlay {
+                try rows.putOverlay(overlay, of: owner)
             } else {
                 try rows.removeOverlay(of: owner, at: path)
             }
         }
-        return documents.values.map(\.document)
+        return entries.values.map(\.document)
     }
 }

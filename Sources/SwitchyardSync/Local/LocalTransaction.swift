@@ -40,7 +40,15 @@ final class LocalTransaction {
         if isEager {
             orphanCandidates.insert(path)
         } else {
-            try rows.setSequenceNumber(sequenceNumber, of: path)
+            try rows.setSequenceNumber(sequenceNumber, of: CollectionOfOne(path))
+        }
+    }
+
+    func noteUse(of paths: some Collection<StoragePath>) throws(StorageError) {
+        if isEager {
+            orphanCandidates.formUnion(paths)
+        } else if !paths.isEmpty {
+            try rows.setSequenceNumber(sequenceNumber, of: paths)
         }
     }
 

@@ -29,8 +29,8 @@ package protocol StoreRows: AnyObject {
     // MARK: Documents
 
     func document(at path: StoragePath) throws(StorageError) -> CachedDocument?
-    /// Those of `paths` that are stored.
-    func documents(at paths: some Collection<StoragePath>) throws(StorageError) -> [CachedDocument]
+    /// What is stored at each of `paths`, in their order.
+    func documents(at paths: [StoragePath]) throws(StorageError) -> [CachedDocument?]
     /// Every stored document, whatever its state, that lies directly in the query's collection or group, optionally only
     /// those whose read time is later than `version`, and only those that `screen` admits.
     func forEachDocument(
@@ -47,7 +47,7 @@ package protocol StoreRows: AnyObject {
     // MARK: Sequence numbers, for collecting what was not used for longest
 
     /// A number that is not above the one that is there changes nothing.
-    func setSequenceNumber(_ number: Int64, of path: StoragePath) throws(StorageError)
+    func setSequenceNumber(_ number: Int64, of paths: some Collection<StoragePath>) throws(StorageError)
     /// The documents that have a number up to `bound` and are no target's confirmed key, lowest number first.
     func orphans(upTo bound: Int64) throws(StorageError) -> [(path: StoragePath, sequenceNumber: Int64)]
 

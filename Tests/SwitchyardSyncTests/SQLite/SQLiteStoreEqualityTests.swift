@@ -60,7 +60,7 @@ import Testing
             let document = random.document()
             try rows.putDocument(document, replacing: rows.document(at: document.path))
         case 10: try rows.removeDocument(at: random.path())
-        case 11: try rows.setSequenceNumber(Int64(random.number(1...50)), of: random.path())
+        case 11: try rows.setSequenceNumber(Int64(random.number(1...50)), of: random.paths())
         case 12:
             // A batch keeps its documents for as long as it waits.
             let number = random.number(1...20)
@@ -121,7 +121,7 @@ import Testing
                 let path = random.path()
                 result.append(Answer(value: try rows.document(at: path)))
                 result.append(Answer(value: [try rows.isConfirmed(path), try rows.hasBatch(touching: path)]))
-                result.append(Answer(value: try rows.documents(at: random.paths()).sorted { $0.path < $1.path }))
+                result.append(Answer(value: try rows.documents(at: random.paths().sorted())))
                 let source = random.source()
                 let version: Timestamp? = random.chance(50) ? random.readTime() : nil
                 var found: [CachedDocument] = []

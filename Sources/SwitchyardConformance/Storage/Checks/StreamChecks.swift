@@ -49,6 +49,16 @@ extension StorageConformance {
                 $0["number"]?.integerValue == 1 && !$0.metadata.hasPendingWrites && !$0.metadata.isFromCache
             }
         },
+        StorageCheck("a stream that begins after a write was taken shows nothing pending", needs: .liveStreams) {
+            context in
+            let path = try context.items.document("a")
+            try await context.store.set(path, ["number": 1])
+            let probe = context.watch(
+                context.client.snapshots(of: path, options: ListenOptions(includesMetadataChanges: true)))
+            try await probe.newest("the document, confirmed") { $0.exists && !$0.metadata.isFromCache }
+            let pending = probe.elements.count { $0.metadata.hasPendingWrites }
+            try expectEqual(pending, 0, "the number of snapshots with pending writes")
+        },
         StorageCheck("a stream shows the result of transforms", needs: .liveStreams, .transforms, .field(.moment)) {
             context in
             let path = try context.items.document("a")

@@ -9,21 +9,21 @@ extension SQLiteRows {
             }
     }
 
-    func documents(at paths: some Collection<StoragePath>) throws(StorageError) -> [CachedDocument] {
-        var result: [CachedDocument] = []
+    func documents(at paths: [StoragePath]) throws(StorageError) -> [CachedDocument?] {
+        var result = [CachedDocument?](repeating: nil, count: paths.count)
         guard paths.count > 16 else {
-            for path in paths { if let document = try document(at: path) { result.append(document) } }
+            for (place, path) in paths.enumerated() { result[place] = try document(at: path) }
             return result
         }
         // In the order of the keys, so that neighbours come from the same page. Of a collection that is read for the first
         // time there is nothing, and one look-up tells it.
         var collection: (path: CollectionPath, isFiled: Bool)?
-        for path in paths.inKeyOrder {
+        for place in paths.placesInKeyOrder {
+            let path = paths[place]
             if collection.map({ path.isDirectly(in: $0.path) }) != true {
                 collection = (path.collection, try isFiled(path.collection))
             }
-            guard collection?.isFiled == true, let document = try document(at: path) else { continue }
-            result.append(document)
+            if collection?.isFiled == true { result[place] = try document(at: path) }
         }
         return result
     }
@@ -85,13 +85,15 @@ extension SQLiteRows {
 
     // MARK: Sequence numbers
 
-    func setSequenceNumber(_ number: Int64, of path: StoragePath) throws(StorageError) {
-        try connection.statement(
-            """
-            INSERT INTO uses (path, number) VALUES (?, ?)
-            ON CONFLICT DO UPDATE SET number = excluded.number WHERE number < excluded.number
-            """
-        ).bind(path.rawValue).bind(number).run()
+    func setSequenceNumber(_ number: Int64, of paths: some Collection<StoragePath>) throws(StorageError) {
+        for path in paths {
+            try connection.statement(
+                """
+                INSERT INTO uses (path, number) VALUES (?, ?)
+                ON CONFLICT DO UPDATE SET number = excluded.number WHERE number < excluded.number
+                """
+            ).bind(path.rawValue).bind(number).run()
+        }
     }
 
     func orphans(upTo bound: Int64) throws(StorageError) -> [(path: StoragePath, sequenceNumber: Int64)] {
@@ -105,14 +107,19 @@ extension SQLiteRows {
     }
 }
 
-extension Collection<StoragePath> {
-    /// In the order in which keys are filed, near enough: by the bytes of the whole, and not segment by segment.
-    var inKeyOrder: [StoragePath] {
-        Array(self).withUnsafeBufferPointer { paths in
-            let places = paths.indices.sorted { paths[$0].rawValue.utf8Ordering(to: paths[$1].rawValue) == .before }
-            return places.map { paths[$0] }
+extension [StoragePath] {
+    /// Their places in the order in which keys are filed, near enough: by the bytes of the whole, and not segment by
+    /// segment.
+    var placesInKeyOrder: [Int] {
+        withUnsafeBufferPointer { paths in
+            paths.indices.sorted { paths[$0].rawValue.utf8Ordering(to: paths[$1].rawValue) == .before }
         }
     }
+}
+
+extension Array {
+    /// In the order in which keys are filed.
+    func inKeyOrder(of path: (Element) -> StoragePath) -> [Element] { map(path).placesInKeyOrder.map { self[$0] } }
 }
 
 extension Timestamp {

@@ -3,7 +3,7 @@ import Switchyard
 extension MemoryRows {
     func document(at path: StoragePath) -> CachedDocument? { documents[path] }
 
-    func documents(at paths: some Collection<StoragePath>) -> [CachedDocument] { paths.compactMap { documents[$0] } }
+    func documents(at paths: [StoragePath]) -> [CachedDocument?] { paths.map { documents[$0] } }
 
     func forEachDocument(
         in source: Query.Source, readAfter version: Timestamp?, screen: DocumentScreen?,
@@ -27,19 +27,18 @@ extension MemoryRows {
         }
     }
 
-    func putDocument(_ document: CachedDocument, replacing _: CachedDocument?) {
-        setDocument(document, at: document.path)
+    func putDocument(_ document: CachedDocument, replacing old: CachedDocument?) {
+        setDocument(document, at: document.path, replacing: old)
     }
 
     func removeDocument(at path: StoragePath) {
         setSequence(nil, of: path)
-        setDocument(nil, at: path)
+        setDocument(nil, at: path, replacing: documents[path])
     }
 
-    private func setDocument(_ document: CachedDocument?, at path: StoragePath) {
-        let old = documents[path]
+    private func setDocument(_ document: CachedDocument?, at path: StoragePath, replacing old: CachedDocument?) {
         guard old != nil || document != nil else { return }
-        undo { [unowned self] in setDocument(old, at: path) }
+        undo { [unowned self] in setDocument(old, at: path, replacing: document) }
         documents[path] = document
         documentBytes += (document?.storedBytes ?? 0) - (old?.storedBytes ?? 0)
         if old == nil {

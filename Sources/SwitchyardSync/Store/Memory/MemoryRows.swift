@@ -37,8 +37,14 @@ final class MemoryRows: StoreRows {
         self.globals = globals
     }
 
-    func setSequenceNumber(_ number: Int64, of path: StoragePath) {
-        if sequenceNumbers[path] ?? .min < number { setSequence(number, of: path) }
+    func setSequenceNumber(_ number: Int64, of paths: some Collection<StoragePath>) {
+        var before: [(path: StoragePath, number: Int64?)] = []
+        before.reserveCapacity(paths.count)
+        for path in paths {
+            let old = sequenceNumbers.updateValue(number, forKey: path)
+            if let old, old > number { sequenceNumbers[path] = old } else { before.append((path, old)) }
+        }
+        undo { [unowned self, before] in for (path, old) in before.reversed() { sequenceNumbers[path] = old } }
     }
 
     func setSequence(_ number: Int64?, of path: StoragePath) {
