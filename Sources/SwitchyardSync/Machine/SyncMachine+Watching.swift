@@ -126,7 +126,10 @@ extension SyncMachine: WatchedTargets {
         isWatchOverloaded = false
         setOnline(.online)
         if case .removed(let ids, let cause?) = event {
-            for id in ids where listening[id] != nil { reject(id, cause) }
+            for id in ids {
+                // The request to remove one that the server had refused already is never answered.
+                if listening[id] != nil { reject(id, cause) } else { aggregator.forget(id) }
+            }
             return
         }
         aggregator.handle(event, self)

@@ -1,4 +1,4 @@
-import Switchyard
+package import Switchyard
 
 extension SyncMachine {
     func write(_ token: Int, _ writes: [DocumentWrite], at time: Timestamp) {
@@ -177,7 +177,7 @@ extension SyncMachine {
         }
     }
 
-    static func isPermanent(_ error: StorageError) -> Bool {
+    package static func isPermanent(_ error: StorageError) -> Bool {
         switch error.code {
         case .cancelled, .unknown, .internal, .unauthenticated, .aborted: false
         default: !error.isRetryable

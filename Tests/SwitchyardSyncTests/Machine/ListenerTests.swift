@@ -54,6 +54,18 @@ import Testing
         #expect(bench.snapshots.map(\.isFromCache) == [true, false])
     }
 
+    @Test func `A refusal that comes after the listener has left does not deafen the next one`() throws {
+        let bench = try TestBench()
+        bench.feed(.listen(1, query, ListenerOptions()))
+        bench.feed(.unlisten(1))
+        bench.feed(.watched(.removed([2], cause: StorageError(.unauthorized, "not yet"))))
+        bench.feed(.listen(2, query, ListenerOptions()))
+        #expect(bench.requests.map(\.id) == [2, 2])
+        bench.answer(2, [("rooms/a", ["n": 1])], at: 1000)
+        let shown = try #require(bench.snapshots.last)
+        #expect(!shown.isFromCache && shown.documents.map(\.path) == ["rooms/a"])
+    }
+
     @Test func `A time limit that ends in the moment of the first message does not take a stream for lost`() throws {
         let bench = try TestBench()
         bench.feed(.listen(1, query, ListenerOptions()))
