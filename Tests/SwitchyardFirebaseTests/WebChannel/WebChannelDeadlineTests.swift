@@ -36,4 +36,23 @@ import Testing
         #expect(request.usesFreshConnection && !request.decompresses, "as servers of this kind need it")
         gate.open()
     }
+
+    @Test func `The back channel may be quiet as long as it likes`() async throws {
+        let transport = ScriptedTransport([
+            .matching("handshake", { $0.request.url.contains("CVER=22") }) { _ in
+                .text("52\n[[0,[\"c\",\"Eki5k2hCCaWkGejQ2dd1uw==\",\"\",8,12,30000]]]")
+            },
+            .matching("back channel", { $0.request.url.contains("RID=rpc") }) { _ in .hang },
+        ])
+        let channel = WebChannel(
+            "https://firestore.googleapis.com/google.firestore.v1.Firestore/Listen/channel",
+            database: "projects/demo/databases/(default)", credentials: [], transport: transport,
+            clock: ManualClock())
+        await channel.send(["addTarget": [:]])
+        try await eventually("the back channel is asked for") { transport.requests.count == 2 }
+        let request = transport.requests[1].request
+        #expect(request.idleLimit == nil && request.maximumStreamedSize == nil)
+        #expect(request.usesFreshConnection && !request.decompresses)
+        await channel.close()
+    }
 }

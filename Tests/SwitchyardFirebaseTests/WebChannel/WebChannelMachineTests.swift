@@ -13,13 +13,26 @@ import Testing
     }
 
     /// A machine whose handshake was answered and whose back channel is open.
-    private func openMachine(sticky: String? = nil) -> WebChannelMachine {
+    private func openMachine(sticky: String? = nil, keepAlive: Int = 30_000) -> WebChannelMachine {
         var machine = machine()
         _ = machine.handle(.send(Array("{\"first\":1}".utf8)))
         _ = machine.handle(
-            .handshakeAnswered(status: 200, stickySession: sticky, body: framed(#"[[0,["c","SID=","",8,12,30000]]]"#)))
+            .handshakeAnswered(
+                status: 200, stickySession: sticky, body: framed(#"[[0,["c","SID=","",8,12,\#(keepAlive)]]]"#)))
         _ = machine.handle(.backChannelOpened(status: 200))
         return machine
+    }
+
+    /// The same, after a first word from the server.
+    private func warmMachine(sticky: String? = nil) -> WebChannelMachine {
+        var machine = openMachine(sticky: sticky)
+        _ = machine.handle(.backChannelBytes(framed(#"[[1,["noop"]]]"#)))
+        return machine
+    }
+
+    /// What a new back channel asks for, if one is opened.
+    private func opened(_ actions: [Action]) -> [WebChannelMachine.Parameter]? {
+        actions.lazy.compactMap { if case .openBackChannel(let query) = $0 { query } else { nil } }.first
     }
 
     private func framed(_ text: String) -> [UInt8] { Array("\(text.utf16.count)\n\(text)".utf8) }
@@ -57,7 +70,7 @@ import Testing
         #expect(machine.handle(.send([UInt8](#"{"m":2}"#.utf8))).isEmpty)
         let actions = machine.handle(
             .handshakeAnswered(status: 200, stickySession: nil, body: framed(#"[[0,["c","S","",8,12,30000]]]"#)))
-        guard case .openBackChannel(let back) = actions[0], case .forward(let query, let body) = actions[1] else {
+        guard let back = opened(actions), case .forward(let query, let body)? = actions.last else {
             Issue.record("unexpected: \(actions)")
             return
         }
@@ -71,13 +84,26 @@ import Testing
     }
 
     @Test func `A session that the server wants to stick is named on every later request`() {
-        var machine = openMachine(sticky: "sticky1")
-        let actions = machine.handle(.send([1]))
-        guard case .forward(let query, _)? = actions.first else {
-            Issue.record("unexpected: \(actions)")
-            return
-        }
-        #expect(value("gsessionid", in: query) == "sticky1")
+        var machine = warmMachine(sticky: "sticky1")
+        let queries = (machine.handle(.send([1])) + machine.handle(.backChannelEnded) + machine.handle(.terminate))
+            .compactMap { action -> [WebChannelMachine.Parameter]? in
+                switch action {
+                case .forward(let query, _), .openBackChannel(let query), .terminate(let query): query
+                default: nil
+                }
+            }
+        #expect(queries.map { value("gsessionid", in: $0) } == ["sticky1", "sticky1", "sticky1"])
+    }
+
+    @Test func `A POST carries a thousand messages at most`() throws {
+        var machine = machine()
+        for _ in 0...1500 { _ = machine.handle(.send([UInt8]("{}".utf8))) }
+        let first = machine.handle(
+            .handshakeAnswered(status: 200, stickySession: nil, body: framed(#"[[0,["c","S","",8,12,30000]]]"#)))
+        let second = machine.handle(.forwardAnswered(status: 200, body: framed("[1,0,7]")))
+        let forms = (first + second).compactMap { if case .forward(_, let body) = $0 { form(body) } else { nil } }
+        #expect(forms.map { $0["count"] } == ["1000", "500"])
+        #expect(forms.map { $0["ofs"] } == ["1", "1001"])
     }
 
     @Test func `A POST whose answer was lost is repeated with the same numbers, and newer messages wait`() {
@@ -106,18 +132,14 @@ import Testing
         #expect(machine.handle(.send([1])).isEmpty)
     }
 
-    @Test func `Arrays are delivered once and in order, whatever the server sends again`() {
+    @Test func `Arrays are delivered once and in order, whatever the server sends again`() throws {
         var machine = openMachine()
         let first = machine.handle(.backChannelBytes(framed(#"[[1,[{"a":1}]],[2,["noop"]]]"#)))
         #expect(first.filter(\.isDelivery) == [.deliver(["a": 1])])
         let again = machine.handle(.backChannelBytes(framed(#"[[1,[{"a":1}]],[2,["noop"]],[3,[{"a":3}]]]"#)))
         #expect(again.filter(\.isDelivery) == [.deliver(["a": 3])])
         let reopened = machine.handle(.backChannelEnded)
-        guard case .openBackChannel(let query)? = reopened.last else {
-            Issue.record("unexpected: \(reopened)")
-            return
-        }
-        #expect(value("AID", in: query) == "3")
+        #expect(value("AID", in: try #require(opened(reopened))) == "3")
     }
 
     @Test func `A back channel that ends empty, or inside a frame, is a failure, and three in a row are too many`() {
@@ -171,8 +193,109 @@ import Testing
         #expect(actions.last == .close(.broken("the server stopped it")))
     }
 
-    @Test func `Silence reopens the back channel and is no failure`() {
+    @Test(arguments: [204, 401, 500, 503])
+    func `Any other answer than success ends the session`(_ status: Int) {
+        let broken = Action.close(.broken("the server answered \(status)"))
+        var back = openMachine()
+        #expect(back.handle(.backChannelOpened(status: status)).last == broken)
+        var forward = openMachine()
+        _ = forward.handle(.send([1]))
+        #expect(forward.handle(.forwardAnswered(status: status, body: [])).last == broken)
+    }
+
+    @Test func `A POST that nobody answers ends the session at once`() {
         var machine = openMachine()
+        _ = machine.handle(.send([1]))
+        #expect(machine.handle(.forwardUnanswered).contains { $0.isClose })
+    }
+
+    @Test func `A frame without a length loses its back channel, and nothing that was taken in`() throws {
+        var machine = warmMachine()
+        let actions = machine.handle(.backChannelBytes([UInt8]("x\n[]".utf8)))
+        #expect(actions.contains(.cancelBackChannel))
+        #expect(!actions.contains { $0.isClose })
+        #expect(value("AID", in: try #require(opened(machine.handle(.timer(.retryBackChannel))))) == "1")
+    }
+
+    @Test func `The same nonsense again and again ends the session`() {
+        var machine = warmMachine()
+        var rounds = 0
+        while !machine.isClosed, rounds < 100 {
+            rounds += 1
+            _ = machine.handle(.backChannelBytes(framed("no JSON")))
+            _ = machine.handle(.timer(.retryBackChannel))
+            _ = machine.handle(.backChannelOpened(status: 200))
+        }
+        #expect(rounds == WebChannelMachine.maximumRetries + 1)
+    }
+
+    @Test func `A failure of an unknown name is one of the server`() {
+        var machine = openMachine()
+        let frame = framed(#"[[1,[{"error":{"message":null,"status":"X"}}]]]"#)
+        guard case .close(.failure(let failure))? = machine.handle(.backChannelBytes(frame)).last else {
+            Issue.record("no failure")
+            return
+        }
+        #expect(failure.status == .internal)
+    }
+
+    @Test(arguments: [(10_000, Duration.seconds(15)), (30_000, .seconds(45)), (.max, WebChannelMachine.longestSilence)])
+    func `A server is taken for dead after one and a half of its pauses`(_ keepAlive: Int, _ limit: Duration) {
+        var machine = openMachine(keepAlive: keepAlive)
+        let actions = machine.handle(.backChannelBytes(framed(#"[[1,["noop"]]]"#)))
+        #expect(actions.contains(.schedule(.silence, after: limit)))
+    }
+
+    @Test func `A back channel without an answer is opened anew, and in the end the session is given up`() {
+        var machine = warmMachine()
+        #expect(opened(machine.handle(.timer(.silence))) != nil)
+        for round in 1...WebChannelMachine.maximumRetries {
+            let actions = machine.handle(.timer(.silence))
+            #expect(actions.first == .cancelBackChannel)
+            #expect(actions.last == .schedule(.retryBackChannel, after: .seconds(round - 1)))
+            let again = machine.handle(.timer(.retryBackChannel))
+            #expect(again.contains(.schedule(.silence, after: .seconds(45))))
+        }
+        #expect(machine.handle(.timer(.silence)).last == .close(.broken("a back channel without an answer")))
+    }
+
+    @Test(arguments: [false, true])
+    func `Where nothing arrives before an answer is complete, each answer ends with its first word`(
+        _ hasHead: Bool
+    ) throws {
+        var machine = machine()
+        _ = machine.handle(.send([1]))
+        let actions = machine.handle(
+            .handshakeAnswered(status: 200, stickySession: nil, body: framed(#"[[0,["c","S","",8,12,30000]]]"#)))
+        #expect(value("CI", in: try #require(opened(actions))) == "0")
+        #expect(actions.contains(.schedule(.silence, after: WebChannelMachine.firstWordLimit)))
+        if hasHead { _ = machine.handle(.backChannelOpened(status: 200)) }
+        let polling = machine.handle(.timer(.silence))
+        #expect(polling.first == .cancelBackChannel)
+        #expect(value("CI", in: try #require(opened(polling))) == "1")
+        _ = machine.handle(.backChannelOpened(status: 200))
+        _ = machine.handle(.backChannelBytes(framed(#"[[1,["noop"]]]"#)))
+        let next = machine.handle(.backChannelEnded)
+        #expect(value("CI", in: try #require(opened(next))) == "1")
+        // Then nothing may happen for long, and that is no failure.
+        for _ in 1...10 { #expect(opened(machine.handle(.timer(.silence))) != nil) }
+    }
+
+    @Test func `A server that sees no back channel gets a new one, unless ours is young`() {
+        var young = warmMachine()
+        _ = young.handle(.send([1]))
+        _ = young.handle(.timer(.settling))
+        #expect(opened(young.handle(.forwardAnswered(status: 200, body: framed("[0,0,0]")))) == nil)
+        var old = warmMachine()
+        _ = old.handle(.timer(.settling))
+        _ = old.handle(.send([1]))
+        let actions = old.handle(.forwardAnswered(status: 200, body: framed("[0,0,0]")))
+        #expect(actions.first == .cancelBackChannel)
+        #expect(opened(actions) != nil)
+    }
+
+    @Test func `Silence reopens the back channel and is no failure`() {
+        var machine = warmMachine()
         for _ in 1...10 {
             let actions = machine.handle(.timer(.silence))
             #expect(actions.first == .cancelBackChannel)
@@ -187,11 +310,7 @@ import Testing
         let actions = machine.handle(.forwardAnswered(status: 200, body: framed("[1,19,7]")))
         #expect(actions.contains(.schedule(.overdue, after: .seconds(6))))
         let late = machine.handle(.timer(.overdue))
-        guard case .openBackChannel? = late.last else {
-            Issue.record("unexpected: \(late)")
-            return
-        }
-        #expect(machine.handle(.timer(.overdue)).isEmpty)
+        #expect(opened(late) != nil)
     }
 
     @Test func `A handshake that is refused says why`() {

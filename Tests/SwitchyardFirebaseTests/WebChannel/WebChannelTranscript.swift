@@ -81,6 +81,7 @@ struct WebChannelTranscript {
         case .forwardAnswered(let status, let body):
             ["is": "forwardAnswered", "status": .integer(Int64(status)), "body": bytes(body)]
         case .forwardFailed(let reason): ["is": "forwardFailed", "reason": .string(reason)]
+        case .forwardUnanswered: ["is": "forwardUnanswered"]
         case .backChannelOpened(let status): ["is": "backChannelOpened", "status": .integer(Int64(status))]
         case .backChannelBytes(let body): ["is": "backChannelBytes", "body": bytes(body)]
         case .backChannelEnded: ["is": "backChannelEnded"]

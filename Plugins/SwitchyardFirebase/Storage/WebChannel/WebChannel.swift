@@ -116,7 +116,7 @@ actor WebChannel {
             let response = try await post(query, body)
             handle(.forwardAnswered(status: response.status, body: response.body))
         } catch {
-            handle(.forwardFailed(error.message))
+            handle(error.code == .deadlineExceeded ? .forwardUnanswered : .forwardFailed(error.message))
         }
     }
 

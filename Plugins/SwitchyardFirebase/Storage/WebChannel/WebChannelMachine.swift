@@ -14,6 +14,8 @@ struct WebChannelMachine {
         case handshakeFailed(String)
         case forwardAnswered(status: Int, body: [UInt8])
         case forwardFailed(String)
+        /// Nothing came in answer to a POST for as long as anybody waits.
+        case forwardUnanswered
         case backChannelOpened(status: Int)
         case backChannelBytes([UInt8])
         /// The GET came to its regular end.
@@ -46,6 +48,8 @@ struct WebChannelMachine {
     enum Timer: Hashable {
         /// Nothing has come on the back channel for too long: it may be dead without anybody saying so.
         case silence
+        /// The back channel is so old that the server must know of it.
+        case settling
         /// The server says that it sent more than has arrived.
         case overdue
         case retryForward
@@ -58,6 +62,10 @@ struct WebChannelMachine {
     /// Quick repairs of one channel before the session is given up; the stream above has a slower pace of its own.
     static let maximumRetries = 3
     static let maximumMaps = 1000
+    /// How long the first back channel may take to its first byte. Servers say something at once on each; where it does not
+    /// arrive, somebody on the way keeps answers until they are complete.
+    static let firstWordLimit = Duration.seconds(10)
+    static let longestSilence = Duration.seconds(600)
     static let maximumForwardBytes = 3 << 20
 
     private let database: String
@@ -70,15 +78,19 @@ struct WebChannelMachine {
     /// The number of the last array that was taken in.
     private var acknowledged = 0
     private var silenceLimit = Duration.seconds(45)
+    private var hasHeard = false
+    /// Whether each GET is to end with the first thing it brings, so that nobody on the way can keep it.
+    private var isPolling = false
 
     private var queue: [[UInt8]] = []
     /// The number of the first message that is not under way.
     private var nextMap = 0
-    private var inFlight: (query: [Parameter], body: [UInt8])?
+    private var inFlight: (query: [Parameter], body: [UInt8], followsSettled: Bool)?
     private var forwardFailures = 0
 
     private var back = Back.none
     private var backFailures = 0
+    private var isSettled = false
     private var decoder = WebChannelFrameDecoder()
 
     /// - Parameters:
@@ -106,10 +118,12 @@ struct WebChannelMachine {
         case .handshakeFailed(let reason): return close(.broken(reason), terminating: false)
         case .forwardAnswered(let status, let body): return forwardAnswered(status, body)
         case .forwardFailed(let reason): return forwardFailed(reason)
+        // A server that did not understand one message answers none after it.
+        case .forwardUnanswered: return close(.broken("the server did not answer"), terminating: true)
         case .backChannelOpened(let status):
             guard status == 200 else { return close(WebChannelMachine.reason(status), terminating: false) }
             back = .open(hadFrame: false)
-            return [.schedule(.silence, after: silenceLimit)]
+            return []
         case .backChannelBytes(let bytes): return received(bytes)
         case .backChannelEnded: return backChannelEnded()
         case .backChannelFailed(let reason): return backChannelFailed(reason)
@@ -145,7 +159,9 @@ struct WebChannelMachine {
             let opening = json[0]?[1], opening[0]?.string == "c", let session = opening[1]?.string
         else { return close(.broken("the handshake's answer is no handshake"), terminating: false) }
         sessionID = session
-        if let keepAlive = opening[5]?.int, keepAlive > 0 { silenceLimit = .milliseconds(keepAlive * 3 / 2) }
+        if let keepAlive = opening[5]?.int, keepAlive > 0 {
+            silenceLimit = min(.milliseconds(keepAlive) * 3 / 2, WebChannelMachine.longestSilence)
+        }
         phase = .open
         return openBackChannel() + forward()
     }
@@ -177,19 +193,21 @@ struct WebChannelMachine {
         var query = sessionParameters()
         query += [Parameter("RID", "\(requestID)"), Parameter("AID", "\(acknowledged)"), Parameter("t", "1")]
         let body = takeMaps()
-        inFlight = (query, body)
+        inFlight = (query, body, isSettled)
         forwardFailures = 0
         return [.forward(query: query, body: body)]
     }
 
     private mutating func forwardAnswered(_ status: Int, _ body: [UInt8]) -> [Action] {
         guard status == 200 else { return close(WebChannelMachine.reason(status), terminating: false) }
+        let followsSettled = inFlight?.followsSettled ?? false
         inFlight = nil
         var actions: [Action] = []
         var frames = WebChannelFrameDecoder()
         if let frame = try? frames.append(body).first, let json = try? JSON(parsing: frame) {
             if json[0]?.int == 0 {
-                if back == .none { actions += openBackChannel() }
+                // It sees no back channel. One that was young when the question left may not have arrived yet.
+                if followsSettled { actions += renewBackChannel() }
             } else if let sent = json[1]?.int, sent > acknowledged {
                 actions.append(.schedule(.overdue, after: .seconds(6)))
             }
@@ -210,17 +228,30 @@ struct WebChannelMachine {
 
     private mutating func openBackChannel() -> [Action] {
         back = .opening
+        isSettled = false
         decoder = WebChannelFrameDecoder()
         var query = sessionParameters()
         query += [
-            Parameter("RID", "rpc"), Parameter("AID", "\(acknowledged)"), Parameter("CI", "0"),
+            Parameter("RID", "rpc"), Parameter("AID", "\(acknowledged)"), Parameter("CI", isPolling ? "1" : "0"),
             Parameter("TYPE", "xmlhttp"), Parameter("t", "\(backFailures + 1)"),
         ]
-        return [.openBackChannel(query: query)]
+        let limit = hasHeard || isPolling ? silenceLimit : WebChannelMachine.firstWordLimit
+        return [
+            .openBackChannel(query: query), .schedule(.silence, after: limit),
+            .schedule(.settling, after: .seconds(3)),
+        ]
+    }
+
+    private mutating func renewBackChannel() -> [Action] {
+        switch back {
+        case .none, .waiting: []
+        case .opening, .open: [.cancelBackChannel] + openBackChannel()
+        }
     }
 
     private mutating func received(_ bytes: [UInt8]) -> [Action] {
         guard case .open = back else { return [] }
+        hasHeard = true
         let frames: [[UInt8]]
         do throws(WebChannelFrameDecoder.Malformed) {
             frames = try decoder.append(bytes)
@@ -229,7 +260,6 @@ struct WebChannelMachine {
         }
         guard !frames.isEmpty else { return [.schedule(.silence, after: silenceLimit)] }
         back = .open(hadFrame: true)
-        backFailures = 0
         var actions: [Action] = [.schedule(.silence, after: silenceLimit), .cancel(.overdue)]
         for frame in frames {
             guard let json = try? JSON(parsing: frame, options: JSONParsingOptions(loneSurrogates: .replace)),
@@ -241,6 +271,7 @@ struct WebChannelMachine {
                 actions += took(payload)
                 if phase == .closed { return actions }
             }
+            backFailures = 0
         }
         return actions
     }
@@ -265,7 +296,7 @@ struct WebChannelMachine {
         back = .none
         // A server may end a GET whenever it likes; one that brought nothing, or was cut inside a frame, is a failure.
         guard hadFrame, !decoder.isInsideFrame else { return backChannelFailed("an empty back channel") }
-        return [.cancel(.silence)] + openBackChannel()
+        return openBackChannel()
     }
 
     private mutating func backChannelFailed(_ reason: String) -> [Action] {
@@ -279,16 +310,29 @@ struct WebChannelMachine {
 
     private mutating func fired(_ timer: Timer) -> [Action] {
         switch timer {
-        case .silence, .overdue:
-            // Silence alone is no failure: a new GET costs little and brings whatever was missed.
-            guard case .open = back else { return [] }
-            back = .none
-            return [.cancelBackChannel] + openBackChannel()
+        case .silence: return silent()
+        case .overdue: return renewBackChannel()
+        case .settling:
+            isSettled = true
+            return []
         case .retryBackChannel: return back == .waiting ? openBackChannel() : []
         case .retryForward:
             guard let inFlight else { return [] }
             return [.forward(query: inFlight.query, body: inFlight.body)]
         }
+    }
+
+    /// Silence alone is no failure: a new GET costs little and brings whatever was missed.
+    private mutating func silent() -> [Action] {
+        if !hasHeard, !isPolling {
+            isPolling = true
+            return renewBackChannel()
+        }
+        // A GET that not even begins leads nowhere, unless answers are kept until there is something in them.
+        if back == .opening, !(isPolling && hasHeard) {
+            return [.cancelBackChannel] + backChannelFailed("a back channel without an answer")
+        }
+        return renewBackChannel()
     }
 
     // MARK: The end
@@ -301,7 +345,7 @@ struct WebChannelMachine {
             actions.append(.terminate(query: query))
         }
         phase = .closed
-        actions += [Timer.silence, .overdue, .retryForward, .retryBackChannel].map { .cancel($0) }
+        actions += [Timer.silence, .settling, .overdue, .retryForward, .retryBackChannel].map { .cancel($0) }
         return actions + [.cancelBackChannel, .close(reason)]
     }
 
