@@ -20,7 +20,8 @@ extension StorageError {
             case .unimplemented: (.unsupported, false)
             case .internal: (.internal, true)
             case .unavailable: (.unavailable, true)
-            case .dataLoss: (.internal, false)
+            // Not the code of an answer that could not be read: a write with this one is refused for good.
+            case .dataLoss: (Code(rawValue: "dataLoss"), false)
             case .unauthenticated: (.unauthenticated, true)
             case .ok: (.unknown, false)
             }

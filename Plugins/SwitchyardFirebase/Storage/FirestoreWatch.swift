@@ -80,7 +80,7 @@ extension FirestoreListenRequest {
 }
 
 extension WatchEvent {
-    fileprivate init(_ message: JSON, in database: FirestoreDatabase) throws(FirestoreFormatError) {
+    init(_ message: JSON, in database: FirestoreDatabase) throws(FirestoreFormatError) {
         switch try FirestoreListenResponse(firestore: message, in: database) {
         case .documentChange(let document, let targets, let removed):
             self = .changed(document, targets: targets, removedFrom: removed)

@@ -17,7 +17,8 @@ final class FirestoreBed: Sendable {
 
     init(
         _ script: ScriptedExchange..., auth: (any AuthClient)? = nil, appCheck: FirebaseAppCheck? = nil,
-        host: String? = nil, emulator: String? = nil, database: String = "(default)", ledger: CollectionPath? = nil
+        host: String? = nil, emulator: String? = nil, database: String = "(default)", ledger: CollectionPath? = nil,
+        locksInTransactions: Bool = false
     ) throws {
         let transport = ScriptedTransport(script)
         self.transport = transport
@@ -30,7 +31,7 @@ final class FirestoreBed: Sendable {
         let surroundings = try module.surroundings(ModuleContext(auth: auth))
         driver = FirestoreDriver(
             service: FirestoreService(FirestoreDatabase(project: "demo", database: database), surroundings),
-            ledger: ledger)
+            ledger: ledger, locksInTransactions: locksInTransactions)
     }
 
     func header(_ name: String, _ index: Int) -> String? { transport.requests[index].request.headers[name] }

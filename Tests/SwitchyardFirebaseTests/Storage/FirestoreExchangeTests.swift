@@ -100,6 +100,50 @@ import Testing
         #expect(bed.transport.requests.isEmpty)
     }
 
+    // MARK: What is asked
+
+    @Test func `A collection below a document of any name is found`() async throws {
+        let bed = try FirestoreBed(
+            .matching("runQuery", { $0.request.url.hasSuffix("/documents/a/x%20y%2B1%25%3F%23%C3%A9:runQuery") }) { _ in
+                .json(#"[{"readTime":"\#(FirestoreBed.time)"}]"#)
+            })
+        #expect(try await bed.service.results(of: Query(in: "a/x y+1%?#é/c")).documents.isEmpty)
+        try bed.transport.verify()
+    }
+
+    @Test func `What is computed with different fields is asked for apart, five at a time`() async throws {
+        func answer(_ values: [Int]) -> ScriptedExchange {
+            let fields = values.enumerated().map { #""aggregate_\#($0)":{"integerValue":"\#($1)"}"# }
+            return FirestoreBed.call(
+                "runAggregationQuery",
+                #"[{"result":{"aggregateFields":{\#(fields.joined(separator: ","))}},"readTime":"\#(FirestoreBed.time)"}]"#
+            )
+        }
+        let bed = try FirestoreBed(answer([10, 11]), answer([20, 21, 22, 23, 24]), answer([25]), answer([30]))
+        let sums = [Aggregation](repeating: .sum("n"), count: 6)
+        let found = try await bed.driver.aggregate(Query(in: "a"), [.count] + sums + [.average("m"), .count])
+        #expect(found == [10, 20, 21, 22, 23, 24, 25, 30, 11])
+        try bed.transport.verify()
+    }
+
+    // MARK: Refusals
+
+    @Test(arguments: [
+        FirestoreStatus.invalidArgument, .notFound, .alreadyExists, .permissionDenied, .failedPrecondition,
+        .outOfRange, .unimplemented, .dataLoss,
+    ])
+    func `A write that is refused for good leaves the queue`(_ status: FirestoreStatus) {
+        #expect(SyncMachine.isPermanent(StorageError(FirestoreFailure(status, "no"))))
+    }
+
+    @Test(arguments: [
+        FirestoreStatus.cancelled, .unknown, .deadlineExceeded, .resourceExhausted, .aborted, .internal, .unavailable,
+        .unauthenticated,
+    ])
+    func `A write that may succeed later stays in the queue`(_ status: FirestoreStatus) {
+        #expect(!SyncMachine.isPermanent(StorageError(FirestoreFailure(status, "no"))))
+    }
+
     // MARK: Streams
 
     private func handshake(_ check: @escaping @Sendable (RecordedRequest) -> ScriptedReply) -> ScriptedExchange {
@@ -200,7 +244,7 @@ import Testing
         ("PERMISSION_DENIED", 403, "unauthorized", false), ("NOT_FOUND", 404, "notFound", false),
         ("ALREADY_EXISTS", 409, "alreadyExists", false), ("ABORTED", 409, "aborted", true),
         ("RESOURCE_EXHAUSTED", 429, "resourceExhausted", true), ("CANCELLED", 499, "unavailable", true),
-        ("UNKNOWN", 500, "unknown", true), ("INTERNAL", 500, "internal", true), ("DATA_LOSS", 500, "internal", false),
+        ("UNKNOWN", 500, "unknown", true), ("INTERNAL", 500, "internal", true), ("DATA_LOSS", 500, "dataLoss", false),
         ("UNIMPLEMENTED", 501, "unsupported", false), ("UNAVAILABLE", 503, "unavailable", true),
         ("DEADLINE_EXCEEDED", 504, "deadlineExceeded", true), ("NEVER_HEARD", 418, "NEVER_HEARD", true),
     ])

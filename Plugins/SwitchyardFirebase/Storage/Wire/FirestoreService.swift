@@ -60,7 +60,27 @@ struct FirestoreService: Sendable {
         return (documents, readTime)
     }
 
+    /// The server computes only over documents that have every field that a request computes with, the number of documents
+    /// included. So each field has a request of its own, and so has the number; they may see different moments.
     func aggregate(_ query: Query, _ aggregations: [Aggregation]) async throws(StorageError) -> [DocumentValue] {
+        var values = [DocumentValue](repeating: .null, count: aggregations.count)
+        var places: [FieldPath?: [Int]] = [:]
+        for (place, aggregation) in aggregations.enumerated() { places[aggregation.field, default: []].append(place) }
+        for places in places.values.sorted(by: { $0[0] < $1[0] }) {
+            for start in stride(from: 0, to: places.count, by: FirestoreService.maximumAggregations) {
+                let part = places[start...].prefix(FirestoreService.maximumAggregations)
+                let answers = try await aggregateTogether(query, part.map { aggregations[$0] })
+                for (place, value) in zip(part, answers) { values[place] = value }
+            }
+        }
+        return values
+    }
+
+    private static let maximumAggregations = 5
+
+    private func aggregateTogether(
+        _ query: Query, _ aggregations: [Aggregation]
+    ) async throws(StorageError) -> [DocumentValue] {
         let encoded = FirestoreQuery(query, in: database, for: .aggregation)
         let answer = try await exchange.post(
             "runAggregationQuery", at: encoded.parent, encoded.aggregationBody(aggregations), isIdempotent: true)
@@ -97,6 +117,16 @@ struct FirestoreService: Sendable {
     func rollBack(_ transaction: String) async throws(StorageError) {
         _ = try await exchange.post(
             "rollback", at: database.root, ["transaction": .string(transaction)], isIdempotent: true)
+    }
+}
+
+extension Aggregation {
+    /// What it computes with.
+    fileprivate var field: FieldPath? {
+        switch self {
+        case .count: nil
+        case .sum(let field), .average(let field): field
+        }
     }
 }
 

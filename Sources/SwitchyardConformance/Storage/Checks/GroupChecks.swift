@@ -95,6 +95,14 @@ extension StorageConformance {
         aggregate(
             "several aggregates come in the order asked for", [1, 2, 3],
             [.average("number"), .count, .sum("number")], [2.0, 3, 6]),
+        StorageCheck("counting beside a sum counts the documents without the field too", needs: .aggregates) {
+            context in
+            try await context.store.seed(
+                context.items, ["a": ["number": 1], "b": ["text": "x"], "c": ["number": 4, "text": "y"]])
+            let found = try await context.client.aggregate(
+                Query(in: context.items), [.count, .sum("number"), .average("number")])
+            try expectEqual(found, [3, 5, 2.5], "the number, the sum and the mean")
+        },
         StorageCheck("aggregates see only the results of the query", needs: .aggregates) { context in
             try await context.store.seed(
                 context.items, ["a": ["number": 1], "b": ["number": 10], "c": ["number": 100]])

@@ -1,0 +1,71 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardSync
+import SwitchyardTestSupport
+import SwitchyardWire
+import Testing
+
+/// Transactions that lock on the server: whatever becomes of them, the locks are given back.
+@Suite struct FirestoreLockingTests {
+    private static let begun = FirestoreBed.call("beginTransaction", #"{"transaction":"dA=="}"#)
+    private static let rolledBack = FirestoreBed.call("rollback", "{}")
+
+    private struct Doubt: Error {}
+
+    private func bed(_ script: ScriptedExchange...) throws -> (FirestoreBed, SyncedStorageClient) {
+        let bed = try FirestoreBed(locksInTransactions: true)
+        for exchange in script { bed.transport.expect(exchange) }
+        return (bed, SyncedStorageClient(driver: bed.driver))
+    }
+
+    @Test func `Reads and the commit name the transaction`() async throws {
+        let (bed, client) = try bed(Self.begun, FirestoreBed.found("a/b"), FirestoreBed.committed(1))
+        try await client.transaction { transaction in
+            _ = try await transaction.snapshot("a/b")
+            try await transaction.set("a/b", ["n": 2])
+        }
+        #expect(bed.body(1)["transaction"] == "dA==")
+        #expect(bed.body(2)["transaction"] == "dA==")
+        try bed.transport.verify()
+    }
+
+    @Test func `A body that throws gives the locks back`() async throws {
+        let (bed, client) = try bed(Self.begun, FirestoreBed.found("a/b"), Self.rolledBack)
+        await #expect(throws: StorageError.self) {
+            try await client.transaction { transaction in
+                _ = try await transaction.snapshot("a/b")
+                throw Doubt()
+            }
+        }
+        #expect(bed.body(2)["transaction"] == "dA==")
+        try bed.transport.verify()
+    }
+
+    @Test func `A commit that is refused gives the locks back`() async throws {
+        let (bed, client) = try bed(
+            Self.begun, FirestoreBed.found("a/b"),
+            FirestoreBed.refusal("commit", "PERMISSION_DENIED", status: 403), Self.rolledBack)
+        await #expect(throws: StorageError.self) {
+            try await client.transaction { transaction in
+                _ = try await transaction.snapshot("a/b")
+                try await transaction.set("a/b", ["n": 2])
+            }
+        }
+        #expect(bed.body(3)["transaction"] == "dA==")
+        try bed.transport.verify()
+    }
+
+    @Test func `A caller that is cancelled gives the locks back`() async throws {
+        let gate = ScriptedGate()
+        let held = ScriptedExchange.matching("batchGet", { $0.request.url.hasSuffix("/documents:batchGet") }) { _ in
+            ScriptedReply.json("[]").delayed(until: gate)
+        }
+        let (bed, client) = try bed(Self.begun, held, Self.rolledBack)
+        let caller = Task { try await client.transaction { try await $0.snapshot("a/b").exists } }
+        try await eventually("the document is asked for") { gate.waitingCount == 1 }
+        caller.cancel()
+        await #expect(throws: StorageError.self) { try await caller.value }
+        #expect(bed.body(2)["transaction"] == "dA==")
+        try bed.transport.verify()
+    }
+}
