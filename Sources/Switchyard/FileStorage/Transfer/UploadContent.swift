@@ -13,17 +13,22 @@ package final class UploadContent: Sendable {
 
     private struct State {
         var digest: ContentDigest
-        /// Of a stream: what was drawn and may be sent again. It is handed out as it is, and filled again where nobody has
-        /// kept it: a copy of each part would leave as much memory behind in every thread that made one.
+        /// Of a stream: what was drawn and may be sent again. It is handed out as it is, for a copy of each part would leave
+        /// as much memory behind in every thread that made one.
         var window: [UInt8] = []
         var windowStart: Int64 = 0
+        /// The part before it, whose place the next one takes: whoever sent the last one may not have let go of it yet.
+        var previous: [UInt8] = []
         /// What was drawn beyond it.
         var ahead = Data()
         var hasEnded = false
 
         /// Lets go of the first bytes of the window.
         mutating func pass(_ count: Int) {
-            if count == window.count { window.removeAll(keepingCapacity: true) } else { window.removeFirst(count) }
+            guard count == window.count else { return window.removeFirst(count) }
+            guard count > 0 else { return }
+            swap(&window, &previous)
+            window.removeAll(keepingCapacity: true)
         }
 
         /// Takes what is ahead into the window, as far as that goes.
