@@ -44,8 +44,11 @@ public struct PlatformPushToken: Sendable, Hashable {
 public struct MessagingTopic: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
     public let rawValue: String
 
-    /// - Throws: `.invalidArgument` unless `text` has 1 to 900 of the characters `A–Z a–z 0–9 - _ . ~ %`.
+    /// - Parameter text: The prefix `/topics/`, which some write before the name, is dropped.
+    /// - Throws: `.invalidArgument` unless the name has 1 to 900 of the characters `A–Z a–z 0–9 - _ . ~ %`.
     public init(validating text: String) throws(MessagingError) {
+        let prefix = "/topics/"
+        let text = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
         let isLegal = text.utf8.allSatisfy { byte in
             (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
                 || "-_.~%".utf8.contains(byte)

@@ -208,6 +208,22 @@ import Testing
         try bed.transport.verify()
     }
 
+    @Test func `A topic's old prefix is dropped`() async throws {
+        #expect(try MessagingTopic(validating: "/topics/news") == "news")
+        for text in ["/topics/", "/topics/a/b", "/topics//topics/a", "topics/a"] {
+            #expect(throws: MessagingError.self) { try MessagingTopic(validating: text) }
+        }
+        let bed = try MessagingBed(
+            MessagingBed.installed(), MessagingBed.registered(),
+            .on(
+                .post, "\(MessagingBed.registrations)/\(MessagingBed.id)/topicSubscriptions/news:subscribe",
+                .status(200)
+            ))
+        try await bed.client.setPlatformToken(push)
+        try await bed.client.subscribe(to: "/topics/news")
+        try bed.transport.verify()
+    }
+
     @Test func `Many who ask at once cost one registration`() async throws {
         let bed = try MessagingBed(MessagingBed.installed(), MessagingBed.registered())
         try await bed.client.setPlatformToken(push)

@@ -33,7 +33,7 @@ extension RemoteMessage {
 
     private static func topic(_ from: JSON?) -> MessagingTopic? {
         guard let text = from?.string, text.hasPrefix("/topics/") else { return nil }
-        return try? MessagingTopic(validating: String(text.dropFirst("/topics/".count)))
+        return try? MessagingTopic(validating: text)
     }
 
     /// Seconds of a campaign, or Android's milliseconds.
