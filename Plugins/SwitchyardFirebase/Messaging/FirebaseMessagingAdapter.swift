@@ -9,7 +9,8 @@ import Synchronization
 ///
 /// Messages travel by the platform's push service, of which there is none on a server: there, push and topics are not
 /// declared, and asking for a token says so. Nothing is registered before ``token()`` is called. Deleting the token also
-/// deletes the Firebase installation, so that the next one is another.
+/// deletes the Firebase installation, so that the next one is another. Topics are joined with Apple's push tokens only:
+/// browsers and Android leave them to a server.
 ///
 /// To send messages, use ``FirebaseMessageSender``.
 public final class FirebaseMessagingAdapter: MessagingClient {
@@ -23,10 +24,19 @@ public final class FirebaseMessagingAdapter: MessagingClient {
 
     /// Whether this platform has a service that delivers push messages to apps.
     static var platformHasPushService: Bool {
-        #if os(iOS) || os(macOS) || os(tvOS) || os(watchOS) || os(visionOS) || os(WASI)
+        #if os(iOS) || os(macOS) || os(tvOS) || os(watchOS) || os(visionOS) || os(WASI) || os(Android)
             true
         #else
             false
+        #endif
+    }
+
+    /// Whether the push service, if there is one, is of those with which topics can be joined from here.
+    private static var platformHasTopics: Bool {
+        #if os(WASI) || os(Android)
+            false
+        #else
+            true
         #endif
     }
 
@@ -42,7 +52,7 @@ public final class FirebaseMessagingAdapter: MessagingClient {
         let appID = surroundings.configuration.appID
         if let appID, hasPushService {
             capabilities.push = true
-            capabilities.topics = true
+            capabilities.topics = Self.platformHasTopics
             let folder = try surroundings.folder("messaging")
             registrar = FirebaseRegistrar(
                 FirebaseMessagingService(surroundings, appID: appID, appVersion: appVersion),

@@ -10,6 +10,8 @@ struct FirebaseMessagingFailure: Error, Sendable {
         case refused(code: String, status: Int)
         case unanswered(TransportError?, status: Int?)
         case unsafeAddress
+        /// A registration under the name of another installation.
+        case foreignName
     }
 
     let kind: Kind
@@ -20,6 +22,16 @@ struct FirebaseMessagingFailure: Error, Sendable {
     static let unreadable = FirebaseMessagingFailure(.unanswered(nil, status: nil))
 
     var status: Int? { if case .refused(_, let status) = kind { status } else { nil } }
+
+    /// How often to try in all, each time with a new token of the installation.
+    var worthwhileAttempts: Int {
+        switch kind {
+        case .refused(_, 401): 2
+        // As often as the vendor's own client.
+        case .foreignName: 3
+        default: 1
+        }
+    }
 
     init(_ response: HTTPResponse, now: Int64) {
         retryAfter = response.headers["Retry-After"].flatMap { RetryAfter.delay($0, now: now) }
@@ -39,6 +51,8 @@ extension MessagingError {
         switch failure.kind {
         case .unsafeAddress:
             self.init(.invalidArgument, "The address is plain HTTP to another machine; no secret is sent there.")
+        case .foreignName:
+            self.init(.unavailable, "The server registers another installation than this one.", underlying: failure)
         case .unanswered(let error?, _):
             self.init(error)
         case .unanswered(nil, let status):

@@ -2,6 +2,7 @@ import Foundation
 import ProviderWire
 import Switchyard
 import SwitchyardBytes
+import SwitchyardWire
 
 /// Keeps this installation registered: one step after the other, whoever asks.
 actor FirebaseRegistrar {
@@ -37,7 +38,7 @@ actor FirebaseRegistrar {
 
     func setPlatformToken(_ token: PlatformPushToken?) async throws(MessagingError) {
         read()
-        if let token { _ = try body(token) }
+        if let token, token.service != .fcm { _ = try body(token) }
         let wasRegistered = state.registration != nil
         change { $0.platformToken = token }
         guard wasRegistered else { return }
@@ -64,11 +65,26 @@ actor FirebaseRegistrar {
     }
 
     func setSubscribed(_ isSubscribed: Bool, _ topic: MessagingTopic) async throws(MessagingError) {
-        let token = try await token()
-        try await withInstallation { service, installation throws(FirebaseMessagingFailure) in
-            try await service.setSubscribed(isSubscribed, token.value.reveal(), topic, installation)
+        read()
+        if let service = state.platformToken?.service, service != .apns, service != .apnsSandbox {
+            throw .unsupported(
+                "topics with a token of \(service.rawValue)", by: .firebase,
+                instead: "Let a server subscribe the device, with FirebaseMessageSender.")
         }
+        // The second time for an installation that had to be made anew on the way, and its registration with it.
+        for _ in 0..<2 {
+            let token = try await token()
+            let isDone = try await withInstallation { [self] service, installation throws(FirebaseMessagingFailure) in
+                guard await isRegistered(token) else { return false }
+                try await service.setSubscribed(isSubscribed, token.value.reveal(), topic, installation)
+                return true
+            }
+            if isDone { return }
+        }
+        throw MessagingError(.unavailable, "The server forgets the installation again and again.")
     }
+
+    private func isRegistered(_ token: MessagingToken) -> Bool { state.registration?.token == token.value.reveal() }
 
     // MARK: Registering
 
@@ -77,17 +93,21 @@ actor FirebaseRegistrar {
         guard let platform = state.platformToken else {
             throw MessagingError(.noPlatformToken, "Hand in the platform's push token first.")
         }
-        // Android's own library has registered already; its token is the name.
-        if platform.service == .fcm { return tell(platform.token.reveal()) }
         if let known = state.registration,
             known.isGood(for: platform, appID: service.appID, appVersion: service.appVersion, at: service.now())
         {
             return tell(known.token)
         }
-        let body = try body(platform)
-        let isWeb = platform.service == .webPush
-        let token = try await withInstallation { service, installation throws(FirebaseMessagingFailure) in
-            try await service.register(body, installation, isWeb: isWeb)
+        let token: String
+        if platform.service == .fcm {
+            // Android's own library has registered already; its token is the name.
+            token = platform.token.reveal()
+        } else {
+            let body = try body(platform)
+            let isWeb = platform.service == .webPush
+            token = try await withInstallation { service, installation throws(FirebaseMessagingFailure) in
+                try await service.register(body, installation, isWeb: isWeb)
+            }
         }
         change { state in
             state.registration = FirebaseRegistration(
@@ -100,8 +120,11 @@ actor FirebaseRegistrar {
     private func removeRegistration() async throws(MessagingError) {
         read()
         if let known = state.registration {
-            try await withInstallation { service, installation throws(FirebaseMessagingFailure) in
-                try await service.unregister(known.token, installation, isWeb: known.service == .webPush)
+            // What Android's library has registered is its own to end.
+            if known.service != .fcm {
+                try await withInstallation { service, installation throws(FirebaseMessagingFailure) in
+                    try await service.unregister(known.token, installation, isWeb: known.service == .webPush)
+                }
             }
             change { $0.registration = nil }
         }
@@ -138,7 +161,7 @@ actor FirebaseRegistrar {
             }
             var web: JSONObject = [
                 "endpoint": .string(endpoint), "p256dh": .string(key), "auth": .string(auth),
-                "origin": .string(json["origin"]?.string ?? service.bundleID ?? service.project),
+                "origin": .string(json["origin"]?.string.map(Self.host) ?? service.bundleID ?? service.project),
             ]
             web["applicationPubKey"] = json["applicationServerKey"]
             return ["web": .object(web)]
@@ -148,22 +171,33 @@ actor FirebaseRegistrar {
         }
     }
 
+    /// A browser's origin as the service wants it: the host alone, with its port where one is written.
+    private static func host(_ origin: String) -> String {
+        guard let parts = try? URLParts(validating: origin) else { return origin }
+        return parts.port.map { "\(parts.host):\($0)" } ?? parts.host
+    }
+
     // MARK: The installation
 
-    /// A call in the name of the installation. One that the server has forgotten is made anew, once.
+    /// A call in the name of the installation. One that the server has forgotten is made anew, and so is a token of it that
+    /// is not taken or stands for another, as often as that may help.
     private func withInstallation<Answer: Sendable>(
         _ body:
             @Sendable (FirebaseMessagingService, FirebaseInstallation) async throws(FirebaseMessagingFailure) ->
             Answer
     ) async throws(MessagingError) -> Answer {
         do throws(FirebaseMessagingFailure) {
-            let installation = try await installation()
-            do throws(FirebaseMessagingFailure) {
-                return try await body(service, installation)
-            } catch {
-                guard error.status == 401 else { throw error }
+            var installation = try await installation()
+            var attempts = 1
+            while true {
+                do throws(FirebaseMessagingFailure) {
+                    return try await body(service, installation)
+                } catch {
+                    guard attempts < error.worthwhileAttempts else { throw error }
+                }
+                attempts += 1
+                installation = try await self.installation(refusing: installation.token)
             }
-            return try await body(service, try await self.installation(refusing: installation.token))
         } catch {
             throw MessagingError(error)
         }

@@ -30,17 +30,19 @@ import Testing
         try bed.transport.verify()
     }
 
-    @Test func `A browser's subscription is registered in its own way`() async throws {
+    @Test(arguments: [
+        ("app.example.com", "app.example.com"), ("https://app.example.com", "app.example.com"),
+        ("http://localhost:8080/push/", "localhost:8080"),
+    ])
+    func `A browser's subscription is registered in its own way`(origin: String, sent: String) async throws {
         let bed = try MessagingBed(MessagingBed.installed(), MessagingBed.registered(), appID: "1:1:web:abc")
-        let subscription =
-            #"{"endpoint":"https://push.example/x","keys":{"p256dh":"P","auth":"A"},"origin":"app.example.com"}"#
-        try await bed.client.setPlatformToken(PlatformPushToken(.webPush, token: Secret(subscription)))
+        try await bed.client.setPlatformToken(MessagingBed.browser(origin: origin))
         _ = try await bed.client.token()
         #expect(bed.header("X-Goog-Firebase-Installations-Auth", 1) == "FIS auth-1")
         #expect(bed.body(0)["sdkVersion"]?.string?.hasPrefix("w:") == true)
         #expect(
             bed.body(1)["web"] == [
-                "endpoint": "https://push.example/x", "p256dh": "P", "auth": "A", "origin": "app.example.com",
+                "endpoint": "https://push.example/x", "p256dh": "P", "auth": "A", "origin": .string(sent),
             ])
         let code = await bed.code { () async throws(MessagingError) in
             try await bed.client.setPlatformToken(PlatformPushToken(.webPush, token: "no subscription"))
@@ -205,6 +207,7 @@ import Testing
         try await bed.client.subscribe(to: "news")
         try await bed.client.unsubscribe(from: "news")
         #expect(bed.header("X-Goog-Firebase-Installations-Auth", 2) == "auth-1")
+        #expect(bed.transport.requests[2].body.isEmpty)
         try bed.transport.verify()
     }
 
@@ -221,6 +224,38 @@ import Testing
             ))
         try await bed.client.setPlatformToken(push)
         try await bed.client.subscribe(to: "/topics/news")
+        try bed.transport.verify()
+    }
+
+    @Test(arguments: [MessagingBed.browser(), PlatformPushToken(.fcm, token: "android")])
+    func `Topics of a browser or of Android are a server's business`(token: PlatformPushToken) async throws {
+        let bed = try MessagingBed()
+        try await bed.client.setPlatformToken(token)
+        for isOn in [true, false] {
+            do throws(MessagingError) {
+                if isOn {
+                    try await bed.client.subscribe(to: "news")
+                } else {
+                    try await bed.client.unsubscribe(from: "news")
+                }
+                #expect(Bool(false), "the topic was taken")
+            } catch {
+                #expect(error.code == .unsupported && error.message.contains("FirebaseMessageSender"))
+                #expect(error.message.contains(token.service.rawValue))
+            }
+        }
+        #expect(bed.transport.requests.isEmpty)
+    }
+
+    @Test func `The token of Android's library is the name, without a call to anybody`() async throws {
+        let bed = try MessagingBed(appID: "1:1:android:abc")
+        try await bed.client.setPlatformToken(PlatformPushToken(.fcm, token: "first"))
+        #expect(try await bed.client.token().value.reveal() == "first")
+        var told = bed.client.tokenStream().makeAsyncIterator()
+        #expect(try await told.next()??.value.reveal() == "first")
+        try await bed.client.setPlatformToken(PlatformPushToken(.fcm, token: "second"))
+        #expect(try await told.next()??.value.reveal() == "second")
+        try await bed.client.deleteToken()
         try bed.transport.verify()
     }
 

@@ -53,6 +53,14 @@ final class MessagingBed: Sendable {
 
     static let id = "cIrBbg6RTkSzQJbQG3ZsVe"
 
+    /// What an app in a browser hands in.
+    static func browser(origin: String = "app.example.com") -> PlatformPushToken {
+        PlatformPushToken(
+            .webPush,
+            token: Secret(
+                #"{"endpoint":"https://push.example/x","keys":{"p256dh":"P","auth":"A"},"origin":"\#(origin)"}"#))
+    }
+
     static func installed(_ id: String = id, token: String = "auth-1") -> ScriptedExchange {
         .on(
             .post, installations,

@@ -48,8 +48,9 @@ struct FirebaseMessagingService: Sendable {
         ]
         let answer = try await sendTwice(.post, installations, body, to: endpoints.installations)
         guard let refresh = answer["refreshToken"]?.string else { throw FirebaseMessagingFailure.unreadable }
-        // The server may have given it another name; what it says counts.
-        return try installation(answer["fid"]?.string ?? id, Secret(refresh), answer["authToken"])
+        // The server may have given it another name; what it says counts. Saying nothing, it took ours.
+        let name = answer["fid"]?.string.flatMap { $0.isEmpty ? nil : $0 } ?? id
+        return try installation(name, Secret(refresh), answer["authToken"])
     }
 
     func refresh(_ known: FirebaseInstallation) async throws(FirebaseMessagingFailure) -> FirebaseInstallation {
@@ -63,7 +64,7 @@ struct FirebaseMessagingService: Sendable {
     func uninstall(_ known: FirebaseInstallation) async throws(FirebaseMessagingFailure) {
         do throws(FirebaseMessagingFailure) {
             _ = try await send(
-                .delete, "\(installations)/\(known.id)", [:], to: endpoints.installations,
+                .delete, "\(installations)/\(known.id)", nil, to: endpoints.installations,
                 [("Authorization", "FIS_v2 \(known.refreshToken.reveal())")])
         } catch {
             guard error.status == 404 else { throw error }
@@ -99,6 +100,8 @@ struct FirebaseMessagingService: Sendable {
         guard let name = answer["name"]?.string, let id = name.split(separator: "/").last,
             name.contains("/registrations/")
         else { throw FirebaseMessagingFailure.unreadable }
+        // A browser's registration is found under the installation's name and no other.
+        guard !isWeb || id == installation.id else { throw FirebaseMessagingFailure(.foreignName) }
         return String(id)
     }
 
@@ -107,7 +110,7 @@ struct FirebaseMessagingService: Sendable {
     ) async throws(FirebaseMessagingFailure) {
         do throws(FirebaseMessagingFailure) {
             _ = try await send(
-                .delete, "\(registrations)/\(PercentCoding.encode(token))", [:], to: endpoints.registrations,
+                .delete, "\(registrations)/\(PercentCoding.encode(token))", nil, to: endpoints.registrations,
                 proof(installation, isWeb: isWeb))
         } catch {
             guard error.status == 404 else { throw error }
@@ -120,7 +123,7 @@ struct FirebaseMessagingService: Sendable {
         let place = "\(registrations)/\(PercentCoding.encode(token))/topicSubscriptions"
         let topic = PercentCoding.encode(topic.rawValue)
         _ = try await send(
-            .post, "\(place)/\(topic):\(isSubscribed ? "subscribe" : "unsubscribe")", [:], to: endpoints.registrations,
+            .post, "\(place)/\(topic):\(isSubscribed ? "subscribe" : "unsubscribe")", nil, to: endpoints.registrations,
             proof(installation, isWeb: false), isIdempotent: true)
     }
 
@@ -144,11 +147,11 @@ struct FirebaseMessagingService: Sendable {
     }
 
     private func send(
-        _ method: HTTPMethod, _ url: String, _ body: JSONObject, to endpoint: FirebaseEndpoint,
+        _ method: HTTPMethod, _ url: String, _ body: JSONObject?, to endpoint: FirebaseEndpoint,
         _ proof: [(String, String)], isIdempotent: Bool = false
     ) async throws(FirebaseMessagingFailure) -> JSON {
         var request = HTTPRequest(
-            method, url, body: method == .delete ? [] : JSON.object(body).bytes(),
+            method, url, body: body.map { JSON.object($0).bytes() } ?? [],
             isIdempotent: isIdempotent || method == .delete)
         for (name, value) in headers + proof { request.headers[name] = value }
         return try await FirebaseMessagingService.exchange(
