@@ -41,8 +41,14 @@ struct FirebaseFileLister: Sendable {
     /// - Parameter page: As an earlier list said; `nil` for the first.
     func page(_ page: String?) async throws(FileStorageError) -> FileList {
         var mark = try page.map { text throws(FileStorageError) in try Mark(text) }
+        var asked: Set<String> = []
         while true {
+            if let mark { asked.insert(mark.token) }
             let names = try await names(behind: mark?.token)
+            if let next = names.next, asked.contains(next) {
+                throw FileStorageError(
+                    .unavailable, "The server's list leads back to where it came from.", isRetryable: false)
+            }
             let last = mark?.last ?? ""
             let folders = names.folders.filter { last.utf8Ordering(to: $0) == .before }
             let newest = (names.files + folders + [last]).max { $0.utf8Ordering(to: $1) == .before } ?? last

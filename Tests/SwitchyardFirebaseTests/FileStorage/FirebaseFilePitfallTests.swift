@@ -224,6 +224,18 @@ import Testing
         #expect(error?.code == .invalidArgument)
     }
 
+    @Test(arguments: [["t1", "t1"], ["t1", "t2", "t1"]])
+    func `A list that leads back to itself ends with an error`(tokens: [String]) async throws {
+        let page = Self.root + "?prefix=&delimiter=%2F&maxResults=100"
+        let addresses = [page] + tokens.dropLast().map { page + "&pageToken=\($0)" }
+        let transport = ScriptedTransport(
+            zip(addresses, tokens).map { .on(.get, $0, .json(#"{"nextPageToken":"\#($1)"}"#)) })
+        let client = try Self.client(transport)
+        let error = await failure { _ = try await client.list() }
+        #expect(error?.code == .unavailable && error?.isRetryable == false)
+        try transport.verify()
+    }
+
     @Test func `A list without arrays is an empty one`() async throws {
         let transport = ScriptedTransport([
             .on(.get, Self.root + "?prefix=&delimiter=%2F&maxResults=100", .json("{}"))

@@ -3,6 +3,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardTestSupport
 import SwitchyardWire
+import Synchronization
 import Testing
 
 @testable import SwitchyardFirebase
@@ -103,6 +104,28 @@ import Testing
         #expect(start.request.headers["X-Goog-Upload-Header-Content-Type"] == "application/octet-stream")
         #expect(start.text == #"{"name":"f","contentType":"application/octet-stream"}"#)
         #expect(transport.requests.dropFirst().flatMap(\.body) == contents)
+        try transport.verify()
+    }
+
+    @Test func `Each part goes with the token of its moment`() async throws {
+        let contents = Self.bytes(600_000)
+        let session = Self.session
+        let transport = ScriptedTransport([
+            .on(.post, Self.root + "?name=f", Self.start()), .on(.post, session, Self.status("active")),
+            .on(.post, session, Self.final(contents)),
+        ])
+        let moment = Mutex(0)
+        let auth = FixedAuthClient { _ throws(AuthError) in
+            moment.withLock { moment in
+                moment += 1
+                return "token-\(moment)"
+            }
+        }
+        try await FirebaseFilePitfallTests.client(transport, auth: auth).put(Data(contents), at: "f")
+        #expect(
+            transport.requests.map { $0.request.headers["Authorization"] }
+                == ["Firebase token-1", "Firebase token-2", "Firebase token-3"])
+        #expect(auth.requests == [false, false, false], "none was asked for anew")
         try transport.verify()
     }
 
