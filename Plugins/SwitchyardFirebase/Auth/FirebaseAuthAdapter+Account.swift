@@ -8,7 +8,14 @@ extension FirebaseAuthAdapter {
     public func link(_ credential: AuthCredential) async throws(AuthError) -> AuthUser {
         try await change { service, token throws(FirebaseAuthFailure) in
             let request = try FirebaseSignInRequest(credential, for: .link(token))
-            let answer = try await service.post(request.path, request.body)
+            let answer: JSON
+            do throws(FirebaseAuthFailure) {
+                answer = try await service.post(request.path, request.body)
+            } catch {
+                // Here the address belongs to the proof, as it does when somebody signs in.
+                guard error.code == "INVALID_EMAIL" else { throw error }
+                throw .own(FirebaseAuthAdapter.error(error, credential))
+            }
             _ = try FirebaseGrant(signIn: answer, at: service.now())
             return answer
         }

@@ -70,6 +70,11 @@ extension AuthError {
                     Code(rawValue: serverCode),
                     "The project enforces a captcha or an app attestation, which no client over plain HTTP can give."
                 )
+            case FirebaseAuthFailure.appCheckRefusal:
+                (
+                    Code(rawValue: serverCode),
+                    "The project enforces App Check, and there is no token of it that the server takes."
+                )
             case "API_KEY_INVALID", "keyInvalid", "API_KEY_SERVICE_BLOCKED", "PERMISSION_DENIED",
                 "CONFIGURATION_NOT_FOUND":
                 (Code(rawValue: serverCode), "The project does not take this API key; check Firebase's apiKey.")

@@ -18,12 +18,13 @@ final class AuthBed: Sendable {
     init(
         _ script: ScriptedExchange..., order: ScriptedTransport.Order = .strict, appCheck: FirebaseAppCheck? = nil,
         emulators: FirebaseConfiguration.Emulators = .init(), hosts: FirebaseConfiguration.Hosts = .init(),
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = ContinuousClock(), bundleID: String? = nil
     ) throws {
         let transport = ScriptedTransport(order: order, script)
         self.transport = transport
         let configuration = FirebaseConfiguration(
-            project: "demo", apiKey: "the-key", hosts: hosts, emulators: emulators, usesEmulatorVariables: false)
+            project: "demo", apiKey: "the-key", bundleID: bundleID, hosts: hosts, emulators: emulators,
+            usesEmulatorVariables: false)
         let time = time
         let module = FirebaseModule(configuration, appCheck: appCheck, environment: [:]) { transport }
         let surroundings = try module.surroundings(

@@ -193,6 +193,19 @@ import Testing
         #expect(try await bed.client.accessToken().value.reveal() == AuthBed.idToken(name: "linked"))
     }
 
+    @Test func `A link that was sent to another address is a wrong proof, also when it is to be linked`() async throws {
+        let bed = try await AuthBed.signedIn(
+            AuthBed.refusal(
+                "/v1/accounts:signInWithEmailLink",
+                "INVALID_EMAIL : The email provided does not match the sign-in email address."))
+        let url = try #require(URL(string: "https://d/?apiKey=k&mode=signIn&oobCode=c"))
+        let code = await bed.code { () async throws(AuthError) in
+            try await bed.client.link(.emailLink(email: "a@b.c", url))
+        }
+        #expect(code == .invalidCredential)
+        #expect(await bed.client.currentUser?.id == "alice")
+    }
+
     @Test func `Linking what belongs to somebody else changes nothing`() async throws {
         let bed = try await AuthBed.signedIn(
             AuthBed.call("/v1/accounts:signInWithIdp", #"{"errorMessage":"FEDERATED_USER_ID_ALREADY_LINKED"}"#))

@@ -66,6 +66,17 @@ import Testing
         #expect(bed.body(0)["postBody"]?.string == "access_token=t&providerId=\(provider)")
     }
 
+    @Test func `A token in two halves goes with its secret, and not without`() async throws {
+        let bed = try AuthBed(AuthBed.call(idp, "{\(AuthBed.tokens(provider: "twitter.com"))}"), AuthBed.lookup())
+        let code = await bed.code { () async throws(AuthError) in
+            try await bed.client.signIn(with: .identityToken("twitter.com", "t"))
+        }
+        #expect(code == .invalidArgument && bed.transport.requests.isEmpty)
+        try await bed.client.signIn(with: .twitter(token: "1-t+", secret: "s&"))
+        #expect(
+            bed.body(0)["postBody"]?.string == "access_token=1-t%2B&oauth_token_secret=s%26&providerId=twitter.com")
+    }
+
     // MARK: 200 is no success
 
     @Test(arguments: [
@@ -282,17 +293,6 @@ import Testing
         }
         #expect(code == .unavailable)
         try bed.transport.verify()
-    }
-
-    @Test func `Proof of the app goes along where there is some, and the language where it was set`() async throws {
-        let bed = try AuthBed(
-            AuthBed.call("/v1/accounts:sendOobCode", #"{"email":"a@b.c"}"#), appCheck: .fixed("proof"))
-        bed.client.useLanguage("fr")
-        let back = try #require(URL(string: "https://app.example.com/back"))
-        try await bed.client.sendEmailLink(to: "a@b.c", redirectURL: back)
-        #expect(bed.transport.requests[0].request.headers["X-Firebase-AppCheck"] == "proof")
-        #expect(bed.transport.requests[0].request.headers["X-Firebase-Locale"] == "fr")
-        #expect(bed.body(0)["canHandleCodeInApp"]?.bool == true && bed.body(0)["requestType"]?.string == "EMAIL_SIGNIN")
     }
 
     @Test func `Nobody learns from a reset whether an address has an account`() async throws {

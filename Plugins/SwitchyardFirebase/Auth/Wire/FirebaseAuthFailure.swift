@@ -32,6 +32,9 @@ struct FirebaseAuthFailure: Error, Sendable {
     /// A success without what a success has to have.
     static let unreadable = FirebaseAuthFailure(.unanswered(nil, status: nil))
 
+    /// Ours: the service has text only for an App Check token that it does not take.
+    static let appCheckRefusal = "INVALID_APP_CHECK_TOKEN"
+
     var code: String? { if case .refused(let code, _) = kind { code } else { nil } }
 
     /// From an answer that is no success.
@@ -54,6 +57,7 @@ struct FirebaseAuthFailure: Error, Sendable {
         if let message = error["message"]?.string {
             let head = message.prefix { $0 != ":" }.split(separator: " ")
             if head.count == 1, let word = head.first, word.utf8.allSatisfy(isOfCode) { return String(word) }
+            if message.contains("App Check") { return appCheckRefusal }
         }
         let reasons = (error["details"]?.array ?? []).compactMap { $0["reason"]?.string }
         return reasons.first ?? error["errors"]?[0]?["reason"]?.string ?? error["status"]?.string

@@ -52,6 +52,8 @@ struct FirebaseAuthService: Sendable {
         return try FirebaseGrant(refreshed: try await send(request, to: endpoints.secureToken), at: now())
     }
 
+    /// Sends with the app's token of the moment, and once more with a new one when that is refused, which happens before
+    /// anything is carried out.
     private func send(
         _ request: HTTPRequest, to endpoint: FirebaseEndpoint
     ) async throws(FirebaseAuthFailure) -> JSON {
@@ -61,16 +63,27 @@ struct FirebaseAuthService: Sendable {
         complete.redirects = .surface
         complete.maximumBodySize = 1 << 20
         for (name, value) in headers { complete.headers[name] = value }
-        if let appCheck {
+        guard let appCheck else { return try await exchange(complete) }
+        var isRefused = false
+        while true {
             do {
-                complete.headers["X-Firebase-AppCheck"] = try await appCheck.token(false).reveal()
+                complete.headers["X-Firebase-AppCheck"] = try await appCheck.token(isRefused).reveal()
             } catch {
                 throw FirebaseAuthFailure(.appCheck(error))
             }
+            do throws(FirebaseAuthFailure) {
+                return try await exchange(complete)
+            } catch {
+                guard !isRefused, error.code == FirebaseAuthFailure.appCheckRefusal else { throw error }
+            }
+            isRefused = true
         }
+    }
+
+    private func exchange(_ request: HTTPRequest) async throws(FirebaseAuthFailure) -> JSON {
         let response: HTTPResponse
         do throws(TransportError) {
-            response = try await transport.send(complete, within: Self.deadline, clock: clock)
+            response = try await transport.send(request, within: Self.deadline, clock: clock)
         } catch {
             throw FirebaseAuthFailure(.unanswered(error, status: nil))
         }

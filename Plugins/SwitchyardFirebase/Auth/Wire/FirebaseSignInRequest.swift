@@ -37,7 +37,7 @@ struct FirebaseSignInRequest: Sendable {
             path = "/v1/accounts:signInWithIdp"
             // The fixed value for those who hold the credential already.
             body["requestUri"] = "http://localhost"
-            body["postBody"] = .string(Self.form(provider, token, accessToken, nonce))
+            body["postBody"] = .string(try Self.form(provider, token, accessToken, nonce))
             if case .reauthenticate = purpose { body["autoCreate"] = false }
         case .browser(let signIn, let callback):
             path = "/v1/accounts:signInWithIdp"
@@ -63,7 +63,20 @@ struct FirebaseSignInRequest: Sendable {
     /// What the identity provider gave, as a form within the JSON.
     private static func form(
         _ provider: IdentityProvider, _ token: Secret, _ accessToken: Secret?, _ nonce: String?
-    ) -> String {
+    ) throws(FirebaseAuthFailure) -> String {
+        if provider == .twitter {
+            guard let secret = accessToken else {
+                throw .own(
+                    AuthError(
+                        .invalidArgument, "A token of \(provider) comes with a secret: use twitter(token:secret:)."))
+            }
+            return FormCoding.encode(
+                [
+                    (name: "access_token", value: token.reveal()),
+                    (name: "oauth_token_secret", value: secret.reveal()),
+                    (name: "providerId", value: provider.rawValue),
+                ], space: .percent)
+        }
         // These hand out no identity tokens, unless one was asked for with a nonce.
         let isAccessToken = ["facebook.com", "github.com"].contains(provider.rawValue) && nonce == nil
         var items = [(name: isAccessToken ? "access_token" : "id_token", value: token.reveal())]
