@@ -33,6 +33,18 @@ struct SharedSupabaseSessionTests {
         }
     }
 
+    /// Ann, who signs up here, beside a process that will refresh her session until it is told to stop.
+    private static func signedUp(
+        on supabase: LocalSupabase
+    ) async throws -> (
+        shared: SharedSession<Vendor>, other: SessionProcess<Vendor>, here: any AuthClient, user: AuthUser
+    ) {
+        let shared = try session(on: supabase)
+        let other = shared.process(.refreshUntilTold)
+        let here = try other.client()
+        return (shared, other, here, try await here.signUp(email: "ann@example.com", password: "secret"))
+    }
+
     private static func withSupabase(
         _ clock: MovedClock = MovedClock(), _ body: (LocalSupabase) async throws -> Void
     ) async throws {
@@ -98,10 +110,7 @@ struct SharedSupabaseSessionTests {
     {
         let clock = MovedClock()
         try await Self.withSupabase(clock) { supabase in
-            let shared = try Self.session(on: supabase)
-            let other = shared.process(.refreshUntilTold)
-            let here = try other.client()
-            let user = try await here.signUp(email: "ann@example.com", password: "secret")
+            let (shared, other, here, user) = try await Self.signedUp(on: supabase)
             shared.start(other)
             try await eventually("it refreshes") { !other.reports(of: "token").isEmpty }
             for round in 0..<40 {
@@ -153,10 +162,7 @@ struct SharedSupabaseSessionTests {
     {
         let clock = MovedClock()
         try await Self.withSupabase(clock) { supabase in
-            let shared = try Self.session(on: supabase)
-            let other = shared.process(.refreshUntilTold)
-            let here = try other.client()
-            let user = try await here.signUp(email: "ann@example.com", password: "secret")
+            let (shared, other, here, user) = try await Self.signedUp(on: supabase)
             for round in 0..<3 {
                 let gate = Gate()
                 let rule = supabase.faults.add(.holdAnswer(gate), when: Self.isRefresh)

@@ -48,17 +48,6 @@ struct LocalFunctionsTests {
         await supabase.stop()
     }
 
-    private func failure(
-        _ functions: SupabaseFunctions, _ call: SupabaseFunctionCall
-    ) async -> SupabaseFunctionError? {
-        do throws(SupabaseFunctionError) {
-            _ = try await functions.call(call)
-            return nil
-        } catch {
-            return error
-        }
-    }
-
     private struct Heard: Codable, Equatable {
         var who: String
         var method: String
@@ -103,7 +92,7 @@ struct LocalFunctionsTests {
             let good = site.supabase.accessToken(for: "ann")
             let bad = ForeignAuthClient.token(["sub": "ann", "role": "authenticated"])
             let refused = try site.functions { _ in bad }
-            #expect(await failure(refused, SupabaseFunctionCall("closed"))?.code == .unauthenticated)
+            #expect(await refused.failure(of: SupabaseFunctionCall("closed"))?.code == .unauthenticated)
             #expect(try await refused.call(SupabaseFunctionCall("open")).decoded(as: Heard.self).who == "-")
             let refreshing = try site.functions { refreshing in refreshing ? good : bad }
             #expect(try await refreshing.call(SupabaseFunctionCall("closed")).decoded(as: Heard.self).who == "ann")
@@ -145,9 +134,9 @@ struct LocalFunctionsTests {
         try await withSite(functions) { site in
             let client = try site.functions { _ in site.supabase.accessToken(for: "ann") }
             for (name, code) in codes {
-                #expect(await failure(client, SupabaseFunctionCall(name))?.code == code, "\(name)")
+                #expect(await client.failure(of: SupabaseFunctionCall(name))?.code == code, "\(name)")
             }
-            #expect(await failure(client, SupabaseFunctionCall("refusing"))?.answer?.text == "not yours")
+            #expect(await client.failure(of: SupabaseFunctionCall("refusing"))?.answer?.text == "not yours")
         }
     }
 
@@ -182,7 +171,7 @@ struct LocalFunctionsTests {
                 if text == "data: \(3 << 20)\n\n" { gate.open() }
             }
             #expect(text == "data: \(3 << 20)\n\ndata: end\n\n")
-            let broken = await failure(functions, SupabaseFunctionCall("cut"))
+            let broken = await functions.failure(of: SupabaseFunctionCall("cut"))
             #expect(broken?.code == .unavailable, "\(String(describing: broken))")
         }
     }

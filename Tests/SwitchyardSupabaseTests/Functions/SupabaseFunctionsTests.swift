@@ -24,17 +24,6 @@ import Testing
         )
     }
 
-    private func failure(
-        _ functions: SupabaseFunctions, _ call: SupabaseFunctionCall
-    ) async -> SupabaseFunctionError? {
-        do throws(SupabaseFunctionError) {
-            _ = try await functions.call(call)
-            return nil
-        } catch {
-            return error
-        }
-    }
-
     @Test func `A call carries its value, its region and the session`() async throws {
         let (transport, functions) = try functions(
             [
@@ -88,7 +77,7 @@ import Testing
     @Test(arguments: ["", "a//b", "../auth/v1/user", "a/./b", "/a"])
     func `A name that leads elsewhere is refused before anything is sent`(_ name: String) async throws {
         let (transport, functions) = try functions([])
-        #expect(await failure(functions, SupabaseFunctionCall(name))?.code == .invalidArgument)
+        #expect(await functions.failure(of: SupabaseFunctionCall(name))?.code == .invalidArgument)
         #expect(transport.requests.isEmpty)
     }
 
@@ -97,7 +86,7 @@ import Testing
         let (_, functions) = try functions([])
         var call = SupabaseFunctionCall("f")
         call.headers[name] = "x"
-        #expect(await failure(functions, call)?.code == .invalidArgument)
+        #expect(await functions.failure(of: call)?.code == .invalidArgument)
     }
 
     // MARK: Failures
@@ -121,7 +110,7 @@ import Testing
         let (transport, functions) = try functions([
             .on(.post, "\(Self.root)/f", .json(#"{"own":"words"}"#, status: status, headers: headers))
         ])
-        let error = await failure(functions, SupabaseFunctionCall("f"))
+        let error = await functions.failure(of: SupabaseFunctionCall("f"))
         #expect(error?.code == code)
         #expect(error?.isRetryable == isRetryable)
         #expect(error?.answer?.status == status)
@@ -135,10 +124,10 @@ import Testing
         let refusal = ScriptedExchange.on(
             .post, "\(Self.root)/f", .json(#"{"code":401,"message":"Invalid JWT"}"#, status: 401))
         let (transport, functions) = try functions([refusal, .on(.post, "\(Self.root)/f", .json("{}"))], auth: auth)
-        #expect(await failure(functions, SupabaseFunctionCall("f")) == nil)
+        #expect(await functions.failure(of: SupabaseFunctionCall("f")) == nil)
         #expect(auth.requests == [false, true])
         transport.expect(refusal, refusal)
-        #expect(await failure(functions, SupabaseFunctionCall("f"))?.code == .unauthenticated)
+        #expect(await functions.failure(of: SupabaseFunctionCall("f"))?.code == .unauthenticated)
         try transport.verify()
     }
 
@@ -146,9 +135,9 @@ import Testing
         let relay = ScriptedExchange.on(
             .get, "\(Self.root)/f", .json("{}", status: 500, headers: ["x-relay-error": "true"]))
         let (transport, functions) = try functions([relay, relay, .on(.get, "\(Self.root)/f", .json("{}"))])
-        #expect(await failure(functions, SupabaseFunctionCall("f", method: .get)) == nil)
+        #expect(await functions.failure(of: SupabaseFunctionCall("f", method: .get)) == nil)
         transport.expect(relay, relay, relay)
-        #expect(await failure(functions, SupabaseFunctionCall("f", method: .get))?.code == .relay)
+        #expect(await functions.failure(of: SupabaseFunctionCall("f", method: .get))?.code == .relay)
         try transport.verify()
     }
 

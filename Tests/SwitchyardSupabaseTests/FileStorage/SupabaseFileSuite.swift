@@ -1,0 +1,48 @@
+import Switchyard
+import SwitchyardTestSupport
+import SwitchyardWire
+
+@testable import SwitchyardSupabase
+
+/// What tests of file storage need: clients on a scripted server, and what that server often says.
+protocol SupabaseFileSuite {}
+
+extension SupabaseFileSuite {
+    static var root: String { "https://demo.supabase.co/storage/v1" }
+    static var session: String { root + "/upload/resumable/abc" }
+
+    func client(
+        _ exchanges: [ScriptedExchange], address: String = Self.root, isPublic: Bool = false,
+        token: @escaping @Sendable (_ isRefused: Bool) throws(AuthError) -> Secret? = { isRefused in
+            isRefused ? "new" : "old"
+        }
+    ) -> (ScriptedTransport, SupabaseFileStorageAdapter) {
+        let transport = ScriptedTransport(exchanges)
+        let service = SupabaseFileService(
+            address: address, buckets: SupabaseBuckets(main: "avatars", isPublic: isPublic),
+            tokens: SupabaseTokens(key: "key", issuer: .supabase) { isRefused throws(AuthError) in
+                try token(isRefused).map {
+                    AccessToken(value: $0, expiresAt: Timestamp(clampingSeconds: 0, nanoseconds: 0), userID: "alice")
+                }
+            }, transport: transport,
+            clock: ImpatientClock(), now: { Timestamp(clampingSeconds: 0, nanoseconds: 0) })
+        return (transport, SupabaseFileStorageAdapter(service, folder: nil))
+    }
+
+    static func info(_ name: String, size: Int) -> ScriptedExchange {
+        .on(
+            .get, "\(root)/object/info/authenticated/avatars/\(name)",
+            .json(
+                #"{"name":"\#(name)","size":\#(size),"content_type":"image/png","etag":"\"9b\"","metadata":{"alt":"face"},"last_modified":"2024-05-01T12:34:56.123Z"}"#
+            ))
+    }
+
+    func failure(_ body: () async throws -> Void) async -> FileStorageError? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return error as? FileStorageError
+        }
+    }
+}
