@@ -19,7 +19,7 @@ public struct FirebaseMessage: Sendable, Hashable {
     public var data: [String: String]
     /// Wakes the device at once instead of when it suits it.
     public var isUrgent: Bool
-    /// How long the message is worth delivering; four weeks by default.
+    /// How long the message is worth delivering; four weeks by default, and at most.
     public var lifetime: Duration?
     /// Of several undelivered messages with the same key only the newest is delivered.
     public var collapseKey: String?
@@ -59,9 +59,7 @@ public struct FirebaseMessage: Sendable, Hashable {
         if !data.isEmpty { message["data"] = .object(try ownPart()) }
         message["android"] = .object(android)
         message["apns"] = ["headers": .object(appleHeaders(now))]
-        if let lifetime {
-            message["webpush"] = ["headers": ["TTL": .string("\(max(lifetime.components.seconds, 0))")]]
-        }
+        if let seconds { message["webpush"] = ["headers": ["TTL": .string("\(seconds)")]] }
         message["fcm_options"] = analyticsLabel.map { ["analytics_label": .string($0)] }
         return message
     }
@@ -82,9 +80,12 @@ public struct FirebaseMessage: Sendable, Hashable {
         return object
     }
 
+    /// How long it is worth delivering, at most the four weeks that the service keeps anything.
+    private var seconds: Int64? { lifetime.map { min(max($0.components.seconds, 0), 28 * 86_400) } }
+
     private var android: JSONObject {
         var android: JSONObject = ["priority": isUrgent ? "HIGH" : "NORMAL"]
-        android["ttl"] = lifetime.map { .string("\(max($0.components.seconds, 0))s") }
+        android["ttl"] = seconds.map { .string("\($0)s") }
         android["collapse_key"] = collapseKey.map(JSON.string)
         return android
     }
@@ -93,10 +94,7 @@ public struct FirebaseMessage: Sendable, Hashable {
     private func appleHeaders(_ now: Timestamp) -> JSONObject {
         var headers: JSONObject = ["apns-priority": isUrgent ? "10" : "5"]
         headers["apns-collapse-id"] = collapseKey.map(JSON.string)
-        if let lifetime {
-            let end = now.seconds + lifetime.components.seconds
-            headers["apns-expiration"] = .string(lifetime <= .zero ? "0" : "\(end)")
-        }
+        if let seconds { headers["apns-expiration"] = .string(seconds == 0 ? "0" : "\(now.seconds + seconds)") }
         return headers
     }
 }

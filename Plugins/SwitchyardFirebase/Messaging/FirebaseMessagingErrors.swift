@@ -35,6 +35,8 @@ struct FirebaseMessagingFailure: Error, Sendable {
 
     init(_ response: HTTPResponse, now: Int64) {
         retryAfter = response.headers["Retry-After"].flatMap { RetryAfter.delay($0, now: now) }
+        // Where nothing is said about it, the service wants a minute.
+        if response.status == 429, retryAfter == nil { retryAfter = .seconds(60) }
         guard response.status < 500 else {
             kind = .unanswered(nil, status: response.status)
             return

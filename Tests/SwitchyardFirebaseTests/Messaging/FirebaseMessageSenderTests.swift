@@ -48,6 +48,18 @@ import Testing
             ])
     }
 
+    @Test(arguments: [
+        (Duration.seconds(-1), "0", "0"), (.milliseconds(1), "0", "0"), (.seconds(60), "60", "1700000060"),
+        (.seconds(Int64.max), "2419200", "1702419200"),
+    ])
+    func `A message is worth delivering for four weeks at most`(lifetime: Duration, span: String, end: String) throws {
+        let message = FirebaseMessage(to: .topic("news"), lifetime: lifetime)
+        let json = try message.json(at: Timestamp(microseconds: 1_700_000_000_000_000))
+        #expect(json["webpush"]?["headers"]?["TTL"]?.string == span)
+        #expect(json["android"]?["ttl"]?.string == span + "s")
+        #expect(json["apns"]?["headers"]?["apns-expiration"]?.string == end)
+    }
+
     @Test func `Each target has its own field, and there is exactly one`() async throws {
         let transport = ScriptedTransport([Self.sent, Self.sent, Self.sent])
         let sender = try sender(transport)
@@ -105,6 +117,14 @@ import Testing
             #expect(error.code == code && !error.description.contains("text of the server"))
             #expect(status != 429 || error.retryAfter == .seconds(60))
         }
+    }
+
+    @Test func `Who sends too much waits a minute where nothing is said about it`() async throws {
+        let sender = try sender(ScriptedTransport([.on(.post, Self.url, .json("{}", status: 429))]))
+        let error = await #expect(throws: MessagingError.self) {
+            try await sender.send(FirebaseMessage(to: .topic("news"), title: "x"))
+        }
+        #expect(error?.code == .rateLimited && error?.retryAfter == .seconds(60))
     }
 
     @Test func `A refused token is replaced once`() async throws {
