@@ -16,6 +16,8 @@ actor FirebaseRegistrar {
     private var isRead = false
     /// Changes of the registration wait for each other here.
     private let turns = Turns()
+    /// And those of the installation here, so that whoever waited finds what the one before has got.
+    private let installing = Turns()
 
     init(_ service: FirebaseMessagingService, file: URL?, hub: MessagingHub) {
         self.service = service
@@ -203,8 +205,17 @@ actor FirebaseRegistrar {
         }
     }
 
+    /// The installation, with a token that is good and not the refused one.
     private func installation(
         refusing refused: Secret? = nil
+    ) async throws(FirebaseMessagingFailure) -> FirebaseInstallation {
+        try await installing.take { [self] () async throws(FirebaseMessagingFailure) in
+            try await renewedInstallation(refusing: refused)
+        }
+    }
+
+    private func renewedInstallation(
+        refusing refused: Secret?
     ) async throws(FirebaseMessagingFailure) -> FirebaseInstallation {
         read()
         if let known = state.installation {

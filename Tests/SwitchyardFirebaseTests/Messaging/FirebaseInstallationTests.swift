@@ -72,6 +72,28 @@ import Testing
         try bed.transport.verify()
     }
 
+    @Test func `Many who need a new token of the installation at once cost one`() async throws {
+        let gate = ScriptedGate()
+        let join = ScriptedExchange.on(
+            .post, "\(MessagingBed.registrations)/\(MessagingBed.id)/topicSubscriptions/news:subscribe", .status(200))
+        let bed = try MessagingBed(
+            MessagingBed.installed(), MessagingBed.registered(),
+            .on(
+                .post, "\(MessagingBed.installations)/\(MessagingBed.id)/authTokens:generate",
+                ScriptedReply.json(#"{"token":"auth-2","expiresIn":"604800s"}"#).delayed(until: gate)),
+            join, join, join, join, join)
+        try await bed.client.setPlatformToken(push)
+        _ = try await bed.client.token()
+        bed.now += 604_800 - 60
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<5 { group.addTask { try await bed.client.subscribe(to: "news") } }
+            try await eventually("a new token is asked for") { gate.waitingCount == 1 }
+            gate.open()
+            try await group.waitForAll()
+        }
+        try bed.transport.verify()
+    }
+
     @Test func `A topic is joined in the name of the installation that had to be made anew on the way`() async throws {
         let bed = try MessagingBed(
             MessagingBed.installed(), MessagingBed.registered(),
