@@ -287,6 +287,32 @@ import Testing
         try transport.verify()
     }
 
+    @Test func `Sums and size that the first answer told hold for the rest, though a later answer tells none`()
+        async throws
+    {
+        let contents = Self.bytes(1000)
+        var wrong = contents
+        wrong[100] ^= 1
+        func rest(_ count: Int) -> ScriptedReply {
+            .status(
+                206, headers: ["x-goog-generation": "17", "Content-Range": "bytes 400-999/*"],
+                body: Array(contents[400..<400 + count]))
+        }
+        let (transport, client) = try client([
+            onMedia(range: nil, .status(200, headers: media(contents), body: wrong).cut(after: 400)),
+            onMedia(range: "bytes=400-", rest(600)),
+            onMedia(range: nil, .status(200, headers: media(contents), body: contents).cut(after: 400)),
+            onMedia(range: "bytes=400-", rest(599)),
+            onMedia(
+                range: "bytes=999-",
+                .status(206, headers: ["Content-Range": "bytes 999-999/*"], body: [contents[999]])),
+        ])
+        let error = await failure { _ = try await client.data(at: "f") }
+        #expect(error?.code == .checksumMismatch)
+        #expect(try await client.data(at: "f") == Data(contents))
+        try transport.verify()
+    }
+
     @Test func `A file of another generation is not taken for the rest`() async throws {
         let contents = Self.bytes(1000)
         let (_, client) = try client([

@@ -47,6 +47,14 @@ package struct DownloadHead: Sendable, Hashable {
         self.version = version
         self.checksums = checksums
     }
+
+    /// This head with what only an earlier answer has told of the same contents.
+    func completed(by earlier: DownloadHead?) -> DownloadHead {
+        DownloadHead(
+            start: start, total: total ?? earlier?.total, version: version ?? earlier?.version,
+            checksums: ContentChecksums(
+                crc32c: checksums.crc32c ?? earlier?.checksums.crc32c, md5: checksums.md5 ?? earlier?.checksums.md5))
+    }
 }
 
 package struct DownloadAnswer: Sendable {

@@ -94,6 +94,7 @@ package struct DownloadMachine: Sendable {
         guard new.start <= position else {
             return .fail(FileStorageError(.unknown, "The server left out bytes of the file.", isRetryable: false))
         }
+        let new = new.completed(by: head)
         if let total = new.total, position >= total, position > 0 {
             guard position > start, position == total else { return .fail(.rangeOutside) }
             head = new
