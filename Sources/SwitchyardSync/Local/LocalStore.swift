@@ -29,11 +29,11 @@ final class LocalStore {
     /// - Parameter storeID: The name that a new store gets.
     func open(storeID: String) throws(StorageError) {
         globals = try store.transaction(.open) { rows throws(StorageError) in
-            var globals = try rows.globals
-            if globals.storeID.isEmpty {
-                globals.storeID = storeID
-                try rows.setGlobals(globals)
-            }
+            let old = try rows.globals
+            var globals = old
+            if globals.storeID.isEmpty { globals.storeID = storeID }
+            globals.lastUserID = owner.userID ?? old.lastUserID
+            if globals != old { try rows.setGlobals(globals) }
             return globals
         }
     }
@@ -81,6 +81,7 @@ final class LocalStore {
         owner = new
         do throws(StorageError) {
             return try perform(.changeUser) { transaction throws(StorageError) in
+                if let userID = new.userID { transaction.globals.lastUserID = userID }
                 var paths = Set<StoragePath>()
                 for owner in [old, new] {
                     for batch in try transaction.rows.batches(of: owner, after: 0, limit: .max) {

@@ -132,6 +132,7 @@ package final class SyncMachine {
     package var onlineState: OnlineState { online.state }
     package var store: any SyncStore { local.store }
     package var owner: QueueOwner { local.owner }
+    var lastUserID: String? { local.globals.lastUserID }
     package func targetID(of query: LiveQuery) -> Int? { views[query]?.target }
     package var batchesInFlight: Int { pipeline.count }
     package var activeLimboTargets: [StoragePath: Int] { limbo.active }

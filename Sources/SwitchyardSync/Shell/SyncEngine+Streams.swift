@@ -110,7 +110,7 @@ extension SyncEngine {
 
     /// What never left is remembered: the machine, which handed it over, takes it for sent, and would have it looked for.
     private func emptyOutbox() {
-        heldBack = Set(outbox.lazy.filter { !$0.mayHaveBeenSent }.map(\.id))
+        heldBack.formUnion(outbox.lazy.filter { !$0.mayHaveBeenSent }.map(\.id))
         outbox = []
         loneBatches = 0
     }

@@ -203,6 +203,11 @@ package actor SyncEngine {
         if listenerCount > 0 { try beginAnew() }
     }
 
+    /// The same, unless nobody has been signed in since it was done last.
+    func wipeAfterSomebody() throws(StorageError) {
+        if try machine().lastUserID != nil { try wipe() }
+    }
+
     private func beginAnew() throws(StorageError) {
         do throws(StorageError) {
             let machine = try machine()

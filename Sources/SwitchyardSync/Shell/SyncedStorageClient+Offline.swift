@@ -81,6 +81,9 @@ extension SyncedStorageClient {
 
     /// As ``clearPersistence()``, but streams may be open: they see their results vanish and go on from nothing.
     package func wipe() async throws(StorageError) { try await engine.wipe() }
+
+    /// As ``wipe()``, if anybody was signed in since it was done last: for a wish of which nobody knows whether it was heard.
+    func wipeAfterSomebody() async throws(StorageError) { try await engine.wipeAfterSomebody() }
 }
 
 extension SyncEngine {

@@ -16,6 +16,7 @@ public final class SyncedStorageClient: StorageClient {
     package let engine: SyncEngine
     private let lastID = Atomic(0)
     let isNetworkEnabled = Mutex(true)
+    private let entry = Mutex<@Sendable () async -> Void>({})
 
     /// - Parameters:
     ///   - driver: The server's side.
@@ -65,6 +66,9 @@ public final class SyncedStorageClient: StorageClient {
     /// their own; those of the one who left wait until they come back.
     public func setUser(_ userID: String?) async { await engine.setUser(userID) }
 
+    /// What is to be done before each stream begins.
+    func setEntry(_ body: @escaping @Sendable () async -> Void) { entry.withLock { $0 = body } }
+
     // MARK: Streams
 
     public func snapshots(
@@ -112,7 +116,11 @@ public final class SyncedStorageClient: StorageClient {
     func visit(
         enter: @escaping @Sendable (SyncEngine) async -> Void, leave: @escaping @Sendable (SyncEngine) async -> Void
     ) -> @Sendable () -> Void {
-        let entering = Task { [engine] in await enter(engine) }
+        let prepare = entry.withLock { $0 }
+        let entering = Task { [engine] in
+            await prepare()
+            await enter(engine)
+        }
         return { [engine] in
             Task {
                 await entering.value

@@ -23,7 +23,11 @@ actor UserFollower {
 
     deinit { following?.cancel() }
 
-    func start() {
+    func start() async {
+        // Somebody may have signed out while there was no storage, or in a process that ended before its storage knew.
+        if case .signedOut(let signOut) = known, signOut.wipesLocalData {
+            await wipe { storage throws(StorageError) in try await storage.wipeAfterSomebody() }
+        }
         let states = auth.authStateStream()
         following = Task { [weak self] in
             for await _ in states { await self?.catchUp() }
@@ -55,15 +59,15 @@ actor UserFollower {
             known = state
             guard isNews, signOut.wipesLocalData else { break }
             if isOther { await storage.setUser(nil) }
-            await wipe()
+            await wipe { storage throws(StorageError) in try await storage.wipe() }
             return
         }
         if isOther { await storage.setUser(state.user?.id) }
     }
 
-    private func wipe() async {
+    private func wipe(_ body: (SyncedStorageClient) async throws(StorageError) -> Void) async {
         do throws(StorageError) {
-            try await storage.wipe()
+            try await body(storage)
         } catch {
             context.observer.observe(
                 InfrastructureEvent(

@@ -23,7 +23,9 @@ package final class UserStorageClient: StorageLayer {
             driver: driver, storage: folder.map { .folder($0, maximumBytes: cacheBytes) } ?? .memory,
             userID: state?.user?.id, clock: context.clock, now: context.now, observer: context.observer)
         if let auth, let state {
-            follower = UserFollower(auth, synced, context, known: state)
+            let follower = UserFollower(auth, synced, context, known: state)
+            synced.setEntry { [weak follower] in await follower?.catchUp() }
+            self.follower = follower
         } else {
             follower = nil
         }
@@ -50,6 +52,23 @@ package final class UserStorageClient: StorageLayer {
     package func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt {
         await follower?.catchUp()
         return try await synced.commit(batch)
+    }
+
+    package func waitForPendingWrites() async throws(StorageError) {
+        await follower?.catchUp()
+        try await synced.waitForPendingWrites()
+    }
+
+    package func cancelPendingWrite(_ id: PendingWrite.ID) async throws(StorageError) -> Bool {
+        await follower?.catchUp()
+        return try await synced.cancelPendingWrite(id)
+    }
+
+    package func resolveRefusedWrite(
+        _ id: RefusedWrite.ID, requeuing batch: WriteBatch?
+    ) async throws(StorageError) {
+        await follower?.catchUp()
+        try await synced.resolveRefusedWrite(id, requeuing: batch)
     }
 
     /// Without a folder, writes that wait are lost with the client; they get a moment to reach the server then.

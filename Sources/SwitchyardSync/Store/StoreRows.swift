@@ -104,6 +104,8 @@ package struct StoreGlobals: Sendable, Equatable {
     package var highestBatchNumber = 0
     /// Chosen at random when the store was made; the first part of every batch's name.
     package var storeID = ""
+    /// Who was signed in last; `nil` when nobody has been since the store was made or emptied.
+    package var lastUserID: String?
 
     package init() {}
 }

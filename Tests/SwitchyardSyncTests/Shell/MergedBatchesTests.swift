@@ -11,6 +11,9 @@ import Testing
         let isOpen = Mutex(false)
         /// How many batches each request held.
         let requests = Mutex<[Int]>([])
+        let lookUps = Mutex(0)
+        /// Whether the next answer gets lost.
+        let losesAnswer = Mutex(false)
 
         var provider: InfrastructureProvider { base.provider }
         var capabilities: StorageCapabilities { base.capabilities }
@@ -24,7 +27,8 @@ import Testing
         }
         func openWatch() async throws(StorageError) -> any WatchConnection { try await base.openWatch() }
         func result(ofBatch id: String) async throws(StorageError) -> CommitResult? {
-            try await base.result(ofBatch: id)
+            lookUps.withLock { $0 += 1 }
+            return try await base.result(ofBatch: id)
         }
 
         /// The first commit waits, so that others gather behind it.
@@ -35,7 +39,13 @@ import Testing
             } catch {
                 throw StorageError(.deadlineExceeded, "The gate stayed closed.")
             }
-            return try await base.commit(batch)
+            let result = try await base.commit(batch)
+            let isLost = losesAnswer.withLock { loses in
+                defer { loses = false }
+                return loses
+            }
+            if isLost { throw StorageError(.unavailable, "lost") }
+            return result
         }
 
         func commit(_ batches: [OutgoingBatch]) async throws(StorageError) -> [CommitResult] {
@@ -61,6 +71,23 @@ import Testing
         let document = try await client.snapshot("a/one", from: .server)
         #expect(document["n"] == 6)
         #expect(document["last"] == 5)
+        await client.shutDown()
+    }
+
+    @Test func `What never left is not looked for after an answer was lost, and travels together`() async throws {
+        let driver = MergingDriver()
+        let client = SyncedStorageClient(driver: driver)
+        driver.losesAnswer.withLock { $0 = true }
+        var receipts: [WriteReceipt] = []
+        for number in 0..<6 {
+            receipts.append(try await client.mergeDocument("a/one", ["n": .increment(1), "last": .of(number)]))
+            if number == 0 { try await eventually("the first is under way") { !driver.requests.withLock(\.isEmpty) } }
+        }
+        driver.isOpen.withLock { $0 = true }
+        for receipt in receipts { try await receipt.acknowledged() }
+        #expect(driver.lookUps.withLock { $0 } == 1)
+        #expect(driver.requests.withLock { $0 } == [1, 5])
+        #expect(try await client.snapshot("a/one", from: .server)["n"] == 6)
         await client.shutDown()
     }
 

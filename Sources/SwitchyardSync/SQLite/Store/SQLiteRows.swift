@@ -11,6 +11,8 @@ final class SQLiteRows: StoreRows {
     private var lastCollection: CollectionPath?
     private(set) var documentBytes: Int64
     private var storedBytes: Int64
+    /// What the file has, as far as that is known: it changes seldom, and the numbers beside it with every write.
+    private var storedUserID: String??
     /// As the connection was opened.
     private var commitsDurably = true
 
@@ -49,6 +51,7 @@ final class SQLiteRows: StoreRows {
         documentBytes = storedBytes
         newCollections.removeAll()
         lastCollection = nil
+        storedUserID = nil
     }
 
     func clear() throws(StorageError) {
@@ -58,6 +61,7 @@ final class SQLiteRows: StoreRows {
             documentBytes = 0
             knownCollections.removeAll()
             lastCollection = nil
+            storedUserID = nil
             try commit()
         } catch {
             rollBack()
@@ -72,10 +76,14 @@ final class SQLiteRows: StoreRows {
 
     var globals: StoreGlobals {
         get throws(StorageError) {
-            try connection.statement("SELECT value FROM globals WHERE name = 'engine'")
+            var globals =
+                try connection.statement("SELECT value FROM globals WHERE name = 'engine'")
                 .first { row throws(StorageError) in
                     try row.record(0) { reader throws(StorageError) in try reader.globals() }
                 } ?? StoreGlobals()
+            globals.lastUserID = try connection.statement("SELECT value FROM globals WHERE name = 'user'")
+                .first { $0.text(0) }
+            return globals
         }
     }
 
@@ -84,6 +92,14 @@ final class SQLiteRows: StoreRows {
         record.write(globals)
         try connection.statement("INSERT OR REPLACE INTO globals (name, value) VALUES ('engine', ?)")
             .bind(record.bytes).run()
+        guard storedUserID != .some(globals.lastUserID) else { return }
+        if let userID = globals.lastUserID {
+            try connection.statement("INSERT OR REPLACE INTO globals (name, value) VALUES ('user', ?)")
+                .bind(userID).run()
+        } else {
+            try connection.statement("DELETE FROM globals WHERE name = 'user'").run()
+        }
+        storedUserID = globals.lastUserID
     }
 
     func noteBytes(_ difference: Int64) { documentBytes += difference }
