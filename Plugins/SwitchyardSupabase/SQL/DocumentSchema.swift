@@ -1,7 +1,7 @@
 /// The SQL that makes a database hold documents.
 package enum DocumentSchema {
     /// Goes up with everything that is added or changed, so that a client knows whether what it calls is there.
-    package static let version = 6
+    package static let version = 7
     /// The oldest clients, by the version they bring along, that these functions still serve.
     package static let serves = 1
 

@@ -76,7 +76,7 @@ begin
   for target in select jsonb_array_elements(targets) loop
     begin
       answers := answers || switchyard.changes_of(target, access);
-    exception when invalid_parameter_value or invalid_text_representation then
+    exception when data_exception or program_limit_exceeded then
       get stacked diagnostics code = returned_sqlstate;
       answers := answers || jsonb_build_object('id', target -> 'id', 'error', code);
     end;

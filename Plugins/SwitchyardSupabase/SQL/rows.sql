@@ -295,7 +295,8 @@ begin
       answers := answers || case when target ->> 'since' = digest
         then jsonb_build_object('id', target -> 'id', 'same', true, 'digest', digest)
         else jsonb_build_object('id', target -> 'id', 'reset', true, 'documents', found_, 'digest', digest) end;
-    exception when invalid_parameter_value or invalid_text_representation or undefined_column or insufficient_privilege then
+    exception when data_exception or program_limit_exceeded or undefined_column or undefined_table or undefined_function
+        or insufficient_privilege or raise_exception then
       get stacked diagnostics code = returned_sqlstate;
       answers := answers || jsonb_build_object('id', target -> 'id', 'error', code);
     end;

@@ -30,11 +30,20 @@ begin
   return place;
 end $$;
 
+-- The double nearest to any number; the cast refuses what a double has no room for.
+create or replace function switchyard.rough(number numeric) returns double precision
+language sql immutable strict parallel safe as $$
+  select case when number > 1.7976931348623157e308 then 'Infinity'::float8
+              when number < -1.7976931348623157e308 then '-Infinity'::float8
+              when abs(number) < 2.4703282292062328e-324 then 0::float8
+              else number::float8 end
+$$;
+
 -- A double's bits, ordered; then what a whole number beyond 2^53 has and a double has not.
 create or replace function switchyard.number_key(number numeric) returns bytea
 language plpgsql immutable strict parallel safe as $$
 declare
-  rough float8 := number::float8;
+  rough float8 := switchyard.rough(number);
   rest  int := 0;
   bits  bigint;
 begin

@@ -4,7 +4,7 @@
 create or replace function switchyard.as_double(value jsonb) returns double precision
 language sql immutable parallel safe as $$
   select case
-    when jsonb_typeof(value) = 'number' then (value #>> '{}')::numeric::float8
+    when jsonb_typeof(value) = 'number' then switchyard.rough((value #>> '{}')::numeric)
     when jsonb_typeof(value) = 'object' and value ? '$num' then (value ->> '$num')::float8
   end
 $$;
@@ -120,6 +120,15 @@ begin
   end if;
 end $$;
 
+-- Whether clients can name a document so; the table itself knows less about names.
+create or replace function switchyard.is_name(path text) returns boolean
+language sql immutable strict parallel safe as $$
+  select path ~ '^[^/]+/[^/]+(/[^/]+/[^/]+)*$' and octet_length(path) <= 900
+     and cardinality(string_to_array(path, '/')) <= 100
+     and not exists (select from unnest(string_to_array(path, '/')) s
+                     where s in ('.', '..') or (s ~ '^__.*__$' and s !~ '^__id(0|-?[1-9][0-9]{0,18})__$'))
+$$;
+
 -- Carries out all writes of a batch, in order, or none. A batch that took effect before is answered as it was then.
 --
 -- A write: {"op": "set" | "patch" | "delete" | "verify", "path": …, "data": {…}, "mask": [[name, …], …],
@@ -167,7 +176,7 @@ begin
 
   for entry in select jsonb_array_elements(writes) loop
     index_ := index_ + 1;
-    if coalesce(entry ->> 'path', '') !~ '^[^/]+/[^/]+(/[^/]+/[^/]+)*$' or octet_length(entry ->> 'path') > 900 then
+    if switchyard.is_name(entry ->> 'path') is not true then
       raise exception 'not the path of a document' using errcode = '22023', detail = index_;
     end if;
     select d.* into old from switchyard.documents d where d.path = entry ->> 'path' for update;
@@ -210,6 +219,11 @@ begin
     end loop;
     if octet_length(data::text) > 2097152 then
       raise exception 'the document is too large' using errcode = '54000', detail = index_;
+    elsif jsonb_path_exists(data, 'strict $.**{101 to last}') then
+      -- Deeper than readers of JSON go.
+      raise exception 'the document is nested too deeply' using errcode = '22023', detail = index_;
+    elsif jsonb_path_exists(data, '$.** ? (@.type() == "number" && (@ > 1.7976931348623157e308 || @ < -1.7976931348623157e308))') then
+      raise exception 'a number has no room in a double' using errcode = '22023', detail = index_;
     end if;
 
     insert into switchyard.documents as d (path, data, owner, created_at, updated_at)

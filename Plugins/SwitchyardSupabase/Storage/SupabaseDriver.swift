@@ -95,7 +95,7 @@ struct SupabaseDriver: SyncDriver {
             }
         guard let values = answer.array, values.count == aggregations.count else { throw .unreadableAnswer }
         var result: [DocumentValue] = []
-        for value in values { result.append(try DocumentValue(postgres: value)) }
+        for value in values { result.append(DocumentValue(postgres: value)) }
         return result
     }
 

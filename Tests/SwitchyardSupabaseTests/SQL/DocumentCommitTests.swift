@@ -31,7 +31,7 @@ struct DocumentCommitTests {
         let text = try await server.query(
             "select data from switchyard.documents where path = :'path';", ["path": path.rawValue])
         guard !text.isEmpty, let object = try JSON(parsing: text).object else { return nil }
-        return try DocumentData(postgres: object)
+        return DocumentData(postgres: object)
     }
 
     @Test func `Values of every kind come back as they were`() async throws {

@@ -1,5 +1,6 @@
 import Switchyard
 import SwitchyardBytes
+import SwitchyardSync
 import SwitchyardTestSupport
 import SwitchyardWire
 import Testing
@@ -35,7 +36,8 @@ import Testing
             (400, "22P02", .invalidArgument, false), (400, "22P05", .invalidArgument, false),
             (400, "42703", .invalidArgument, false), (400, "21000", .invalidArgument, false),
             (500, "40001", .aborted, true), (500, "40P01", .aborted, true), (500, "55P03", .unavailable, true),
-            (500, "57014", .deadlineExceeded, true), (400, "P0001", .unknown, false),
+            (500, "57014", .deadlineExceeded, true), (400, "P0001", .failedPrecondition, false),
+            (405, "25006", .unavailable, true),
             (404, "PT404", .notFound, false), (409, "PT409", .alreadyExists, false),
             (412, "PT412", .failedPrecondition, false), (403, "PT403", .unauthorized, false),
             (429, "PT429", .resourceExhausted, true), (500, "XX000", .internal, true),
@@ -46,6 +48,59 @@ import Testing
         let error = StorageError(Self.failure(status, code))
         #expect(error.code == meaning)
         #expect(error.isRetryable == isRetryable)
+    }
+
+    @Test(arguments: [
+        (400, "P0001"), (400, "PT400"), (410, "PT410"), (422, "PT422"), (400, "44000"), (400, "23514"), (403, "42501"),
+        (409, "23505"), (413, "54000"),
+    ])
+    func `A write that the database refuses for good leaves the queue`(_ status: Int, _ code: String) {
+        #expect(SyncMachine.isPermanent(StorageError(Self.failure(status, code))))
+    }
+
+    @Test(arguments: [
+        (405, "25006"), (500, "40001"), (500, "57014"), (401, "PGRST303"), (503, "PGRST002"), (500, "53300"),
+    ])
+    func `A write that may succeed later stays in the queue`(_ status: Int, _ code: String) {
+        #expect(!SyncMachine.isPermanent(StorageError(Self.failure(status, code))))
+    }
+
+    /// What becomes of a batch of nobody's that is committed against a script.
+    private static func commit(_ script: ScriptedExchange..., gate: SchemaGate? = nil) async throws -> StorageError? {
+        let transport = ScriptedTransport(script)
+        let service = PostgRESTService(
+            project: try SupabaseProject("https://demo.supabase.co"), tokens: SupabaseTokens(key: "key", auth: nil),
+            transport: transport, gate: gate)
+        var failure: StorageError?
+        do throws(StorageError) {
+            _ = try await service.call(
+                "switchyard_commit", [:], isIdempotent: false,
+                for: OutgoingBatch(id: "b", writes: [], mayHaveBeenSent: false))
+        } catch {
+            failure = error
+        }
+        try transport.verify()
+        return failure
+    }
+
+    private static func function(_ name: String, _ reply: ScriptedReply) -> ScriptedExchange {
+        .on(.post, "https://demo.supabase.co/rest/v1/rpc/\(name)", reply)
+    }
+
+    @Test func `What nobody may write does not wait for somebody`() async throws {
+        let refusal = ScriptedReply.json(#"{"code":"42501","message":"not allowed"}"#, status: 401)
+        let failure = try #require(try await Self.commit(Self.function("switchyard_commit", refusal)))
+        #expect(failure.code == .unauthorized && SyncMachine.isPermanent(failure))
+    }
+
+    @Test func `A function that vanishes later makes writes wait, and is asked for again`() async throws {
+        let gate = SchemaGate(needed: 1)
+        let schema = Self.function("switchyard_schema", .json(#"{"version":1,"serves":1}"#))
+        let missing = ScriptedReply.json(#"{"code":"PGRST202","message":"Could not find the function"}"#, status: 404)
+        let failure = try await Self.commit(schema, Self.function("switchyard_commit", missing), gate: gate)
+        #expect(failure?.code == .unavailable && failure?.isRetryable == true)
+        #expect(try await Self.commit(schema, Self.function("switchyard_commit", .json("{}")), gate: gate) == nil)
+        #expect(try await Self.commit(Self.function("switchyard_commit", .json("{}")), gate: gate) == nil)
     }
 
     @Test func `A function that is missing is told from an operator that does not fit`() {

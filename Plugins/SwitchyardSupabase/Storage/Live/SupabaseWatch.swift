@@ -145,20 +145,62 @@ final class SupabaseWatch: WatchConnection {
         }
         guard let inquiry else { return true }
         do throws(StorageError) {
-            let answer = try await service.call(function, ["targets": inquiry.json], isIdempotent: true)
-            let result = state.withLock { state -> Result<Void, StorageError> in
-                do throws(StorageError) {
-                    for event in try state.changes.take(answer, to: inquiry) { events.yield(event) }
-                    return .success(())
-                } catch {
-                    return .failure(error)
+            let late = try await ask(inquiry, service)
+            state.withLock { state in
+                for (inquiry, error) in late {
+                    for event in state.changes.fail(inquiry, error) { events.yield(event) }
                 }
             }
-            try result.get()
             return true
         } catch {
             events.finish(.failure(error))
             return false
         }
+    }
+
+    /// Asks about all targets at once, and where that takes the database too long, about one half after the other.
+    ///
+    /// - Returns: The single targets that took too long while others did not.
+    private func ask(
+        _ inquiry: WatchedChanges.Inquiry, _ service: PostgRESTService
+    ) async throws(StorageError) -> [(WatchedChanges.Inquiry, StorageError)] {
+        let answer: JSON
+        do throws(StorageError) {
+            answer = try await service.call(function, ["targets": inquiry.json], isIdempotent: true)
+        } catch {
+            guard (error.underlying as? PostgRESTFailure)?.isAboutTime == true, let (first, second) = inquiry.halves
+            else {
+                throw error
+            }
+            return try await ask(first, second, service)
+        }
+        let result = state.withLock { state -> Result<Void, StorageError> in
+            do throws(StorageError) {
+                for event in try state.changes.take(answer, to: inquiry) { events.yield(event) }
+                return .success(())
+            } catch {
+                return .failure(error)
+            }
+        }
+        try result.get()
+        return []
+    }
+
+    /// Where both halves take too long the database is busy with other things, and what is asked is not to blame.
+    private func ask(
+        _ first: WatchedChanges.Inquiry, _ second: WatchedChanges.Inquiry, _ service: PostgRESTService
+    ) async throws(StorageError) -> [(WatchedChanges.Inquiry, StorageError)] {
+        var late: [(WatchedChanges.Inquiry, StorageError)] = []
+        var failed: StorageError?
+        for half in [first, second] {
+            do throws(StorageError) {
+                late += try await ask(half, service)
+            } catch {
+                guard (error.underlying as? PostgRESTFailure)?.isAboutTime == true, failed == nil else { throw error }
+                failed = error
+                late.append((half, error))
+            }
+        }
+        return late
     }
 }

@@ -26,6 +26,7 @@ struct WatchedChanges {
     private var lastReadTime = Timestamp.never
     /// All transactions below it were seen by the last look; targets that came later are looked at anyway.
     private var seenBelow: UInt64 = 0
+    private var epoch = ""
 
     /// - Parameter reader: Empty for whoever asks with a key alone.
     init(_ tables: SupabaseTables = .none, reader: AuthUser.ID = "") {
@@ -36,7 +37,26 @@ struct WatchedChanges {
     /// A question to the database: about which targets, and in which words.
     struct Inquiry: Sendable {
         fileprivate let generations: [Int: Int]
-        let json: JSON
+        fileprivate let targets: [JSON]
+        var json: JSON { .array(targets) }
+
+        /// Two that ask for a part each; `nil` where there is but one target.
+        var halves: (Inquiry, Inquiry)? {
+            guard targets.count > 1 else { return nil }
+            return (
+                Inquiry(generations: generations, targets: Array(targets[..<(targets.count / 2)])),
+                Inquiry(generations: generations, targets: Array(targets[(targets.count / 2)...]))
+            )
+        }
+    }
+
+    /// What became of those targets that an inquiry was about: each of them is over.
+    mutating func fail(_ inquiry: Inquiry, _ cause: StorageError) -> [WatchEvent] {
+        inquiry.targets.compactMap { $0["id"]?.int }.compactMap { id in
+            guard targets[id]?.generation == inquiry.generations[id] else { return nil }
+            targets[id] = nil
+            return .removed([id], cause: cause)
+        }
     }
 
     mutating func take(_ request: WatchRequest) -> [WatchEvent] {
@@ -70,6 +90,15 @@ struct WatchedChanges {
         return String(decoding: resumeToken[(mark + 1)...], as: UTF8.self)
     }
 
+    /// The token names the database's epoch, and the oldest transaction that may be new. Another database, as after one
+    /// was restored, counts anew.
+    private mutating func note(_ token: String) {
+        let parts = token.split(separator: ":")
+        guard parts.count == 2, let oldest = UInt64(parts[1]) else { return }
+        seenBelow = epoch == parts[0] ? max(seenBelow, oldest) : oldest
+        epoch = String(parts[0])
+    }
+
     /// Whether what a transaction has left may not have been told yet.
     func mayBeNew(_ transaction: UInt64) -> Bool { transaction >= seenBelow }
 
@@ -100,7 +129,7 @@ struct WatchedChanges {
             if target.wantsCount { object["count"] = true }
             return JSON.object(object)
         }
-        return Inquiry(generations: targets.mapValues(\.generation), json: .array(list))
+        return Inquiry(generations: targets.mapValues(\.generation), targets: list)
     }
 
     /// What an answer means for those targets that are still the ones it is about.
@@ -109,8 +138,7 @@ struct WatchedChanges {
             let readTime = Timestamp(postgres: answer["readTime"])
         else { throw .unreadableAnswer }
         lastReadTime = max(lastReadTime, readTime)
-        // The token names the database's epoch, and the oldest transaction that may be new.
-        if let oldest = token.split(separator: ":").last.flatMap({ UInt64($0) }) { seenBelow = max(seenBelow, oldest) }
+        note(token)
         var events: [WatchEvent] = []
         for element in list {
             guard let id = element["id"]?.int64.map({ Int($0) }) else { throw .unreadableAnswer }
@@ -138,7 +166,7 @@ struct WatchedChanges {
         var documents: [DocumentSnapshot] = []
         var versions: [StoragePath: String] = [:]
         for element in answer["documents"]?.array ?? [] {
-            let document = try DocumentSnapshot(postgres: element)
+            guard let document = try DocumentSnapshot(postgres: element) else { continue }
             documents.append(document)
             versions[document.path] = element["version"]?.string ?? element["updated"]?.string
         }
@@ -168,14 +196,16 @@ struct WatchedChanges {
         } else {
             events += documents.map { .changed($0, targets: [id]) }
             for path in answer["left"]?.array ?? [] {
-                guard let path = path.string else { throw .unreadableAnswer }
-                events.append(.left(try StoragePath(validating: path), removedFrom: [id]))
+                guard let text = path.string else { throw .unreadableAnswer }
+                guard let path = try? StoragePath(validating: text) else { continue }
+                events.append(.left(path, removedFrom: [id]))
             }
             for gone in answer["deleted"]?.array ?? [] {
-                guard let path = gone[0]?.string, let time = Timestamp(postgres: gone[1]) else {
+                guard let text = gone[0]?.string, let time = Timestamp(postgres: gone[1]) else {
                     throw .unreadableAnswer
                 }
-                events.append(.deleted(try StoragePath(validating: path), version: time, removedFrom: [id]))
+                guard let path = try? StoragePath(validating: text) else { continue }
+                events.append(.deleted(path, version: time, removedFrom: [id]))
             }
             if let count = answer["count"]?.int64 {
                 events.append(.filter(target: id, count: Int(count)))

@@ -4,13 +4,13 @@ import SwitchyardSync
 
 /// What the reading functions answer.
 extension DocumentSnapshot {
-    init(postgres json: JSON) throws(StorageError) {
-        guard let path = json["path"]?.string, let data = json["data"]?.object,
+    /// - Returns: `nil` for a row that has come into the table by another way, under a name that no document can have.
+    init?(postgres json: JSON) throws(StorageError) {
+        guard let text = json["path"]?.string, let data = json["data"]?.object,
             let created = Timestamp(postgres: json["created"]), let updated = Timestamp(postgres: json["updated"])
         else { throw .unreadableAnswer }
-        self = .existing(
-            try StoragePath(validating: path), try DocumentData(postgres: data), createTime: created,
-            updateTime: updated)
+        guard let path = try? StoragePath(validating: text) else { return nil }
+        self = .existing(path, DocumentData(postgres: data), createTime: created, updateTime: updated)
     }
 }
 
@@ -22,7 +22,7 @@ extension FetchedDocuments {
         }
         var documents: [DocumentSnapshot] = []
         documents.reserveCapacity(list.count)
-        for element in list { documents.append(try DocumentSnapshot(postgres: element)) }
+        for element in list { if let document = try DocumentSnapshot(postgres: element) { documents.append(document) } }
         if isReversed { documents.reverse() }
         self.init(documents: documents, readTime: readTime)
     }

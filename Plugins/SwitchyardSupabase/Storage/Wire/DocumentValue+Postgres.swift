@@ -33,8 +33,9 @@ extension DocumentValue {
         }
     }
 
-    /// - Throws: `.internal` for something that this module has not written.
-    init(postgres json: JSON) throws(StorageError) {
+    /// Anything is a value: a tag that this version does not write is read as the map that it stands in, so that what
+    /// somebody else has put there spoils nothing else.
+    init(postgres json: JSON) {
         switch json {
         case .null: self = .null
         case .bool(let value): self = .bool(value)
@@ -42,58 +43,58 @@ extension DocumentValue {
         case .number(let value): self = .double(value)
         case .string(let value): self = .string(value)
         case .array(let elements):
-            var values: [DocumentValue] = []
-            for element in elements { values.append(try DocumentValue(postgres: element)) }
-            self = .array(values)
+            self = .array(elements.map { DocumentValue(postgres: $0) })
         case .object(let object):
-            guard object.count == 1, let member = object.first, member.key.hasPrefix("$") else {
-                self = .map(try DocumentData(postgres: object))
-                return
+            if object.count == 1, let member = object.first, let value = DocumentValue(tag: member.key, member.value) {
+                self = value
+            } else {
+                self = .map(DocumentData(postgres: object))
             }
-            self = try DocumentValue(tag: member.key, member.value)
         }
     }
 
-    private init(tag: String, _ value: JSON) throws(StorageError) {
-        let malformed = StorageError(.internal, "A stored value is not of a form that this version writes.")
+    /// - Returns: `nil` for something that this module has not written.
+    private init?(tag: String, _ value: JSON) {
         switch tag {
         case "$num":
-            guard let text = value.string, let number = Double(text) else { throw malformed }
+            guard let text = value.string, let number = Double(text) else { return nil }
             self = .double(number)
         case "$ts":
-            guard let text = value.string, let time = RFC3339.parse(text) else { throw malformed }
+            guard let text = value.string, let time = RFC3339.parse(text) else { return nil }
             self = .timestamp(Timestamp(clampingSeconds: time.seconds, nanoseconds: time.nanoseconds))
         case "$bytes":
-            guard let text = value.string, let bytes = Base64.decode(text.utf8) else { throw malformed }
+            guard let text = value.string, let bytes = Base64.decode(text.utf8) else { return nil }
             self = .bytes(Data(bytes))
         case "$ref":
-            guard let text = value.string ?? value[1]?.string else { throw malformed }
-            self = .reference(DocumentReference(try StoragePath(validating: text), origin: value[0]?.string))
-        case "$geo":
-            guard let latitude = value[0]?.double, let longitude = value[1]?.double else { throw malformed }
-            self = .geoPoint(try GeoPoint(latitude: latitude, longitude: longitude))
-        case "$vec":
-            var numbers: [Double] = []
-            for element in value.array ?? [] {
-                guard let number = try DocumentValue(postgres: element).doubleValue else { throw malformed }
-                numbers.append(number)
+            guard let text = value.string ?? value[1]?.string, let path = try? StoragePath(validating: text) else {
+                return nil
             }
-            self = .vector(numbers)
+            self = .reference(DocumentReference(path, origin: value[0]?.string))
+        case "$geo":
+            guard let latitude = value[0]?.double, let longitude = value[1]?.double,
+                let point = try? GeoPoint(latitude: latitude, longitude: longitude)
+            else { return nil }
+            self = .geoPoint(point)
+        case "$vec":
+            guard let numbers = value.array?.map(DocumentValue.number), !numbers.contains(nil) else { return nil }
+            self = .vector(numbers.compactMap(\.self))
         case "$map":
-            guard let object = value.object else { throw malformed }
-            self = .map(try DocumentData(postgres: object))
-        default: throw malformed
+            guard let object = value.object else { return nil }
+            self = .map(DocumentData(postgres: object))
+        default: return nil
         }
+    }
+
+    private static func number(_ json: JSON) -> Double? {
+        json.double ?? json["$num"]?.string.flatMap { Double($0) }
     }
 }
 
 extension DocumentData {
     var postgres: JSONObject { JSONObject(map { (key: $0.name, value: $0.value.postgres) }) }
 
-    init(postgres object: JSONObject) throws(StorageError) {
-        var fields: [(String, DocumentValue)] = []
-        for member in object { fields.append((member.key, try DocumentValue(postgres: member.value))) }
-        self.init(fields)
+    init(postgres object: JSONObject) {
+        self.init(object.map { ($0.key, DocumentValue(postgres: $0.value)) })
     }
 
     /// Whether this, written as it is, would be read as something else.

@@ -60,7 +60,7 @@ extension CommitResult {
         var transformResults: [[DocumentValue]?] = []
         for result in results {
             var values: [DocumentValue] = []
-            for value in result["transforms"]?.array ?? [] { values.append(try DocumentValue(postgres: value)) }
+            for value in result["transforms"]?.array ?? [] { values.append(DocumentValue(postgres: value)) }
             transformResults.append(values)
         }
         self.init(

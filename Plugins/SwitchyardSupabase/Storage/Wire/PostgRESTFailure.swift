@@ -35,6 +35,9 @@ struct PostgRESTFailure: Error, Hashable, Sendable {
     /// The same code tells that an operator does not fit a column's type.
     var isAboutUnknownFunction: Bool { code == "42883" && message.contains("function") }
 
+    /// Whether the statement was stopped for taking too long.
+    var isAboutTime: Bool { code == "57014" }
+
     /// Whether a newer token could help.
     var isAboutToken: Bool { status == 401 && code?.hasPrefix("PGRST30") != false }
 }
@@ -66,6 +69,8 @@ extension StorageError {
         case "PGRST301", "PGRST302", "PGRST303": return (.unauthenticated, true)
         case "PGRST202", "PGRST205", "PGRST125", "PGRST126", "PGRST106", "42P01", "0A000": return (.unsupported, false)
         case "42883" where failure.isAboutUnknownFunction: return (.unsupported, false)
+        // A copy of the database that is only read, as for the time of a repair.
+        case "25006": return (.unavailable, true)
         case "PGRST000", "PGRST001", "PGRST002", "PGRST003", "57P01", "57P02", "57P03": return (.unavailable, true)
         case "40001", "40P01": return (.aborted, true)
         case "55P03": return (.unavailable, true)
@@ -90,6 +95,8 @@ extension StorageError {
         case 408, 504: return (.deadlineExceeded, true)
         case 413: return (.resourceExhausted, false)
         case 429: return (.resourceExhausted, true)
+        // The database's own word, such as a trigger's: it will not be another one later.
+        case 400..<500 where failure.code != nil: return (.failedPrecondition, false)
         case 500...599: return (failure.code == nil ? .unavailable : .internal, true)
         default: return (.unknown, false)
         }

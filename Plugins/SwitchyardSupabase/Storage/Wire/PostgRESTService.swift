@@ -34,7 +34,16 @@ struct PostgRESTService: Sendable {
             // What somebody has written waits until the database is ready for it.
             throw StorageError(.unavailable, error.message, isRetryable: true, underlying: error.underlying)
         }
-        return try await send(function, arguments, isIdempotent: isIdempotent, for: batch)
+        do throws(StorageError) {
+            return try await send(function, arguments, isIdempotent: isIdempotent, for: batch)
+        } catch {
+            guard isForQueue || batch != nil, (error.underlying as? PostgRESTFailure)?.code == "PGRST202" else {
+                throw error
+            }
+            // It was there before: the service has not taken in yet what changed, or somebody is changing it.
+            gate?.close()
+            throw StorageError(.unavailable, error.message, isRetryable: true, underlying: error.underlying)
+        }
     }
 
     /// Without asking first whether the database has the function.
@@ -73,6 +82,10 @@ struct PostgRESTService: Sendable {
             if response.isSuccess { return response.body }
             let failure = PostgRESTFailure(status: response.status, body: response.body)
             guard failure.isAboutToken, tokens.canRefresh, !isRefused else {
+                if batch != nil, proof.user == nil, failure.code == "42501" {
+                    // It stays nobody's batch, whoever signs in.
+                    throw StorageError(.unauthorized, failure.message, isRetryable: false, underlying: failure)
+                }
                 throw StorageError(failure, asked: proof, issuer: tokens.issuer)
             }
             isRefused = true

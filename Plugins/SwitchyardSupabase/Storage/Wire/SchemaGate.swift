@@ -11,6 +11,9 @@ final class SchemaGate: Sendable {
 
     init(needed: Int) { self.needed = needed }
 
+    /// Has the next call ask again.
+    func close() { isOpen.store(false, ordering: .relaxed) }
+
     func pass(_ service: PostgRESTService) async throws(StorageError) {
         guard !isOpen.load(ordering: .relaxed) else { return }
         let answer: JSON

@@ -1,0 +1,115 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardSync
+import SwitchyardTestSupport
+import Synchronization
+import Testing
+
+@testable import SwitchyardSupabase
+
+/// Rows that have come into the table by another way than this package's, on a real PostgreSQL.
+@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+struct SpoiledDocumentTests {
+    private static func collection() -> CollectionPath { CollectionPath(unchecked: "spoiled-\(RandomID.make())") }
+
+    /// Puts rows beside a document, for whoever may read that one.
+    private static func insert(
+        _ rows: [(id: String, data: String)], beside path: StoragePath, _ site: SupabaseSite
+    ) async throws {
+        for row in rows {
+            try await site.postgres.query(
+                """
+                insert into switchyard.documents (path, data, owner, created_at, updated_at)
+                select :'path', (:'data')::jsonb, owner, now(), now() from switchyard.documents where path = :'beside';
+                """,
+                ["path": "\(path.collection.rawValue)/\(row.id)", "data": row.data, "beside": path.rawValue])
+        }
+    }
+
+    @Test func `What has no known form is read as it stands, and spoils no query and no listener`() async throws {
+        let site = try await SupabaseSite.shared.value
+        let client = SyncedStorageClient(
+            driver: SupabaseDriver(
+                service: try site.service(), pace: SupabaseWatch.Pace(alone: .milliseconds(20))))
+        let (odd, other) = (Self.collection(), Self.collection())
+        let known = try odd.document("m")
+        _ = try await client.setDocument(known, ["number": 2]).acknowledged()
+        try await Self.insert(
+            [
+                ("a", #"{"number": 1, "x": {"$zz": 1}, "t": {"$ts": "soon"}, "g": {"$geo": [500, 0]}}"#),
+                ("__x__", #"{"number": 1}"#),
+                ("z", #"{"number": 1e-400}"#),
+            ], beside: known, site)
+        let query = try Query(in: odd).ordered(by: "number")
+        let found = try await client.results(of: query, from: .server).documents
+        #expect(found.map(\.id) == ["z", "a", "m"])
+        #expect(found[1]["x"] == ["$zz": 1])
+        #expect(found[1]["t"] == ["$ts": "soon"])
+
+        let shown = Newest(client.snapshots(of: query))
+        let apart = Newest(client.snapshots(of: Query(in: other)))
+        try await eventually("the odd ones are shown") { shown.snapshot?.documents.map(\.id) == ["z", "a", "m"] }
+        try await eventually("the others are") { apart.snapshot?.metadata.isFromCache == false }
+        _ = try await client.setDocument(other.document("n"), ["number": 1]).acknowledged()
+        try await eventually("a later write is shown") { apart.snapshot?.documents.map(\.id) == ["n"] }
+        shown.leave()
+        apart.leave()
+        await client.shutDown()
+    }
+
+    private static let deep = String(repeating: #"{"a":"#, count: 250) + "1" + String(repeating: "}", count: 250)
+
+    @Test(arguments: [
+        ("a/..", "{}"), ("a/__x__", "{}"), ("a/__id07__", "{}"), ("a", "{}"),
+        (Array(repeating: "a", count: 102).joined(separator: "/"), "{}"), ("deep/a", deep),
+    ])
+    func `What no client could name or read is refused`(_ path: String, _ data: String) async throws {
+        let service = try await SupabaseSite.shared.value.service()
+        let write: JSON = ["op": "set", "path": .string(path), "data": try JSON(parsing: data)]
+        var failure: StorageError?
+        do throws(StorageError) {
+            _ = try await service.send(
+                "switchyard_commit", ["batch": .string(RandomID.make()), "writes": .array([write])],
+                isIdempotent: false)
+        } catch {
+            failure = error
+        }
+        #expect((failure?.underlying as? PostgRESTFailure)?.code == "22023")
+    }
+
+    @Test(arguments: [("1e308", true), ("-1e400", false)])
+    func `A number that no reader has room for is refused`(_ number: String, _ isTaken: Bool) async throws {
+        let postgres = try await SupabaseSite.shared.value.postgres
+        let writes = #"[{"op":"set","path":"numbers/\#(RandomID.make())","data":{"a":[{"b":\#(number)}]}}]"#
+        let call = {
+            try await postgres.query(
+                "select public.switchyard_commit(:'batch', :'writes');", ["batch": RandomID.make(), "writes": writes])
+        }
+        if isTaken { _ = try await call() } else { await #expect(throws: (any Error).self) { try await call() } }
+    }
+
+    @Test func `Names that documents can have are taken`() async throws {
+        let service = try await SupabaseSite.shared.value.service()
+        let client = SyncedStorageClient(driver: SupabaseDriver(service: service))
+        for id in ["__id7__", "__id-7__", "__id0__", "...", "_x_", "ü 🎭"] {
+            _ = try await client.setDocument(Self.collection().document(id), ["n": 1]).acknowledged()
+        }
+        await client.shutDown()
+    }
+}
+
+/// What a stream shows last.
+private final class Newest: Sendable {
+    private let state = Mutex<QuerySnapshot?>(nil)
+    private let task = Mutex<Task<Void, Never>?>(nil)
+
+    init(_ stream: SnapshotStream<QuerySnapshot, StorageError>) {
+        let watching = Task { [weak self] in
+            do { for try await snapshot in stream { self?.state.withLock { $0 = snapshot } } } catch {}
+        }
+        task.withLock { $0 = watching }
+    }
+
+    var snapshot: QuerySnapshot? { state.withLock { $0 } }
+    func leave() { task.withLock { $0?.cancel() } }
+}
