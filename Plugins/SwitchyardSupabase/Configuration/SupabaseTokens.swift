@@ -38,7 +38,9 @@ struct SupabaseTokens: Sendable {
         /// Whether the same call may succeed later.
         var isTemporary: Bool {
             guard case .auth(let error) = self else { return false }
-            return [.unavailable, .deadlineExceeded, .rateLimited, .sessionChanged].contains(error.code)
+            // A device that is locked, for one, does not let its session be read, and will.
+            return error.isRetryable
+                || [.unavailable, .deadlineExceeded, .rateLimited, .sessionChanged].contains(error.code)
         }
         var problem: SupabaseTokenProblem? { if case .problem(let problem, _) = self { problem } else { nil } }
         var code: AuthError.Code? { if case .auth(let error) = self { error.code } else { nil } }

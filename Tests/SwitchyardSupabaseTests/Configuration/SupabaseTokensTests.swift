@@ -3,6 +3,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardTestSupport
 import SwitchyardWire
+import Synchronization
 import Testing
 
 @testable import SwitchyardSupabase
@@ -50,6 +51,35 @@ import Testing
         #expect(await failure(service) == nil)
         #expect(transport.requests[0].request.headers["apikey"] == sentKey)
         #expect(transport.requests[0].request.headers["Authorization"] == bearer)
+    }
+
+    @Test func `A session that cannot be read now is not one that is over`() async throws {
+        let auth = ForeignAuthClient { _ throws(AuthError) in
+            throw AuthError(.localStore, "The device is locked.", isRetryable: true)
+        }
+        let (transport, service) = try service(auth, [])
+        #expect(await failure(service)?.isRetryable == true)
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test func `A stream does not ask in the name of somebody who has signed in since`() async throws {
+        let present = Mutex("alice")
+        let transport = ScriptedTransport([])
+        let tokens = SupabaseTokens(key: "key", issuer: .supabase) { _ throws(AuthError) in
+            AccessToken(value: Secret(Self.good), expiresAt: .distantFuture, userID: present.withLock { $0 })
+        }
+        let service = PostgRESTService(
+            project: try SupabaseProject("https://demo.supabase.co"), tokens: tokens, transport: transport)
+        let reader = try await service.reader()
+        present.withLock { $0 = "bob" }
+        var failure: StorageError?
+        do throws(StorageError) {
+            _ = try await service.call("switchyard_changes", [:], isIdempotent: true, as: reader)
+        } catch {
+            failure = error
+        }
+        #expect(failure?.code == .unavailable && failure?.isRetryable == true)
+        #expect(transport.requests.isEmpty)
     }
 
     @Test func `A session counts more than the service key, which stays at home then`() async throws {

@@ -30,7 +30,7 @@ import Testing
             transport: transport)
         let pace = SupabaseWatch.Pace(alone: .seconds(3600), hinted: .seconds(3600))
         return (
-            SupabaseWatch(service, .none, ChangeHints(), reader: nil, pace: pace, clock: ContinuousClock()), transport
+            SupabaseWatch(service, .none, ChangeHints(), reader: PostgRESTService.Reader(), pace: pace, clock: ContinuousClock()), transport
         )
     }
 

@@ -43,6 +43,8 @@ final class SupabaseWatch: WatchConnection {
     private let wake = StreamBuffer<Void, Never>(.newest)
     private let hints: ChangeHints
     private let hintName = Mutex(0)
+    /// Whose stream it is: in the moment in which somebody else signs in, it must not show what they may see.
+    private let reader: PostgRESTService.Reader
     private let pace: Pace
     private let clock: any Clock<Duration>
 
@@ -50,10 +52,12 @@ final class SupabaseWatch: WatchConnection {
     private let function: String
 
     init(
-        _ service: PostgRESTService, _ tables: SupabaseTables, _ hints: ChangeHints, reader: AuthUser.ID?, pace: Pace,
+        _ service: PostgRESTService, _ tables: SupabaseTables, _ hints: ChangeHints, reader: PostgRESTService.Reader,
+        pace: Pace,
         clock: any Clock<Duration>
     ) {
-        state = Mutex(State(changes: WatchedChanges(tables, reader: reader ?? "")))
+        state = Mutex(State(changes: WatchedChanges(tables, reader: reader.userID ?? "")))
+        self.reader = reader
         function = tables.isEmpty ? "switchyard_changes" : "switchyard_look"
         self.hints = hints
         self.pace = pace
@@ -166,7 +170,7 @@ final class SupabaseWatch: WatchConnection {
     ) async throws(StorageError) -> [(WatchedChanges.Inquiry, StorageError)] {
         let answer: JSON
         do throws(StorageError) {
-            answer = try await service.call(function, ["targets": inquiry.json], isIdempotent: true)
+            answer = try await service.call(function, ["targets": inquiry.json], isIdempotent: true, as: reader)
         } catch {
             guard (error.underlying as? PostgRESTFailure)?.isAboutTime == true, let (first, second) = inquiry.halves
             else {

@@ -23,9 +23,10 @@ struct PostgRESTService: Sendable {
     ///   - isIdempotent: Whether the call may be sent again when its connection broke.
     ///   - isForQueue: Whether the call is made for a batch that waits; it goes on waiting where the database is not ready.
     ///   - batch: The batch to be committed, which must not travel in another user's name.
+    ///   - reader: Whose rights the answer must show, and nobody else's; left out where anybody's will do.
     func call(
         _ function: String, _ arguments: JSONObject, isIdempotent: Bool, isForQueue: Bool = false,
-        for batch: OutgoingBatch? = nil
+        for batch: OutgoingBatch? = nil, as reader: Reader? = nil
     ) async throws(StorageError) -> JSON {
         do throws(StorageError) {
             try await gate?.pass(self)
@@ -35,7 +36,7 @@ struct PostgRESTService: Sendable {
             throw StorageError(.unavailable, error.message, isRetryable: true, underlying: error.underlying)
         }
         do throws(StorageError) {
-            return try await send(function, arguments, isIdempotent: isIdempotent, for: batch)
+            return try await send(function, arguments, isIdempotent: isIdempotent, for: batch, as: reader)
         } catch {
             guard isForQueue || batch != nil, (error.underlying as? PostgRESTFailure)?.code == "PGRST202" else {
                 throw error
@@ -51,9 +52,9 @@ struct PostgRESTService: Sendable {
     /// - Parameter schema: Where it is; `nil` for the first one that the project shows.
     func send(
         _ function: String, _ arguments: JSONObject, isIdempotent: Bool, in schema: String? = nil,
-        for batch: OutgoingBatch? = nil
+        for batch: OutgoingBatch? = nil, as reader: Reader? = nil
     ) async throws(StorageError) -> JSON {
-        let body = try await answer(function, arguments, isIdempotent: isIdempotent, in: schema, for: batch)
+        let body = try await answer(function, arguments, isIdempotent: isIdempotent, in: schema, for: batch, as: reader)
         if body.isEmpty { return .null }
         do throws(JSONError) {
             return try JSON(parsing: body)
@@ -65,14 +66,14 @@ struct PostgRESTService: Sendable {
     /// The same, for whoever reads the answer in another way.
     func answer(
         _ function: String, _ arguments: JSONObject, isIdempotent: Bool, in schema: String? = nil,
-        for batch: OutgoingBatch? = nil
+        for batch: OutgoingBatch? = nil, as reader: Reader? = nil
     ) async throws(StorageError) -> [UInt8] {
         var isRefused = false
         while true {
             var request = HTTPRequest(
                 .post, "\(project.rest)/rpc/\(function)", body: JSON.object(arguments).bytes(),
                 isIdempotent: isIdempotent)
-            let proof = try await proof(for: batch, isRefused: isRefused)
+            let proof = try await proof(for: batch, as: reader, isRefused: isRefused)
             request.headers = ["Content-Type": "application/json"]
             request.headers["Content-Profile"] = schema
             proof.sign(&request.headers)
@@ -92,13 +93,19 @@ struct PostgRESTService: Sendable {
         }
     }
 
-    /// In whose name calls are made now; `nil` for nobody's, with a key alone.
-    func reader() async throws(StorageError) -> AuthUser.ID? {
-        try await proof(for: nil, isRefused: false).user?.userID
+    /// In whose name a call is made.
+    struct Reader: Sendable {
+        /// `nil` for nobody's, with a key alone.
+        var userID: AuthUser.ID?
+    }
+
+    /// In whose name calls are made now.
+    func reader() async throws(StorageError) -> Reader {
+        Reader(userID: try await proof(for: nil, as: nil, isRefused: false).user?.userID)
     }
 
     private func proof(
-        for batch: OutgoingBatch?, isRefused: Bool
+        for batch: OutgoingBatch?, as reader: Reader?, isRefused: Bool
     ) async throws(StorageError) -> SupabaseTokens.Proof {
         let proof: SupabaseTokens.Proof
         do throws(SupabaseTokens.Failure) {
@@ -114,6 +121,9 @@ struct PostgRESTService: Sendable {
         }
         if let batch, tokens.issuer != nil, proof.user?.userID != batch.userID {
             throw StorageError(.unavailable, "Another user has signed in since the batch was written.")
+        }
+        if let reader, tokens.issuer != nil, proof.user?.userID != reader.userID {
+            throw StorageError(.unavailable, "Another user has signed in since the stream began.")
         }
         return proof
     }
