@@ -16,7 +16,7 @@ import Testing
             let targets = (try? JSON(parsing: recorded.body))?["targets"]?.array ?? []
             let names = targets.compactMap { $0["documents"]?[0]?.string }
             guard slow.isDisjoint(with: names) else {
-                return .json(#"{"code":"57014","message":"canceling statement due to statement timeout"}"#, status: 500)
+                return .json(#"{"code":"57014","message":"canceling statement"}"#, status: 500)
             }
             let answers = targets.map { JSON.object(["id": $0["id"] ?? .null, "reset": true, "documents": []]) }
             let answer: JSON = [
@@ -29,9 +29,9 @@ import Testing
             project: try SupabaseProject("https://demo.supabase.co"), tokens: SupabaseTokens(key: "key", auth: nil),
             transport: transport)
         let pace = SupabaseWatch.Pace(alone: .seconds(3600), hinted: .seconds(3600))
-        return (
-            SupabaseWatch(service, .none, ChangeHints(), reader: PostgRESTService.Reader(), pace: pace, clock: ContinuousClock()), transport
-        )
+        let watch = SupabaseWatch(
+            service, .none, ChangeHints(), reader: PostgRESTService.Reader(), pace: pace, clock: ContinuousClock())
+        return (watch, transport)
     }
 
     /// What each target was told: `true` for a result, `false` for a refusal.
