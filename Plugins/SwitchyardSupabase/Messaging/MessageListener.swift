@@ -9,10 +9,10 @@ final class MessageListener: Sendable {
     private let channel: RealtimeChannel
     private let task = Mutex<Task<Void, Never>?>(nil)
 
-    /// - Parameter ended: Called once the channel can never be.
+    /// - Parameter ended: Called once the channel can never be, while the listener is held.
     init(
         _ channel: RealtimeChannel, topic: MessagingTopic?, hub: MessagingHub,
-        ended: @escaping @Sendable () async -> Void
+        ended: @escaping @Sendable (MessageListener) async -> Void
     ) {
         self.channel = channel
         let reading = Task { [weak self] in
@@ -31,14 +31,18 @@ final class MessageListener: Sendable {
                 }
                 self?.outcome.resolve(.failure(MessagingError(.shutDown, "The client was shut down.")))
             } catch {
-                self?.outcome.resolve(.failure(MessagingError(error)))
-                await ended()
+                guard let self else { return }
+                outcome.resolve(.failure(MessagingError(error)))
+                await ended(self)
             }
         }
         task.withLock { $0 = reading }
     }
 
     deinit { leave() }
+
+    /// Whether nothing will come any more; known before it is told.
+    var isOver: Bool { channel.isOver }
 
     /// Leaves the channel: nothing more comes of it.
     func leave() {

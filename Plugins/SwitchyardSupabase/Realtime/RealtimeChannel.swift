@@ -17,6 +17,9 @@ final class RealtimeChannel: Sendable {
 
     deinit { leave() }
 
+    /// Whether it was left or has ended, which its reader may learn later.
+    var isOver: Bool { !socket.holds(topic, inbox) }
+
     /// What happens on the channel. One reader at a time.
     ///
     /// - Throws: Once, when the server says that the channel can never be.

@@ -63,6 +63,11 @@ extension RealtimeMachine {
         actions.append(.cancel(.join(topic)))
         channel.failures += 1
         switch RealtimeRemedy(reason) {
+        case .never(.unauthorized) where channel.token != token:
+            // It was said to whoever was there before.
+            channel.phase = .waiting
+            channels[topic] = channel
+            return joinNext()
         case .never(let kind): return end(topic, RealtimeFailure(kind, reason))
         case .newToken:
             guard !channel.hasTriedNewToken else { return end(topic, RealtimeFailure(.unauthenticated, reason)) }

@@ -58,7 +58,7 @@ final class RealtimeSocket: Sendable {
         let follower = Task { [weak self] in
             for await _ in states {
                 guard let self else { return }
-                if self.state.withLock({ $0.machine.isInUse }) { await self.fetchToken(isRefused: false) }
+                await self.followToken()
             }
         }
         state.withLock { $0.follower = follower }
@@ -88,6 +88,14 @@ final class RealtimeSocket: Sendable {
         guard isFree else { throw RealtimeFailure(.topicInUse) }
         return RealtimeChannel(topic, inbox, on: self)
     }
+
+    /// Takes the present token at once; for whoever has learned of another session and joins channels for it.
+    func followToken() async {
+        guard state.withLock({ $0.machine.isInUse }) else { return }
+        await fetchToken(isRefused: false)
+    }
+
+    func holds(_ topic: String, _ inbox: RealtimeInbox) -> Bool { state.withLock { $0.inboxes[topic] === inbox } }
 
     /// Ends all channels. Nothing can be joined afterwards.
     func close() {

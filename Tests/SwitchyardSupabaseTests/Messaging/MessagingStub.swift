@@ -18,9 +18,14 @@ final class MessagingStub: Sendable {
     private struct State {
         var sockets: [Socket] = []
         var installations: [String: JSON] = [:]
+        /// As whose they are registered: the tokens.
+        var owners: [String: String] = [:]
         var calls: [String] = []
         var version = 4
         var joins = 0
+        var refusals = 0
+        var refusesJoins = false
+        var failure: Int?
     }
 
     private let state = Mutex(State())
@@ -41,6 +46,12 @@ final class MessagingStub: Sendable {
     var installations: [String: JSON] { state.withLock(\.installations) }
     var calls: [String] { state.withLock(\.calls) }
     var joins: Int { state.withLock(\.joins) }
+    /// How many joins were refused.
+    var refusals: Int { state.withLock(\.refusals) }
+    /// Refuses all joins.
+    func refuseJoins(_ refuses: Bool) { state.withLock { $0.refusesJoins = refuses } }
+    /// Answers calls of functions with this status.
+    func failCalls(with status: Int?) { state.withLock { $0.failure = status } }
     func setVersion(_ version: Int) { state.withLock { $0.version = version } }
     func dropConnections() { box.withLock { $0 }?.dropConnections() }
     func stop() async { await box.withLock { $0 }?.stop() }
@@ -49,10 +60,13 @@ final class MessagingStub: Sendable {
         SupabaseConfiguration(url: url, key: "sb_publishable_1", serviceKey: "sb_secret_1")
     }
 
-    func client(as user: String = "alice", folder: URL? = nil) throws -> SupabaseMessagingAdapter {
-        let auth = ForeignAuthClient.signedIn(user)
+    func client(
+        as auth: any AuthClient = ForeignAuthClient.signedIn("alice"), folder: URL? = nil,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) throws -> SupabaseMessagingAdapter {
         let module = SupabaseModule(configuration, transport: { CurlTransport() })
-        return try SupabaseMessagingAdapter(module.surroundings(ModuleContext(auth: auth, stateFolder: folder)))
+        return try SupabaseMessagingAdapter(
+            module.surroundings(ModuleContext(auth: auth, clock: clock, stateFolder: folder)))
     }
 
     /// A message on a channel, as it is, to whoever has joined it.
@@ -87,11 +101,16 @@ final class MessagingStub: Sendable {
         return state.withLock { state in
             let installation = body?["installation"]?.string ?? ""
             if name != "switchyard_schema" { state.calls.append(name) }
+            if let failure = state.failure { return ServerResponse(status: failure) }
             switch name {
             case "switchyard_schema":
                 return .json(JSON.object(["version": .integer(Int64(state.version)), "serves": 1]).bytes())
-            case "switchyard_register": state.installations[installation] = body
-            case "switchyard_unregister": state.installations[installation] = nil
+            case "switchyard_register":
+                state.installations[installation] = body
+                state.owners[installation] = String((request.headers["Authorization"] ?? "").dropFirst("Bearer ".count))
+            case "switchyard_unregister":
+                state.installations[installation] = nil
+                state.owners[installation] = nil
             default: return ServerResponse(status: 404)
             }
             return ServerResponse(status: 204)
@@ -108,6 +127,10 @@ final class MessagingStub: Sendable {
             for reply in replies(to: message, on: socket) {
                 try? await socket.connection.send(.text(reply.array.text()))
             }
+            // Counted last: what is told from then on comes behind the answer.
+            if message.event == "phx_join", socket.topics.withLock({ $0.contains(message.topic) }) {
+                state.withLock { $0.joins += 1 }
+            }
         }
     }
 
@@ -118,15 +141,13 @@ final class MessagingStub: Sendable {
         }
         switch message.event {
         case "phx_join":
-            let prefix = "realtime:switchyard:installation:"
             let isAllowed =
                 message.payload["config"]?["private"] == true
-                && (!message.topic.hasPrefix(prefix)
-                    || installations[String(message.topic.dropFirst(prefix.count))] != nil)
+                && mayHear(message.topic, message.payload["access_token"]?.string)
             guard isAllowed else {
+                state.withLock { $0.refusals += 1 }
                 return [reply(["status": "error", "response": ["reason": "Unauthorized: no policy lets you"]])]
             }
-            state.withLock { $0.joins += 1 }
             socket.topics.withLock { _ = $0.insert(message.topic) }
             return [
                 reply(["status": "ok", "response": ["postgres_changes": []]]),
@@ -136,10 +157,28 @@ final class MessagingStub: Sendable {
                         "extension": "system", "status": "ok", "message": "Replication connection established",
                     ]),
             ]
+        case "access_token":
+            guard !mayHear(message.topic, message.payload["access_token"]?.string) else { return [] }
+            socket.topics.withLock { _ = $0.remove(message.topic) }
+            let text = "You no longer have permission to read from this Channel topic"
+            return [
+                RealtimeMessage(
+                    joinRef: message.joinRef, topic: message.topic, event: "system",
+                    payload: ["extension": "system", "status": "error", "message": .string(text)]),
+                RealtimeMessage(joinRef: message.joinRef, topic: message.topic, event: "phx_close"),
+            ]
         case "phx_leave":
             socket.topics.withLock { _ = $0.remove(message.topic) }
             return [reply(["status": "ok", "response": [:]])]
         default: return message.ref == nil ? [] : [reply(["status": "ok", "response": [:]])]
+        }
+    }
+
+    private func mayHear(_ topic: String, _ token: String?) -> Bool {
+        let prefix = "realtime:switchyard:installation:"
+        return state.withLock { state in
+            guard let token, !state.refusesJoins else { return false }
+            return !topic.hasPrefix(prefix) || state.owners[String(topic.dropFirst(prefix.count))] == token
         }
     }
 }

@@ -138,7 +138,7 @@ import Testing
                 stub.address, tokens: SupabaseTokens(key: "key", auth: nil), transport: transport)
             let channel = try socket.join(
                 "switchyard:installation:unknown", RealtimeConfiguration(isPrivate: true))
-            let listener = MessageListener(channel, topic: nil, hub: MessagingHub(), ended: {})
+            let listener = MessageListener(channel, topic: nil, hub: MessagingHub(), ended: { _ in })
             let error = await #expect(throws: MessagingError.self) {
                 () async throws -> Void in try await listener.joined()
             }

@@ -33,6 +33,18 @@ struct RealtimeTokenTests: RealtimeMachineSuite {
         #expect(events(actions) == [.interrupted])
     }
 
+    @Test func `A refusal of whoever was there before is not the present user's`() {
+        var machine = machine()
+        _ = machine.handle(.join(Self.room, Self.plain))
+        _ = machine.handle(.token(nil))
+        _ = machine.handle(.opened(polls: false))
+        _ = machine.handle(.token("t1"))
+        let join = sent(machine.handle(refusal("1", "Unauthorized: no")))
+        #expect(join.map(\.event) == ["phx_join"])
+        #expect(join.map { $0.payload["access_token"] } == ["t1"])
+        #expect(end(machine.handle(refusal("2", "Unauthorized: no"))) == .unauthorized)
+    }
+
     @Test func `A refused token is replaced once`() {
         var machine = machine()
         _ = machine.handle(.join(Self.room, Self.plain))
