@@ -23,15 +23,22 @@ final class LongPollLink: RealtimeLink {
 
     private let address: String
     private let transport: any Transport
+    private let clock: any Clock<Duration>
     private let state: Mutex<State>
 
     /// The server answers a poll after ten seconds at the latest.
     private static let deadline = Duration.seconds(25)
+    /// The least time between polls that are answered with nothing. The server takes its ten seconds for that; others on the
+    /// way may answer at once.
+    private static let pace = Duration.seconds(1)
 
-    init(_ address: String, key: Secret, transport: any Transport) async throws(TransportError) {
+    init(
+        _ address: String, key: Secret, transport: any Transport, clock: any Clock<Duration> = ContinuousClock()
+    ) async throws(TransportError) {
         // The older form of messages: the newer one fails on some broadcasts.
         self.address = "\(address)/longpoll?vsn=1.0.0&apikey=\(PercentCoding.encode(key.reveal()))"
         self.transport = transport
+        self.clock = clock
         let (status, answer) = try await LongPollLink.exchange(HTTPRequest(.get, self.address), transport)
         guard status == Status.gone, let token = answer["token"]?.string else {
             throw TransportError(
@@ -55,6 +62,7 @@ final class LongPollLink: RealtimeLink {
         while true {
             let message = state.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }
             if let message { return .message(message) }
+            let watch = Stopwatch(clock)
             let (status, answer) = try await LongPollLink.exchange(request(.get), transport)
             switch status {
             case Status.fine, Status.nothing:
@@ -66,6 +74,11 @@ final class LongPollLink: RealtimeLink {
                     state.hasPolled = true
                     if let token = answer["token"]?.string { state.token = token }
                     state.waiting = messages
+                }
+                let rest = Self.pace - watch.elapsed
+                guard messages.isEmpty, rest > .zero else { continue }
+                do { try await clock.sleep(for: rest) } catch {
+                    throw TransportError(.cancelled, "nobody waits for messages any more")
                 }
             case Status.gone:
                 guard let token = answer["token"]?.string else { return nil }

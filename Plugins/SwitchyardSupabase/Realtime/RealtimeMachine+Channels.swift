@@ -95,9 +95,9 @@ extension RealtimeMachine {
         actions.append(.fetchToken(isRefused: isRefused))
     }
 
-    mutating func take(token new: String?) {
-        let isForRefusal = fetchIsForRefusal == true
-        fetchIsForRefusal = nil
+    mutating func take(token new: String?, _ isAnswer: Bool) {
+        let isForRefusal = isAnswer && fetchIsForRefusal == true
+        if isAnswer { fetchIsForRefusal = nil }
         token = new
         for topic in order {
             guard let channel = channels[topic] else { continue }
@@ -134,9 +134,10 @@ extension RealtimeMachine {
         }
     }
 
-    mutating func tokenDelayed() {
-        fetchIsForRefusal = nil
-        if phase == .connecting { return broken(.seconds(0.5)) }
+    mutating func tokenDelayed(_ isAnswer: Bool) {
+        if isAnswer { fetchIsForRefusal = nil }
+        // A way is opened with a token that is asked for besides.
+        if phase == .connecting, !isAnswer { return broken(.seconds(0.5)) }
         for topic in order where channels[topic]?.phase == .awaitingToken {
             channels[topic]?.phase = .pausing
             channels[topic]?.hasTriedNewToken = false
@@ -144,8 +145,8 @@ extension RealtimeMachine {
         }
     }
 
-    mutating func tokenDenied(_ failure: RealtimeFailure) {
-        fetchIsForRefusal = nil
+    mutating func tokenDenied(_ failure: RealtimeFailure, _ isAnswer: Bool) {
+        if isAnswer { fetchIsForRefusal = nil }
         for topic in order {
             if let channel = channels[topic] { sendLeave(channel, topic) }
             end(topic, failure)
@@ -219,5 +220,13 @@ extension RealtimeMachine {
         var isOnServer: Bool { isJoined || phase == .joining }
 
         init(configuration: RealtimeConfiguration) { self.configuration = configuration }
+
+        /// Whether a reply is to something that was sent in the channel's present life. Of channels that it does not know,
+        /// the server does not say which life; numbers only grow.
+        func hasSent(_ ref: String, _ joinRef: String?) -> Bool {
+            if let joinRef { return joinRef == self.joinRef }
+            guard let number = Int(ref), let first = self.joinRef.flatMap({ Int($0) }) else { return false }
+            return number > first
+        }
     }
 }

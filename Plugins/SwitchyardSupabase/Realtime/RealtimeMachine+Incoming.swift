@@ -39,7 +39,12 @@ extension RealtimeMachine {
             if reason == "unmatched topic" { troubled(push.topic, reason) }
             return
         }
-        guard let channel = channels[message.topic], channel.joinRef == ref, channel.phase == .joining else { return }
+        guard let channel = channels[message.topic] else { return }
+        if reason == "unmatched topic", channel.isJoined, channel.hasSent(ref, message.joinRef) {
+            // To a token, mostly: nothing else of a channel that only listens tells of its loss.
+            return troubled(message.topic, reason)
+        }
+        guard channel.joinRef == ref, channel.phase == .joining else { return }
         actions.append(.cancel(.join(message.topic)))
         if isOK { joined(message.topic, response) } else { troubled(message.topic, reason) }
         joinNext()

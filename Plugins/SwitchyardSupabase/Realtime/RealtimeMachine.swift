@@ -10,11 +10,13 @@ struct RealtimeMachine {
         case leave(String)
         case push(Push)
         /// Whose token joins channels from now on; `nil` for nobody's.
-        case token(String?)
+        ///
+        /// - Parameter isAnswer: Whether it is what came of `fetchToken`, which one of these three answers; others come as well.
+        case token(String?, isAnswer: Bool = false)
         /// There is none to be had at the moment.
-        case tokenDelayed
+        case tokenDelayed(isAnswer: Bool = false)
         /// There will be none for whoever is signed in.
-        case tokenDenied(RealtimeFailure)
+        case tokenDenied(RealtimeFailure, isAnswer: Bool = false)
         /// A way to the server is open and nothing is joined on it. Also of a session that follows another on its own.
         case opened(polls: Bool)
         /// The way was refused with a status; the reason is the service's, if it was the service that refused.
@@ -113,9 +115,9 @@ struct RealtimeMachine {
         case .join(let topic, let configuration): join(topic, configuration)
         case .leave(let topic): leave(topic)
         case .push(let message): push(message)
-        case .token(let token): take(token: token)
-        case .tokenDelayed: tokenDelayed()
-        case .tokenDenied(let failure): tokenDenied(failure)
+        case .token(let token, let isAnswer): take(token: token, isAnswer)
+        case .tokenDelayed(let isAnswer): tokenDelayed(isAnswer)
+        case .tokenDenied(let failure, let isAnswer): tokenDenied(failure, isAnswer)
         case .opened(let polls): opened(polls)
         case .refused(let status, let reason): refused(status, reason)
         case .broken: broken(.seconds(0.5))
@@ -136,7 +138,15 @@ struct RealtimeMachine {
 
     mutating func opened(_ polls: Bool) {
         guard phase == .connecting || phase == .open else { return }
-        if phase == .open { loseChannels() }
+        if phase == .open {
+            // Where nothing was joined since the last trouble, the next session may be forgotten as soon.
+            guard failures == 0 else {
+                actions.append(.disconnect)
+                return broken(.seconds(0.5))
+            }
+            failures = 1
+            loseChannels()
+        }
         phase = .open
         self.polls = polls
         heartbeatRef = nil

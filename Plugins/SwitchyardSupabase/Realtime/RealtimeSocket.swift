@@ -92,7 +92,10 @@ final class RealtimeSocket: Sendable {
     /// Takes the present token at once; for whoever has learned of another session and joins channels for it.
     func followToken() async {
         guard state.withLock({ $0.machine.isInUse }) else { return }
-        await fetchToken(isRefused: false)
+        let event = await token(isRefused: false)
+        // Whether a way can be opened without one is for those to say who open it.
+        if case .tokenDelayed = event { return }
+        handle(event)
     }
 
     func holds(_ topic: String, _ inbox: RealtimeInbox) -> Bool { state.withLock { $0.inboxes[topic] === inbox } }
@@ -199,14 +202,14 @@ final class RealtimeSocket: Sendable {
         }
     }
 
-    private func fetchToken(isRefused: Bool) async { handle(await token(isRefused: isRefused)) }
+    private func fetchToken(isRefused: Bool) async { handle(await token(isRefused: isRefused, isAnswer: true)) }
 
-    private func token(isRefused: Bool) async -> RealtimeMachine.Event {
+    private func token(isRefused: Bool, isAnswer: Bool = false) async -> RealtimeMachine.Event {
         do throws(SupabaseTokens.Failure) {
-            return .token(try await tokens.proof(isRefused: isRefused).user?.value.reveal())
+            return .token(try await tokens.proof(isRefused: isRefused).user?.value.reveal(), isAnswer: isAnswer)
         } catch {
-            if error.isTemporary || error.code == .cancelled { return .tokenDelayed }
-            return .tokenDenied(RealtimeFailure(error))
+            if error.isTemporary || error.code == .cancelled { return .tokenDelayed(isAnswer: isAnswer) }
+            return .tokenDenied(RealtimeFailure(error), isAnswer: isAnswer)
         }
     }
 
@@ -226,7 +229,7 @@ final class RealtimeSocket: Sendable {
         let outgoing = StreamBuffer<RealtimeMessage, Never>(.all)
         state.outgoing = outgoing
         // In nobody's name channels are joined with the key that the way was opened with.
-        let (address, key, transport) = (address, tokens.serviceKey ?? tokens.key, transport)
+        let (address, key, transport, clock) = (address, tokens.serviceKey ?? tokens.key, transport, clock)
         state.reader = Task { [weak self] in
             guard let token = await self?.token(isRefused: false), self?.heard(token, on: number) == true else {
                 return
@@ -236,7 +239,7 @@ final class RealtimeSocket: Sendable {
             do throws(TransportError) {
                 link =
                     polls
-                    ? try await LongPollLink(address, key: key, transport: transport)
+                    ? try await LongPollLink(address, key: key, transport: transport, clock: clock)
                     : try await WebSocketLink(address, key: key, transport: transport)
             } catch {
                 self?.heard(RealtimeMachine.Event(refusal: error), on: number)

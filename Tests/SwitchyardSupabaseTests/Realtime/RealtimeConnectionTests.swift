@@ -79,7 +79,7 @@ struct RealtimeConnectionTests: RealtimeMachineSuite {
             let actions = machine.handle(.timer(.heartbeat))
             #expect(sent(actions).isEmpty)
             #expect(actions.contains(.fetchToken(isRefused: false)))
-            _ = machine.handle(.token(nil))
+            _ = machine.handle(.token(nil, isAnswer: true))
         }
     }
 
@@ -91,6 +91,25 @@ struct RealtimeConnectionTests: RealtimeMachineSuite {
         let actions = machine.handle(.opened(polls: true))
         #expect(events(actions) == [.interrupted])
         #expect(sent(actions).map(\.event) == ["phx_join"])
+    }
+
+    @Test func `A server that forgets each session before a channel is joined on it is asked again after pauses`() {
+        var machine = machine()
+        _ = machine.handle(.join(Self.room, Self.plain))
+        _ = machine.handle(.opened(polls: true))
+        _ = machine.handle(reply("1"))
+        _ = machine.handle(.opened(polls: true))
+        var pauses: [Duration] = []
+        for _ in 0..<3 {
+            let actions = machine.handle(.opened(polls: true))
+            #expect(actions.contains(.disconnect) && sent(actions).isEmpty)
+            pauses.append(pause(actions, .reconnect) ?? .zero)
+            _ = machine.handle(.timer(.reconnect))
+            #expect(sent(machine.handle(.opened(polls: true))).map(\.event) == ["phx_join"])
+        }
+        #expect(pauses == [1, 2, 4].map { .seconds($0) })
+        _ = machine.handle(reply(machine.channels[Self.room]?.joinRef ?? ""))
+        #expect(sent(machine.handle(.opened(polls: true))).map(\.event) == ["phx_join"])
     }
 
     @Test func `Without references a close during a join is about an earlier life`() {

@@ -47,6 +47,25 @@ struct RealtimeSendingTests: RealtimeMachineSuite {
         #expect(pause(actions, .rejoin(Self.room)) == .seconds(1))
     }
 
+    @Test(arguments: [nil, "1"])
+    func `A token for a channel that the server has lost makes it join again`(_ joinRef: String?) {
+        var machine = joined()
+        func lost(_ ref: String, _ joinRef: String?) -> Machine.Event {
+            .received(
+                RealtimeMessage(
+                    joinRef: joinRef, ref: ref, topic: Self.room, event: "phx_reply",
+                    payload: ["status": "error", "response": ["reason": "unmatched topic"]]))
+        }
+        let ref = sent(machine.handle(.token("t2")))[0].ref!
+        let actions = machine.handle(lost(ref, joinRef))
+        #expect(events(actions) == [.interrupted])
+        #expect(pause(actions, .rejoin(Self.room)) == .seconds(1))
+        let join = sent(machine.handle(.timer(.rejoin(Self.room))))
+        #expect(join.map(\.event) == ["phx_join"])
+        #expect(events(machine.handle(reply(join[0].ref!))) == [.joined, .confirmed])
+        #expect(machine.handle(lost(ref, joinRef)).isEmpty, "that is about the life before")
+    }
+
     @Test func `Nothing is sent on a channel that is not joined, and what waits for a reply learns of the loss`() {
         var machine = joined(RealtimeConfiguration(acknowledges: true))
         _ = machine.handle(push())

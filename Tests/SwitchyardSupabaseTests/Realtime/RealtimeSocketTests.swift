@@ -241,6 +241,17 @@ struct RealtimeSocketTests {
         }
     }
 
+    @Test func `After what was lost, the next confirmation is told`() async throws {
+        let inbox = RealtimeInbox(limit: 2)
+        inbox.deliver(.confirmed)
+        for event in [received(1), .interrupted, .joined, .confirmed, .interrupted] { inbox.deliver(event) }
+        #expect(try await inbox.next() == .confirmed)
+        inbox.deliver(.joined)
+        #expect(try await inbox.next() == .overflowed)
+        inbox.deliver(.confirmed)
+        #expect(try await inbox.next() == .confirmed)
+    }
+
     @Test func `A socket that is given up holds nothing`() async throws {
         let stub = try RealtimeStub()
         let transport = CurlTransport()

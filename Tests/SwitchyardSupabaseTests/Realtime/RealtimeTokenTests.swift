@@ -51,7 +51,7 @@ struct RealtimeTokenTests: RealtimeMachineSuite {
         _ = machine.handle(.token("t1"))
         _ = machine.handle(.opened(polls: false))
         #expect(machine.handle(refusal("1", "InvalidJWTToken: x")).contains(.fetchToken(isRefused: true)))
-        let join = sent(machine.handle(.token("t2")))
+        let join = sent(machine.handle(.token("t2", isAnswer: true)))
         #expect(join.map { $0.payload["access_token"] } == ["t2"])
         #expect(end(machine.handle(refusal("2", "InvalidJWTToken: x"))) == .unauthenticated)
     }
@@ -62,7 +62,7 @@ struct RealtimeTokenTests: RealtimeMachineSuite {
         _ = machine.handle(.token("t1"))
         _ = machine.handle(.opened(polls: false))
         _ = machine.handle(refusal("1", "InvalidJWTToken: x"))
-        #expect(end(machine.handle(.token("t1"))) == .unauthenticated)
+        #expect(end(machine.handle(.token("t1", isAnswer: true))) == .unauthenticated)
     }
 
     @Test func `A token that was on its way before the refusal does not count as the new one`() {
@@ -70,19 +70,49 @@ struct RealtimeTokenTests: RealtimeMachineSuite {
         _ = machine.handle(.timer(.heartbeat))
         let error: JSON = ["extension": "system", "status": "error", "message": "Token has expired 3 seconds ago"]
         #expect(!machine.handle(told("system", error)).contains(.fetchToken(isRefused: true)))
-        #expect(machine.handle(.token("t1")) == [.fetchToken(isRefused: true)])
-        #expect(sent(machine.handle(.token("t2"))).map(\.event) == ["phx_join"])
+        #expect(machine.handle(.token("t1", isAnswer: true)) == [.fetchToken(isRefused: true)])
+        #expect(sent(machine.handle(.token("t2", isAnswer: true))).map(\.event) == ["phx_join"])
+    }
+
+    /// Waits for another token than the refused one, and for a way to the server.
+    private func refused() -> Machine {
+        var machine = joined()
+        let error: JSON = ["extension": "system", "status": "error", "message": "Token has expired 3 seconds ago"]
+        #expect(machine.handle(told("system", error)).contains(.fetchToken(isRefused: true)))
+        _ = machine.handle(.broken)
+        #expect(machine.handle(.timer(.reconnect)) == [.connect(polls: false)])
+        return machine
+    }
+
+    @Test func `A token that a new connection was opened with does not answer the refusal`() {
+        var machine = refused()
+        #expect(machine.handle(.token("t1")).isEmpty)
+        _ = machine.handle(.opened(polls: false))
+        let join = sent(machine.handle(.token("t2", isAnswer: true)))
+        #expect(join.map(\.event) == ["phx_join"])
+        #expect(join.map { $0.payload["access_token"] } == ["t2"])
+    }
+
+    @Test func `A token that a new connection waits for in vain does not answer the refusal either`() {
+        var machine = refused()
+        #expect(pause(machine.handle(.tokenDelayed()), .reconnect) != nil)
+        _ = machine.handle(.timer(.reconnect))
+        #expect(machine.handle(.token("t1")).isEmpty)
+        // The new token can wait, and the way is opened meanwhile.
+        #expect(pause(machine.handle(.tokenDelayed(isAnswer: true)), .rejoin(Self.room)) == .seconds(5))
+        _ = machine.handle(.opened(polls: false))
+        #expect(sent(machine.handle(.timer(.rejoin(Self.room)))).map(\.event) == ["phx_join"])
     }
 
     @Test func `A token that cannot be had at the moment is waited for`() {
         var machine = machine()
         _ = machine.handle(.join(Self.room, Self.plain))
-        #expect(pause(machine.handle(.tokenDelayed), .reconnect) == .seconds(0.5))
+        #expect(pause(machine.handle(.tokenDelayed()), .reconnect) == .seconds(0.5))
         _ = machine.handle(.timer(.reconnect))
         _ = machine.handle(.token("t1"))
         _ = machine.handle(.opened(polls: false))
         _ = machine.handle(refusal("1", "InvalidJWTToken: x"))
-        #expect(pause(machine.handle(.tokenDelayed), .rejoin(Self.room)) == .seconds(5))
+        #expect(pause(machine.handle(.tokenDelayed(isAnswer: true)), .rejoin(Self.room)) == .seconds(5))
     }
 
     @Test func `Without a session that could give tokens the channels are left rather than tried for ever`() {
