@@ -175,7 +175,8 @@ private enum ChunkedBody {
             }
             let data = rest[(newline + 1)...]
             body += data.prefix(size)
-            guard data.count >= size + 2 else { return (body, false) }
+            // The server says how large; no sum may overflow on its word.
+            guard data.count - 2 >= size else { return (body, false) }
             rest = data.dropFirst(size + 2)
         }
         return (body, false)

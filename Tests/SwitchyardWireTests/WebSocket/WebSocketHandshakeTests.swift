@@ -100,6 +100,7 @@ import Testing
     @Test(arguments: [
         ("HTTP/1.1 403 No\r\nContent-Length: 4\r\n\r\nno!!", 403, "no!!"),
         ("HTTP/1.1 500 No\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x\r\nde\r\n0\r\n\r\n", 500, "abcde"),
+        ("HTTP/1.1 502 No\r\nTransfer-Encoding: chunked\r\n\r\n7fffffffffffffff\r\nabc", 502, "abc"),
         ("HTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n", 401, ""),
         ("HTTP/1.1 426 No\r\n\r\nuntil the end", 426, "until the end"),
         ("HTTP/1.1 400 No\r\nContent-Length: 100\r\n\r\ncut off", 400, "cut off"),
