@@ -24,12 +24,21 @@ package struct SessionChange: Sendable, Hashable {
         self.sessionID = sessionID
     }
 
+    /// Whether it is a person's wish, which holds whatever is kept now; all else is a server's word about a session.
+    package var isPersonal: Bool {
+        switch kind {
+        case .begin: true
+        case .signOut(let end): end.reason != .byServer
+        case .renew, .expire, .update: false
+        }
+    }
+
     /// What is to be kept instead of `record`; `nil` if something else came first.
     package func applied(to record: SessionRecord) -> SessionRecord? {
         if case .begin(let session) = kind { return .session(session) }
         guard var session = record.session else {
             // A person's wish counts also where nobody is signed in any more; a server's word about a session does not.
-            if case .signOut(let end) = kind, end.reason != .byServer { return .signedOut(end) }
+            if isPersonal, case .signOut(let end) = kind { return .signedOut(end) }
             return nil
         }
         guard session.id == sessionID else { return nil }

@@ -148,6 +148,50 @@ import Testing
         #expect(kept.result.record.session?.revision == 9)
     }
 
+    /// Puts something into the place of the file that cannot be read as a session, not even by an administrator.
+    private static let obstacles: [@Sendable (URL) throws -> Void] = [
+        { try FileManager.default.createDirectory(at: $0, withIntermediateDirectories: false) },
+        { try Data("switchyard-session 2 0\nwhatever".utf8).write(to: $0) },
+    ]
+
+    @Test(arguments: obstacles.indices)
+    func `A file that cannot be read does not end the session, and new tokens hold in memory`(index: Int) throws {
+        let store = FileSessionStore(folder: folder.url)
+        _ = store.apply(begin(alice))
+        try FileManager.default.removeItem(at: folder.file)
+        try Self.obstacles[index](folder.file)
+        let before = store.mark
+        let renewed = store.apply(SessionChange(.renew(SessionSamples.tokens("x"), nil, revision: 7), in: "a"))
+        #expect(renewed.result.record.session?.revision == 8 && renewed.notice != nil)
+        guard case .kept = renewed.result else { return #expect(Bool(false), "\(renewed.result)") }
+        #expect(store.mark == before, "what is there stays")
+        #expect(renewed.mark != before, "so that it is looked at again")
+        guard case .unreadable = store.read() else { return #expect(Bool(false), "\(store.read())") }
+        let again = store.apply(SessionChange(.renew(SessionSamples.tokens("y"), nil, revision: 8), in: "a"))
+        #expect(again.result.record.session?.revision == 9)
+        let late = store.apply(SessionChange(.renew(SessionSamples.tokens("z"), nil, revision: 7), in: "a"))
+        #expect(late.result == .overtaken(again.result.record))
+        // Somebody else's session, as soon as it can be read.
+        try FileManager.default.removeItem(at: folder.file)
+        let bob = SessionSamples.session("b", user: "bob")
+        _ = FileSessionStore(folder: folder.url).apply(begin(bob))
+        #expect(store.read() == .found(.session(bob)))
+    }
+
+    @Test(arguments: obstacles.indices)
+    func `A person who leaves does so whatever stands in the place of the file`(index: Int) throws {
+        let store = FileSessionStore(folder: folder.url)
+        _ = store.apply(begin(alice))
+        try FileManager.default.removeItem(at: folder.file)
+        try Self.obstacles[index](folder.file)
+        let byServer = store.apply(SessionChange(.signOut(SignOut(.byServer)), in: "b"))
+        #expect(byServer.result == .overtaken(.session(alice)))
+        let outcome = store.apply(SessionChange(.signOut(SignOut(.byUser)), in: "a"))
+        #expect(outcome.result == .kept(.signedOut(SignOut(.byUser))) && outcome.notice == nil)
+        #expect(FileSessionStore(folder: folder.url).read() == .found(.signedOut(SignOut(.byUser))))
+        #expect(folder.names.contains("session.unreadable-1"))
+    }
+
     @Test func `What another process wrote counts more than what could not be written`() throws {
         let place = folder.url
         try Data().write(to: place)

@@ -194,6 +194,28 @@ import Testing
         #expect(await locked.state == .signedIn(AuthUser(id: "alice")))
     }
 
+    @Test func `A file that cannot be read for a while signs nobody out, and no token is lost`() async throws {
+        let folder = SessionFolder()
+        let told = Mutex<[InfrastructureEvent.Kind]>([])
+        let engine = engine(FileSessionStore(folder: folder.url)) { kind in told.withLock { $0.append(kind) } }
+        try await signIn(engine)
+        let aside = folder.url.appendingPathComponent("aside")
+        try FileManager.default.moveItem(at: folder.file, to: aside)
+        // A folder in its place cannot be read by anybody.
+        try FileManager.default.createDirectory(at: folder.file, withIntermediateDirectories: false)
+        time.value += 4000
+        #expect(try await engine.accessToken().value == "access-alice-2")
+        #expect(await engine.state == .signedIn(AuthUser(id: "alice")))
+        #expect(told.withLock { $0.contains { if case .notice = $0 { true } else { false } } })
+        try FileManager.default.removeItem(at: folder.file)
+        try FileManager.default.moveItem(at: aside, to: folder.file)
+        time.value += 4000
+        #expect(try await engine.accessToken().value == "access-alice-3")
+        #expect(server.calls == ["refresh-alice-1", "refresh-alice-2"])
+        let next = self.engine(FileSessionStore(folder: folder.url))
+        #expect(try await next.accessToken().value == "access-alice-3", "and the newest is kept")
+    }
+
     @Test func `Streams tell each state in order, end with the engine, and let go`() async throws {
         let engine = engine(MemorySessionStore())
         let seen = Mutex<[AuthState]>([])

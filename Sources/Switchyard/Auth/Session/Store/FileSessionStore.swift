@@ -15,14 +15,25 @@ import Synchronization
 /// Two locks, both the system's, which frees them with the process: one for the moment between a read and a write, one (the
 /// lease) for as long as a refresh takes. A sign-out never waits for somebody's refresh.
 package final class FileSessionStore: SessionStore {
-    private struct State {
-        /// What could not be written, and the version of the file that it is to replace.
-        var unsaved: (record: SessionRecord, over: SessionStoreMark)?
+    /// What was read or kept last.
+    private struct Last {
+        let record: SessionRecord
+        /// The version of the file that it is; if it could not be written, the one that it is to replace.
+        let mark: SessionStoreMark
+        var isUnsaved = false
+    }
+
+    /// What a change is made to.
+    private struct Base {
+        let record: SessionRecord
+        let mark: SessionStoreMark
+        /// Whether the file that is there holds something else, which cannot be understood, or not now.
+        var isForeign = false
     }
 
     private let folder: String
     private let path: String
-    private let state = Mutex(State())
+    private let last = Mutex<Last?>(nil)
     /// A holder needs it for a few milliseconds; who holds it longer is stopped or stuck.
     private static let patience = 400
 
@@ -39,35 +50,46 @@ package final class FileSessionStore: SessionStore {
     }
 
     package func read() -> SessionReading {
-        if let unsaved = unsaved(over: mark) { return .found(unsaved) }
-        switch load() {
-        case .success(.record(let record)): return .found(record)
-        case .success(.newer): return .unreadable("The kept session is of a newer version of this software.")
-        case .failure(let error): return .unreadable(error.description)
-        case .success(.damaged): return setAsideDamaged()
+        last.withLock { last in
+            let before = mark
+            if let last, last.isUnsaved, last.mark == before { return .found(last.record) }
+            switch load() {
+            case .success(.record(let record)):
+                last = Last(record: record, mark: before)
+                return .found(record)
+            case .success(.newer): return .unreadable("The kept session is of a newer version of this software.")
+            case .failure(let error): return .unreadable(error.description)
+            case .success(.damaged):
+                let reading = setAsideDamaged()
+                if case .found(let record, _) = reading { last = Last(record: record, mark: mark) }
+                return reading
+            }
         }
     }
 
     package func apply(_ change: SessionChange) -> SessionStoreOutcome {
-        state.withLock { state in
+        last.withLock { last in
             let lock = lock()
             defer { lock.map(POSIXFile.close) ?? () }
-            let before = mark
-            let (record, isForeign) = base(&state, before)
-            guard let wanted = change.applied(to: record) else {
-                return SessionStoreOutcome(.overtaken(record), mark: before)
+            let base = base(&last)
+            guard let wanted = change.applied(to: base.record) else {
+                return SessionStoreOutcome(.overtaken(base.record), mark: base.mark)
             }
             do throws(POSIXFile.Failure) {
                 guard lock != nil else { throw POSIXFile.Failure("another process holds it") }
-                // What cannot be understood is somebody's; it gets another name instead of being lost.
-                if isForeign { _ = try POSIXFile.setAside(path, as: "unreadable") }
-                let written = try POSIXFile.replace(path, with: SessionFile.encode(wanted))
-                state.unsaved = nil
-                return SessionStoreOutcome(.kept(wanted), mark: SessionStoreMark(written))
+                if base.isForeign {
+                    // It may be a newer session, or the end of this one: only a person's wish takes its place.
+                    guard change.isPersonal else { throw POSIXFile.Failure("what is kept cannot be read") }
+                    // It is somebody's; it gets another name instead of being lost.
+                    _ = try POSIXFile.setAside(path, as: "unreadable")
+                }
+                let written = SessionStoreMark(try POSIXFile.replace(path, with: SessionFile.encode(wanted)))
+                last = Last(record: wanted, mark: written)
+                return SessionStoreOutcome(.kept(wanted), mark: written)
             } catch {
-                state.unsaved = (wanted, before)
+                last = Last(record: wanted, mark: base.mark, isUnsaved: true)
                 return SessionStoreOutcome(
-                    .kept(wanted), mark: before,
+                    .kept(wanted), mark: base.mark,
                     notice: "The session cannot be kept on this device and ends with the process: \(error).")
             }
         }
@@ -110,19 +132,19 @@ package final class FileSessionStore: SessionStore {
         return nil
     }
 
-    private func unsaved(over mark: SessionStoreMark) -> SessionRecord? {
-        state.withLock { state in
-            guard let unsaved = state.unsaved, unsaved.over == mark else { return nil }
-            return unsaved.record
-        }
-    }
-
-    /// What a change is made to, and whether there is a file that cannot be understood.
-    private func base(_ state: inout State, _ mark: SessionStoreMark) -> (SessionRecord, isForeign: Bool) {
-        if let unsaved = state.unsaved, unsaved.over == mark { return (unsaved.record, false) }
-        return switch load() {
-        case .success(.record(let record)): (record, false)
-        case .success(.damaged), .success(.newer), .failure: (.none, true)
+    /// What cannot be read is not nobody: then what was there last counts. It keeps its older mark, by which the file is
+    /// looked at again until it can be read.
+    private func base(_ last: inout Last?) -> Base {
+        let present = mark
+        if let last, last.isUnsaved, last.mark == present { return Base(record: last.record, mark: present) }
+        switch load() {
+        case .success(.record(let record)):
+            last = Last(record: record, mark: present)
+            return Base(record: record, mark: present)
+        case .success(.damaged): return Base(record: .none, mark: present, isForeign: true)
+        case .success(.newer), .failure:
+            guard let last else { return Base(record: .none, mark: present, isForeign: true) }
+            return Base(record: last.record, mark: last.mark, isForeign: last.mark != present)
         }
     }
 

@@ -11,6 +11,8 @@
         private struct State {
             /// What could not be written.
             var unsaved: SessionRecord?
+            /// What was read or kept last: what cannot be read now, as while the device is locked, is not nobody.
+            var last = SessionRecord.none
             var changes: Int64 = 0
         }
 
@@ -26,17 +28,18 @@
 
         package var mark: SessionStoreMark { state.withLock { SessionStoreMark($0.changes) } }
 
-        package func read() -> SessionReading { state.withLock { load($0) } }
+        package func read() -> SessionReading { state.withLock { load(&$0) } }
 
         package func apply(_ change: SessionChange) -> SessionStoreOutcome {
             state.withLock { state in
-                let record: SessionRecord = if case .found(let record, _) = load(state) { record } else { .none }
+                let record: SessionRecord = if case .found(let record, _) = load(&state) { record } else { state.last }
                 guard let wanted = change.applied(to: record) else {
                     return SessionStoreOutcome(.overtaken(record), mark: SessionStoreMark(state.changes))
                 }
                 let status = write(SessionFile.encode(wanted))
                 state.changes += 1
                 state.unsaved = status == errSecSuccess ? nil : wanted
+                state.last = wanted
                 return SessionStoreOutcome(
                     .kept(wanted), mark: SessionStoreMark(state.changes),
                     notice: status == errSecSuccess
@@ -52,8 +55,14 @@
             [kSecClass: kSecClassGenericPassword, kSecAttrService: service, kSecAttrAccount: account]
         }
 
-        private func load(_ state: State) -> SessionReading {
+        private func load(_ state: inout State) -> SessionReading {
             if let unsaved = state.unsaved { return .found(unsaved) }
+            let reading = loadKept()
+            if case .found(let record, _) = reading { state.last = record }
+            return reading
+        }
+
+        private func loadKept() -> SessionReading {
             var query = query
             query[kSecReturnData] = true
             var item: CFTypeRef?
