@@ -17,6 +17,8 @@ final class MockTransfer: FileTransferControls {
         var resume: CheckedContinuation<Void, Never>?
         var listeners: [Int: SnapshotStream<TransferProgress, Never>.Continuation] = [:]
         var lastListener = 0
+        /// Whether the listeners have been told of the end: who comes later is told at once.
+        var isOver = false
     }
 
     private let state: Mutex<State>
@@ -62,6 +64,7 @@ final class MockTransfer: FileTransferControls {
     private func finish(_ result: Result<FileMetadata, FileStorageError>) {
         if case .success(let metadata) = result { tell(.finished, metadata.size) }
         let listeners = state.withLock { state in
+            state.isOver = true
             defer { state.listeners = [:] }
             return Array(state.listeners.values)
         }
@@ -115,7 +118,7 @@ final class MockTransfer: FileTransferControls {
             let id = state.withLock { state in
                 state.lastListener += 1
                 let progress = state.progress
-                let isOver = outcome.present != nil
+                let isOver = state.isOver
                 if !isOver { state.listeners[state.lastListener] = continuation }
                 deliveries.add([
                     {

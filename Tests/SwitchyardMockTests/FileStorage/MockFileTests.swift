@@ -54,6 +54,22 @@ import Testing
         #expect(seen.all.map(\.completedBytes) == seen.all.map(\.completedBytes).sorted())
     }
 
+    @Test(.timeLimit(.minutes(1))) func `Whoever asks for the progress as it ends is told of the end`() async throws {
+        for _ in 0..<500 {
+            let transfer = try await files.upload(.data(Data([1])), to: "a.bin")
+            await withTaskGroup(of: TransferProgress.Phase?.self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        var last: TransferProgress?
+                        for await progress in transfer.progress { last = progress }
+                        return last?.phase
+                    }
+                }
+                for await phase in group { #expect(phase == .finished) }
+            }
+        }
+    }
+
     @Test func `A paused upload goes on where it stopped`() async throws {
         let clock = ManualClock()
         let slow = MockFileStorageClient(
