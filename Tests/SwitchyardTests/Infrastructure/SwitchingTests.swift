@@ -16,6 +16,7 @@ private struct SideModule<Side: TestSide>: InfrastructureModule {
     static var provider: InfrastructureProvider { Side.name }
     let configuration: Settings
     let backend = MockBackend()
+    var network = MockNetwork()
     var hasMessaging = true
     /// Makes the making of a storage fail.
     let storageFailure = Flag()
@@ -37,7 +38,7 @@ private struct SideModule<Side: TestSide>: InfrastructureModule {
     func makeStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any StorageClient {
         if storageFailure.count > 0 { throw InfrastructureError(.localStore, "The folder is locked.") }
         storageClients.raise()
-        return MockStorageClient(backend)
+        return MockStorageClient(backend, network: network)
     }
     func makeFileStorageClient(
         _ context: ModuleContext
@@ -107,6 +108,54 @@ private struct SideModule<Side: TestSide>: InfrastructureModule {
         clock.advance(by: .seconds(5))
         #expect(try await reading.value.exists)
         #expect(await draining.value == 0)
+    }
+
+    @Test func `A transaction without reads and writes leaves nothing to wait for`() async throws {
+        let board = Switchboard<any StorageClient>(MockStorageClient(east.backend))
+        try await SwitchableStorageClient(board: board).transaction { _ in }
+        let generation = board.replace(with: MockStorageClient(west.backend))
+        #expect(await board.drain(generation, within: .zero, clock: ContinuousClock()) == 0)
+    }
+
+    @Test func `A receipt is answered by the client that took the write, whenever somebody asks`() async throws {
+        let clock = ManualClock()
+        let old = MockStorageClient(east.backend)
+        try await old.disableNetwork()
+        let board = Switchboard<any StorageClient>(old)
+        let switchable = SwitchableStorageClient(board: board)
+        let receipt = try await switchable.commit(WriteBatch([.set("notes/a", ["n": 1])]))
+        let generation = board.replace(with: MockStorageClient(west.backend))
+        let leaving = Task {
+            let left = await board.drain(generation, within: .seconds(30), clock: clock)
+            await old.shutDown()
+            return left
+        }
+        try await eventually("the old client is waited for") { clock.sleeperCount == 1 }
+        try await old.enableNetwork()
+        _ = try await receipt.acknowledged()
+        #expect(await leaving.value == 0)
+        // The client is gone; what it answered is known.
+        _ = try await receipt.acknowledged()
+        #expect(try await MockStorageClient(east.backend).snapshot("notes/a").exists)
+    }
+
+    @Test func `A receipt that nobody keeps, or that came with its answer, holds nothing up`() async throws {
+        let old = MockStorageClient(east.backend)
+        let board = Switchboard<any StorageClient>(old)
+        let switchable = SwitchableStorageClient(board: board)
+        let answered = try await switchable.commit(WriteBatch([.set("notes/a", ["n": 1])]))
+        try await old.disableNetwork()
+        _ = try await switchable.commit(WriteBatch([.set("notes/a", ["n": 2])]))
+        let waiting = try await switchable.commit(WriteBatch([.set("notes/a", ["n": 3])]))
+        let asking = Task { try await waiting.acknowledged() }
+        asking.cancel()
+        await #expect(throws: StorageError.self) { try await asking.value }
+        let generation = board.replace(with: MockStorageClient(west.backend))
+        #expect(await board.drain(generation, within: .zero, clock: ContinuousClock()) == 1, "the one that is kept")
+        _ = try await answered.acknowledged()
+        try await old.enableNetwork()
+        _ = try await waiting.acknowledged()
+        #expect(await board.drain(generation, within: .zero, clock: ContinuousClock()) == 0)
     }
 
     @Test func `A call that does not end is given up at the deadline, and counted`() async throws {

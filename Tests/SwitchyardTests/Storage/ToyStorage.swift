@@ -11,6 +11,7 @@ final class ToyStorage: StorageClient {
         var time: Int64 = 0
         var listeners: [Int: @Sendable () -> Void] = [:]
         var nextListener = 0
+        var rollBacks = 0
     }
 
     let state = Mutex(State())
@@ -28,6 +29,7 @@ final class ToyStorage: StorageClient {
     func data(_ path: StoragePath) -> DocumentData? { state.withLock { $0.documents[path]?.data } }
     var commits: [WriteBatch] { state.withLock { $0.commits } }
     var queries: [Query] { state.withLock { $0.queries } }
+    var rollBacks: Int { state.withLock { $0.rollBacks } }
     var listenerCount: Int { state.withLock { $0.listeners.count } }
     /// The next calls fail with these, one each.
     func fail(_ failures: StorageError...) { state.withLock { $0.failures += failures } }
@@ -98,6 +100,7 @@ final class ToyStorage: StorageClient {
             try storage.takeFailure()
             return .init(commitTime: try storage.apply(writes), updateTimes: [])
         }
+        func rollBack() async { storage.state.withLock { $0.rollBacks += 1 } }
     }
 
     private func takeFailure() throws(StorageError) {

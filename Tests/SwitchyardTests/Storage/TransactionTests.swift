@@ -147,6 +147,17 @@ import Testing
         #expect(try await storage.count(Query(in: "a")) == 0)
     }
 
+    @Test func `A transaction that neither reads nor writes holds nothing after it, one that does is not rolled back`()
+        async throws
+    {
+        let storage = ToyStorage(["a/1": ["n": 1]])
+        #expect(try await storage.transaction { _ in 1 } == 1)
+        #expect(storage.rollBacks == 1 && storage.commits.isEmpty)
+        _ = try await storage.transaction { try await $0.snapshot("a/1") }
+        try await storage.transaction { try await $0.set("a/2", ["n": 2]) }
+        #expect(storage.rollBacks == 1 && storage.commits.count == 2)
+    }
+
     @Test func `A read that found no server is tried again`() async throws {
         let storage = ToyStorage(["a/1": ["n": 1]])
         storage.fail(StorageError(.unavailable, ""))

@@ -39,18 +39,19 @@ struct SwitchableStorageClient: StorageClient {
     }
 
     func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt {
-        try await board.run { client throws(StorageError) in
+        let (client, lease) = board.lease()
+        let release = Once { [board] in board.release(lease) }
+        do throws(StorageError) {
             let receipt = try await client.commit(batch)
-            // Whoever waits for the acknowledgement uses the client that took the write, as long as it takes.
-            return WriteReceipt(batchID: receipt.batchID) { [board] in
-                await board.run { _ in
-                    do throws(StorageError) {
-                        return .success(try await receipt.acknowledged())
-                    } catch {
-                        return .failure(error)
-                    }
-                }
+            guard receipt.present == nil else {
+                release.run()
+                return receipt
             }
+            let leased = LeasedReceipt(receipt, release: release)
+            return WriteReceipt(batchID: receipt.batchID) { await leased.answer() }
+        } catch {
+            release.run()
+            throw error
         }
     }
 

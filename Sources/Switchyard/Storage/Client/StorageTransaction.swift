@@ -14,7 +14,8 @@ public protocol StorageTransactionBackend: Sendable {
     ///   whose answer was lost may have taken effect; a backend that knows that it has not throws `.aborted`.
     func commit(_ writes: [DocumentWrite]) async throws(StorageError) -> WriteReceipt.Acknowledgement
 
-    /// Releases whatever the attempt holds on the server. Called when it is given up, never after a commit.
+    /// Releases whatever the attempt holds on the server. Called when it is given up or has nothing to commit,
+    /// never after a commit.
     func rollBack() async
 }
 
@@ -108,7 +109,8 @@ public actor StorageTransaction {
                 path: path, operation: .verify,
                 precondition: known.updateTime.map { .updateTime($0) } ?? .exists(known.exists))
         }
-        guard !writes.isEmpty || !verified.isEmpty else { return }
+        // Nothing to commit; what the attempt holds is released all the same.
+        guard !writes.isEmpty || !verified.isEmpty else { return await backend.rollBack() }
         if !writes.isEmpty { try check(WriteBatch(writes)) }
         _ = try await backend.commit(writes + verified)
     }

@@ -17,18 +17,28 @@ public struct WriteReceipt: Sendable {
 
     /// The batch's own name: the same in the queue of pending writes and in a provider's ledger.
     public let batchID: String
+    /// The answer, where it was there with the receipt.
+    let present: Acknowledgement?
     private let answer: @Sendable () async -> Result<Acknowledgement, StorageError>
 
     /// A write whose `answer` waits for the server; called once for each time somebody asks. It returns early with
     /// `.cancelled` when the asking task is cancelled; the write itself goes on.
     public init(batchID: String, answer: @escaping @Sendable () async -> Result<Acknowledgement, StorageError>) {
-        self.batchID = batchID
-        self.answer = answer
+        self.init(batchID, present: nil, answer: answer)
     }
 
     /// A write that the server has answered already.
     public init(batchID: String, acknowledged acknowledgement: Acknowledgement) {
-        self.init(batchID: batchID) { .success(acknowledgement) }
+        self.init(batchID, present: acknowledgement) { .success(acknowledgement) }
+    }
+
+    private init(
+        _ batchID: String, present: Acknowledgement?,
+        answer: @escaping @Sendable () async -> Result<Acknowledgement, StorageError>
+    ) {
+        self.batchID = batchID
+        self.present = present
+        self.answer = answer
     }
 
     /// Waits until the server has taken the write.
