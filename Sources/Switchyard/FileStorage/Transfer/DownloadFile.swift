@@ -48,11 +48,17 @@ final class DownloadFile: Sendable {
     /// Puts the file into its place.
     func commit() throws(FileStorageError) {
         guard let descriptor = takeDescriptor() else { return }
-        close(descriptor)
+        // A full disk may show only here; and after a power cut there is to be the old file or the new one, not half of it.
+        let isWritten = fsync(descriptor) == 0
+        guard close(descriptor) == 0, isWritten else {
+            unlink(temporary)
+            throw FileStorageError(.localFile, "The downloaded file cannot be written; the disk may be full.")
+        }
         guard rename(temporary, destination) == 0 else {
             unlink(temporary)
             throw FileStorageError(.localFile, "The downloaded file cannot take its place.")
         }
+        POSIXFile.syncFolder(of: destination)
     }
 
     /// Removes what there is. Does nothing after `commit`.

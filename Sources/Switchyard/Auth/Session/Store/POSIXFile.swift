@@ -124,7 +124,7 @@ enum POSIXFile {
     }
 
     /// Makes the new name outlast a power cut, where the file system can.
-    private static func syncFolder(of path: String) {
+    static func syncFolder(of path: String) {
         let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
         let descriptor = open(folder.isEmpty ? "/" : folder, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
