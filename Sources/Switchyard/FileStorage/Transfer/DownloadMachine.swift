@@ -58,6 +58,9 @@ package struct DownloadMachine: Sendable {
     /// Whether the whole file was asked for, so that its checksums say something about what came.
     package var isWhole: Bool { start == 0 && (wantedEnd == nil || head?.total.map { $0 <= wantedEnd ?? $0 } ?? false) }
 
+    /// Somebody wants it to go on: the time in which nobody did does not count.
+    package mutating func asked(now: ContinuousClock.Instant) { lastProgress = now }
+
     /// - Returns: Which of so many bytes that arrived are to be handed on.
     package mutating func received(_ count: Int, now: ContinuousClock.Instant) -> Range<Int> {
         let pieceEnd = arriving + Int64(count)

@@ -12,24 +12,29 @@ package final class DownloadReader: Sendable {
         var digest: ContentDigest?
         var hasFinished = false
         var isClosed = false
+        /// How often the gate had been opened when it was passed last.
+        var openings = 0
     }
 
     private let path: FilePath
     private let driver: any DownloadDriver
     private let clock: any Clock<Duration>
     private let time: Stopwatch
+    private let gate: PauseGate?
     private let state: Mutex<State>
 
     /// - Parameters:
     ///   - range: Not empty.
-    ///   - expected: The version and checksums that are already known.
+    ///   - version: The one that is known to be there.
+    ///   - gate: Waited at before every attempt.
     init(
         _ path: FilePath, range: Range<Int64>?, version: String? = nil, driver: any DownloadDriver,
-        policy: TransferPolicy, clock: any Clock<Duration>
+        policy: TransferPolicy, clock: any Clock<Duration>, gate: PauseGate? = nil
     ) {
         self.path = path
         self.driver = driver
         self.clock = clock
+        self.gate = gate
         time = Stopwatch(clock)
         let machine = DownloadMachine(policy, range: range, version: version, now: time.now)
         state = Mutex(State(machine: machine, digest: range == nil ? ContentDigest() : nil))
@@ -55,11 +60,15 @@ package final class DownloadReader: Sendable {
     ///
     /// - Throws: `.changed` if the file was replaced meanwhile; `.checksumMismatch` at the end of a whole file.
     func next() async throws(FileStorageError) -> [UInt8]? {
+        let now = time.now
         var action = state.withLock { state -> DownloadMachine.Action in
+            // However long the one before was being used.
+            state.machine.asked(now: now)
             if state.hasFinished { return .finish }
             return state.body == nil ? state.machine.begin : .read
         }
         while true {
+            if case .open = action { await passGate() }
             if state.withLock({ $0.isClosed }) { throw .closed }
             if Task.isCancelled { throw .givenUp }
             switch action {
@@ -81,6 +90,24 @@ package final class DownloadReader: Sendable {
         }
     }
 
+    /// Waits while it is paused; the time that took does not count.
+    private func passGate() async {
+        guard let gate else { return }
+        await gate.pass()
+        let (openings, now) = (gate.openings, time.now)
+        state.withLock { state in
+            guard openings != state.openings else { return }
+            state.openings = openings
+            state.machine.asked(now: now)
+        }
+    }
+
+    /// A pause that began before the failure is over first: whether there is patience left is seen only then.
+    private func failed(_ error: FileStorageError) async -> DownloadMachine.Action {
+        if error.isRetryable { await passGate() }
+        return handle(.failed(error))
+    }
+
     private func handle(_ event: DownloadMachine.Event) -> DownloadMachine.Action {
         var generator = SystemRandomNumberGenerator()
         let now = time.now
@@ -97,7 +124,7 @@ package final class DownloadReader: Sendable {
             if !isWanted { answer.body.cancel() }
             return handle(.opened(answer.head))
         } catch {
-            return handle(.failed(error))
+            return await failed(error)
         }
     }
 
@@ -108,6 +135,7 @@ package final class DownloadReader: Sendable {
         do throws(FileStorageError) {
             guard let bytes = try await body.next() else {
                 state.withLock { $0.body = nil }
+                await passGate()
                 return (nil, handle(.ended))
             }
             let now = time.now
@@ -120,7 +148,7 @@ package final class DownloadReader: Sendable {
             return (wanted.count == bytes.count ? bytes : Array(bytes[wanted]), .read)
         } catch {
             state.withLock { $0.body = nil }
-            return (nil, handle(.failed(error)))
+            return (nil, await failed(error))
         }
     }
 

@@ -6,22 +6,18 @@ final class DownloadRun: FileTransferControls {
     /// How often a file is begun anew because it was replaced while it came.
     private static let replacements = 3
 
-    private struct Gate {
-        var isClosed = false
-        var waiter: CheckedContinuation<Void, Never>?
-    }
-
-    private let gate = Mutex(Gate())
+    private let gate = PauseGate()
     private let status = TransferStatus(completed: 0, total: nil)
     private let task = TaskBox()
     private let isClosing = Mutex(false)
 
     /// - Parameters:
     ///   - describe: What the server has now.
-    ///   - read: Makes a reader of the version described.
+    ///   - read: Makes a reader of the version described, which waits at the gate.
     init(
         to file: DownloadFile, describe: @escaping @Sendable () async throws(FileStorageError) -> StoredFile,
-        read: @escaping @Sendable (StoredFile) -> DownloadReader, ended: @escaping @Sendable (DownloadRun) -> Void
+        read: @escaping @Sendable (StoredFile, PauseGate) -> DownloadReader,
+        ended: @escaping @Sendable (DownloadRun) -> Void
     ) {
         task.replace(
             with: Task { [self] in
@@ -40,16 +36,25 @@ final class DownloadRun: FileTransferControls {
 
     private func run(
         _ file: DownloadFile, _ describe: () async throws(FileStorageError) -> StoredFile,
-        _ read: (StoredFile) -> DownloadReader
+        _ read: (StoredFile, PauseGate) -> DownloadReader
     ) async throws(FileStorageError) -> FileMetadata {
         showPhase()
         var replacements = 0
         while true {
-            await waitWhilePaused()
-            let stored = try await describe()
+            await gate.pass()
+            let openings = gate.openings
+            let stored: StoredFile
+            do throws(FileStorageError) {
+                stored = try await describe()
+            } catch {
+                // It may have lost its patience while nobody wanted it to go on.
+                let wasPaused = gate.isClosed || gate.openings != openings
+                guard error.isRetryable, wasPaused, !Task.isCancelled else { throw error }
+                continue
+            }
             status.show(total: stored.metadata.size)
             do throws(FileStorageError) {
-                try await fetch(stored, read(stored), file)
+                try await fetch(stored, read(stored, gate), file)
                 try file.commit()
                 return stored.metadata
             } catch {
@@ -68,7 +73,7 @@ final class DownloadRun: FileTransferControls {
             try file.write(bytes)
             count += Int64(bytes.count)
             status.show(completed: count)
-            await waitWhilePaused()
+            await gate.pass()
         }
         guard count == stored.metadata.size, reader.checksums.agree(with: stored.checksums) else {
             throw FileStorageError(.checksumMismatch, "What arrived is not what the server has.")
@@ -77,38 +82,10 @@ final class DownloadRun: FileTransferControls {
 
     // MARK: Pauses
 
-    private func waitWhilePaused() async {
-        // Asked for every piece.
-        guard gate.withLock({ $0.isClosed }) else { return }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
-                let passes = gate.withLock { gate in
-                    if !gate.isClosed || Task.isCancelled { return true }
-                    gate.waiter = waiter
-                    return false
-                }
-                if passes { waiter.resume() }
-            }
-        } onCancel: {
-            release()
-        }
-    }
-
-    private func release() {
-        let waiter = gate.withLock { gate in
-            defer { gate.waiter = nil }
-            return gate.waiter
-        }
-        waiter?.resume()
-    }
-
     /// Closes or opens the gate, if told to, and shows what it is then. Noted within its lock, because the run may
     /// begin while its owner already pauses it, and the later of the two is what must be seen.
     private func showPhase(closing: Bool? = nil) {
-        gate.withLock { gate in
-            if let closing { gate.isClosed = closing }
-            status.note(phase: gate.isClosed ? .paused : .running)
-        }
+        gate.set(isClosed: closing) { isClosed in status.note(phase: isClosed ? .paused : .running) }
         status.tell()
     }
 
@@ -128,7 +105,6 @@ final class DownloadRun: FileTransferControls {
 
     func resume() async {
         showPhase(closing: false)
-        release()
     }
 
     func cancel() async {

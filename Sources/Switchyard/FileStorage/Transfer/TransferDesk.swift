@@ -117,9 +117,10 @@ package final class TransferDesk: Sendable {
         let (policy, clock) = (policy, clock)
         let run = state.withLock { state -> DownloadRun? in
             guard !state.isShutDown else { return nil }
-            let run = DownloadRun(to: place, describe: describe) { stored in
+            let run = DownloadRun(to: place, describe: describe) { stored, gate in
                 DownloadReader(
-                    path, range: nil, version: stored.metadata.version, driver: driver, policy: policy, clock: clock)
+                    path, range: nil, version: stored.metadata.version, driver: driver, policy: policy, clock: clock,
+                    gate: gate)
             } ended: { [weak self] run in
                 self?.state.withLock { _ = $0.downloads.removeValue(forKey: ObjectIdentifier(run)) }
             }

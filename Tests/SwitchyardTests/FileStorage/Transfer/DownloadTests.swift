@@ -1,5 +1,6 @@
 import Foundation
 import Switchyard
+import SwitchyardBytes
 import SwitchyardTestSupport
 import Testing
 
@@ -150,6 +151,66 @@ import Testing
         await bench.desk.shutDown()
         let error = await #expect(throws: FileStorageError.self) { try await transfer.result() }
         #expect(error?.code == .shutDown)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `A paused download makes no attempts, and outlasts any pause`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        bench.server.put(TransferBench.bytes(1000))
+        let lost = MemoryFileServer.Fault.refuse(MemoryFileServer.lost)
+        bench.server.fail("open", .cut(after: 250), lost, lost, lost)
+        let transfer = try download(bench, to: bench.folder.appendingPathComponent("copy"))
+        try await eventually("it waits to try again") { bench.clock.sleeperCount == 1 }
+        await transfer.pause()
+        let calls = bench.server.calls.count
+        bench.clock.advance(by: .seconds(3600))
+        for _ in 0..<1000 { await Task.yield() }
+        #expect(bench.server.calls.count == calls)
+        await transfer.resume()
+        #expect(try await bench.letTimePass { try await transfer.result() }.size == 1000)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `What is described in vain while it is paused is asked for again after it`()
+        async throws
+    {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        bench.server.put(TransferBench.bytes(1000))
+        let (server, asked, goesOn) = (bench.server, Promise<Void>(), Promise<Void>())
+        let transfer = try bench.desk.download(
+            server.path, to: bench.folder.appendingPathComponent("copy"), driver: server
+        ) { () async throws(FileStorageError) in
+            guard asked.present == nil else { return try server.describe() }
+            asked.resolve(())
+            _ = await goesOn.value
+            throw MemoryFileServer.lost
+        }
+        await asked.value
+        await transfer.pause()
+        goesOn.resolve(())
+        await transfer.resume()
+        #expect(try await transfer.result().size == 1000)
+    }
+
+    @Test func `Whoever takes long over a piece loses no patience for the next`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        let contents = TransferBench.bytes(300)
+        let (server, clock) = (bench.server, bench.clock)
+        server.put(contents)
+        server.fail("open", .cut(after: 100), .refuse(MemoryFileServer.lost), .refuse(MemoryFileServer.lost))
+        let all = try await bench.letTimePass {
+            var all: [UInt8] = []
+            let stream = bench.desk.bytes(of: server.path, range: nil, driver: server) {
+                () throws(FileStorageError) in 0
+            }
+            for try await piece in stream {
+                if all.isEmpty { clock.advance(by: .seconds(3600)) }
+                all += piece
+            }
+            return all
+        }
+        #expect(all == contents)
     }
 
     @Test(.timeLimit(.minutes(1))) func `A download paused as it begins is shown as paused, whoever comes first`()
