@@ -93,4 +93,34 @@ private final class Following: Sendable {
             withExtendedLifetime(iterators) {}
         }
     }
+
+    @Test func `Events have begun with the client that stays, not with the one that an exchange ended`() async throws {
+        let board = Switchboard(0)
+        let opened = Mutex<[Int: EventStream<Int, Never>.Continuation]>([:])
+        let hasTakenHold = Mutex(false)
+        let stream = board.events { client in
+            EventStream<Int, Never>.announced { continuation in
+                opened.withLock { $0[client] = continuation }
+                return {}
+            }
+        }
+        let beginning = Task {
+            let begun = await stream.begun()
+            return (begun, hasTakenHold.withLock { $0 })
+        }
+        try await eventually("the first client is asked") { opened.withLock { $0[0] != nil } }
+        board.replace(with: 1)
+        try await eventually("the next one is asked") { opened.withLock { $0[1] != nil } }
+        for _ in 0..<1000 { await Task.yield() }
+        let second = try #require(opened.withLock { $0[1] })
+        hasTakenHold.withLock { $0 = true }
+        second.announce()
+        let (begun, inTime) = await beginning.value
+        #expect(inTime)
+        second.yield(7)
+        for await event in begun {
+            #expect(event == 7)
+            break
+        }
+    }
 }

@@ -37,7 +37,8 @@ extension Switchboard {
         EventStream.announced { continuation in
             self.forward { client in
                 let stream = await open(client).begun()
-                continuation.announce()
+                // One that an exchange has ended holds nothing; the next one announces.
+                if !Task.isCancelled { continuation.announce() }
                 return stream
             } moving: {
             } deliver: {
