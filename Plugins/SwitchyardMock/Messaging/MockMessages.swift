@@ -16,6 +16,21 @@ public final class MockMessages: Sendable {
         /// Messages for an installation that is not reachable.
         var waiting: [RemoteMessage] = []
         var receiver: (@Sendable (RemoteMessage) -> Bool)?
+        /// How often what waits was fetched.
+        var fetches = 0
+    }
+
+    /// Where a message goes, as it was when that was decided.
+    private struct Destination {
+        let token: String
+        let receiver: (@Sendable (RemoteMessage) -> Bool)?
+        let fetches: Int
+
+        init(_ token: String, _ installation: Installation?) {
+            self.token = token
+            receiver = installation?.receiver
+            fetches = installation?.fetches ?? 0
+        }
     }
 
     private struct State {
@@ -143,25 +158,37 @@ public final class MockMessages: Sendable {
 
     /// Hands over what waits for an installation.
     func flush(_ token: String) {
-        guard state.withLock({ $0.installations[token]?.waiting.isEmpty == false }) else { return }
-        let (messages, receiver) = change { state in
-            defer { state.installations[token]?.waiting = [] }
-            return (state.installations[token]?.waiting ?? [], state.installations[token]?.receiver)
+        // Counted in any case: a message that is on its way into the queue is fetched by whoever puts it there.
+        let isEmpty = state.withLock { state in
+            state.installations[token]?.fetches += 1
+            return state.installations[token]?.waiting.isEmpty ?? true
         }
-        for message in messages { hand(message, token, receiver) }
+        if isEmpty { return }
+        let (messages, destination) = change { state in
+            defer { state.installations[token]?.waiting = [] }
+            return (state.installations[token]?.waiting ?? [], Destination(token, state.installations[token]))
+        }
+        for message in messages { hand(message, to: destination) }
     }
 
     private func deliver(
         _ message: RemoteMessage, where isWanted: (Dictionary<String, Installation>.Element) -> Bool
     ) {
-        let receivers = state.withLock { state in
+        let destinations = state.withLock { state in
             state.sent.append(message)
-            return state.installations.filter(isWanted).map { ($0.key, $0.value.receiver) }
+            return state.installations.filter(isWanted).map { Destination($0.key, $0.value) }
         }
-        for (token, receiver) in receivers { hand(message, token, receiver) }
+        for destination in destinations { hand(message, to: destination) }
     }
 
-    private func hand(_ message: RemoteMessage, _ token: String, _ receiver: (@Sendable (RemoteMessage) -> Bool)?) {
-        if receiver?(message) != true { change { $0.installations[token]?.waiting.append(message) } }
+    private func hand(_ message: RemoteMessage, to destination: Destination) {
+        if destination.receiver?(message) == true { return }
+        let token = destination.token
+        let wasFetched = change { state in
+            state.installations[token]?.waiting.append(message)
+            return state.installations[token].map { $0.fetches != destination.fetches } ?? false
+        }
+        // Somebody came for what waits before this did.
+        if wasFetched { flush(token) }
     }
 }

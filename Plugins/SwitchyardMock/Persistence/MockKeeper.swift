@@ -106,7 +106,14 @@ final class MockKeeper: Sendable {
                 defer { device.queue.isSaved = true }
                 return device.queue.isSaved ? nil : device.keptAs.map { ($0, WriteCoding.json(device.queue)) }
             }
-            if let (name, json) = kept { try folder.file(name).write(json.bytes()) }
+            guard let (name, json) = kept else { return }
+            do throws(MockFile.Failure) {
+                try folder.file(name).write(json.bytes())
+            } catch {
+                // Only what is written is saved; what changes meanwhile says so itself.
+                database.read { _ in device.queue.isSaved = false }
+                throw error
+            }
         }
     }
 
@@ -133,7 +140,12 @@ final class MockKeeper: Sendable {
                 return (name, device.cache)
             }
             guard let (name, table) = kept else { return }
-            try cacheFile(name).write(JSON.array(table.all.map(DocumentCoding.json)).bytes())
+            do throws(MockFile.Failure) {
+                try cacheFile(name).write(JSON.array(table.all.map(DocumentCoding.json)).bytes())
+            } catch {
+                database.read { _ in device.savedCache = -1 }
+                throw error
+            }
         }
     }
 

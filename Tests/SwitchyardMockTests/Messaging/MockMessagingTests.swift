@@ -37,6 +37,25 @@ import Testing
         try await eventually("both") { seen.all.map(\.title) == ["One", "Two"] }
     }
 
+    @Test(.timeLimit(.minutes(1))) func `A message sent while somebody comes to listen does not stay behind`()
+        async throws
+    {
+        for _ in 0..<300 {
+            let messaging = MockMessagingClient(backend, network: network)
+            let token = try await messaging.token()
+            async let sending: Void = {
+                for title in ["One", "Two"] { try backend.messages.send(title: title, to: token) }
+            }()
+            var titles: Set<String> = []
+            for try await message in messaging.messageStream() {
+                titles.insert(message.title ?? "")
+                if titles.count == 2 { break }
+            }
+            try await sending
+            await messaging.shutDown()
+        }
+    }
+
     @Test func `A message that comes twice is told once`() async throws {
         let token = try await messaging.token()
         let seen = Gathered(messaging.messageStream())

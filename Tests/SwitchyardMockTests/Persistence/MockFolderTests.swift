@@ -280,6 +280,34 @@ import Testing
         await #expect(throws: StorageError.self) { try await third.snapshot("a/1") }
     }
 
+    @Test func `A queue and a cache that could not be written are written the next time`() async throws {
+        let project = try MockBackend(folder: folder)
+        let network = MockNetwork()
+        let first = try MockStorageClient(project, network: network, keptAs: "phone")
+        try await MockStorageClient(project).setDocument("a/1", ["n": 1])
+        _ = try await first.snapshot("a/1")
+        // Folders in their places: nobody can write there.
+        let places = ["phone.json", "phone-cache.json"].map { folder.appendingPathComponent($0) }
+        for place in places {
+            try? FileManager.default.removeItem(at: place)
+            try FileManager.default.createDirectory(
+                at: place.appendingPathComponent("full"), withIntermediateDirectories: true)
+        }
+        network.isOnline = false
+        try await first.mergeDocument("a/1", ["m": 2])
+        for place in places { try FileManager.default.removeItem(at: place) }
+        // Neither changes; both are saved all the same.
+        _ = try await first.cancelPendingWrite("no such write")
+        await first.shutDown()
+        project.close()
+
+        let away = MockNetwork()
+        away.isOnline = false
+        let second = try MockStorageClient(try MockBackend(folder: folder), network: away, keptAs: "phone")
+        let known = try await second.snapshot("a/1")
+        #expect(known["n"] == 1 && known["m"] == 2)
+    }
+
     @Test(arguments: ["phone-cache.json", "messages.json", "installation.json"])
     func `What is damaged of the cache or the messages is told and set aside too`(_ name: String) async throws {
         func open() async throws {
