@@ -188,7 +188,11 @@
         private func endStalled() {
             var stalled: [CurlExchange] = []
             for exchange in running {
-                guard var watch = exchange.idleWatch else { continue }
+                guard var watch = exchange.idleWatch else {
+                    // Not written yet: its watch begins later, and is to be looked at no later than this.
+                    if let limit = exchange.request.idleLimit { check(by: clock.now + limit) }
+                    continue
+                }
                 if exchange.isReceivingPaused || exchange.isSendingPaused {
                     watch.restart(at: clock.now)
                 } else if watch.isStalled(at: clock.now) {

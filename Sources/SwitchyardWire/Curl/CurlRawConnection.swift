@@ -78,12 +78,18 @@
             if pendingEnd == nil { pendingEnd = .success(()) }
         }
 
+        func drop() {
+            stuckRange = 0..<0
+            close()
+        }
+
         // MARK: The loop
 
         func handleWake() {
             // Before the handler looks: what is queued from here on wakes again.
             wakesPending.store(false, ordering: .sequentiallyConsistent)
-            guard stage == .open, pendingEnd == nil else { return }
+            // One that waits to end still has deadlines.
+            guard stage == .open, !isReadyToEnd else { return }
             handler?.woken(self)
         }
 

@@ -15,12 +15,19 @@ package protocol RawConnection: AnyObject, Sendable {
     /// Ends the connection after the current call; `closed(nil)` follows. What `send` took is on its way already.
     func close()
 
+    /// Ends it like `close`, but waits for nothing that the peer may never take. Also after `close`.
+    func drop()
+
     /// From any thread: makes the loop call `woken`. Cheap to repeat, wake-ups are merged.
     func wake()
 
     /// From any thread: ends the connection, also while it is still connecting. `closed` follows with `.cancelled`,
     /// unless the connection has ended by itself.
     func cancel()
+}
+
+extension RawConnection {
+    package func drop() { close() }
 }
 
 /// Lives on the loop thread and speaks a protocol over a raw connection.

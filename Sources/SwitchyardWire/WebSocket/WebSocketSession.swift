@@ -240,7 +240,11 @@ package final class WebSocketSession: RawConnectionHandler, @unchecked Sendable 
             outbox.handedOver(count)
             if sent < unsent.count { break }
         }
-        if machine.isDropped || (machine.isDone && sent == unsent.count) { connection.close() }
+        if machine.isDropped {
+            connection.drop()
+        } else if machine.isDone, sent == unsent.count {
+            connection.close()
+        }
     }
 
     private func closeIfRequested(on connection: any RawConnection) {

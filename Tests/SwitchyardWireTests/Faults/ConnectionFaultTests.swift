@@ -63,6 +63,35 @@ import Testing
         #expect(!error.isRetryable && error.mayHaveBeenSent)
     }
 
+    @Test func `The idle limit holds also where connecting takes longer than it`() async throws {
+        let certificates = try TestCertificates.make()
+        defer { certificates.remove() }
+        let mute = try FaultServer { connection in
+            _ = connection.readHead()
+            connection.drain()
+        }
+        let relay = try TLSRelay(certificates, "good", toPort: mute.port)
+        defer { withExtendedLifetime(relay) {} }
+        let port = relay.port
+        let server = try FaultServer { connection in
+            // The handshake of TLS takes longer than the limit, which begins when the request is written.
+            usleep(700_000)
+            connection.relay(toPort: port)
+        }
+        var configuration = CurlConfiguration()
+        configuration.trust = .bundle(path: certificates.authority)
+        let transport = CurlTransport(configuration)
+        var request = HTTPRequest(.get, "https://localhost:\(server.port)/")
+        request.idleLimit = .milliseconds(300)
+        let error = try await failure {
+            try await withDeadline(.seconds(10)) { [request] () throws(TransportError) in
+                try await transport.send(request)
+            }
+        }
+        // At the deadline the limit would have been forgotten.
+        #expect(error.code == .stalled)
+    }
+
     @Test func `A slow-loris server is given up although it keeps sending`() async throws {
         let server = try FaultServer { connection in
             _ = connection.readHead()

@@ -96,4 +96,28 @@ import Testing
         await transport.shutDown()
         await server.stop()
     }
+
+    @Test func `A peer that takes nothing any more holds no connection once it is given up`() async throws {
+        let certificates = try TestCertificates.make()
+        defer { certificates.remove() }
+        let goes = TurnGate()
+        let server = try FaultServer { connection in
+            guard let head = connection.readHead() else { return }
+            connection.write(upgradeAnswer(to: head))
+            goes.wait()
+        }
+        defer { goes.open() }
+        let relay = try TLSRelay(certificates, "good", toPort: server.port)
+        let transport = trusting(certificates)
+        var request = WebSocketRequest("wss://localhost:\(relay.port)/")
+        request.keepAlive = WebSocketKeepAlive(pingAfter: .milliseconds(500), answerWithin: .milliseconds(500))
+        let socket = try await transport.webSocket(request)
+        // More than the system takes on the way: the rest is stuck in a record that TLS has begun.
+        let error = try await failure {
+            while true { try await socket.send(.binary([UInt8](repeating: 1, count: 1 << 20))) }
+        }
+        #expect(error.code == .stalled)
+        try await eventually("the connection is gone") { transport.liveExchangeCount == 0 }
+        await transport.shutDown()
+    }
 }
