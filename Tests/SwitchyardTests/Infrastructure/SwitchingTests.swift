@@ -206,6 +206,25 @@ private struct SideModule<Side: TestSide>: InfrastructureModule {
         #expect(await board.drain(left, within: .seconds(30), clock: clock) == 0)
     }
 
+    @Test func `What a call under way has queued is counted when the old storage is left`() async throws {
+        let (clock, drains) = (ManualClock(), ManualClock())
+        var slow = SideModule<East>()
+        slow.network = MockNetwork(clock: clock)
+        let backend = try await InfrastructureFactory(slow, west).make(
+            InfrastructureSelection(default: "east"), in: InfrastructureSurroundings(clock: drains))
+        slow.network.latency = .seconds(5)
+        let writing = Task { _ = try await backend.storage.commit(WriteBatch([.set("notes/a", ["n": 1])])) }
+        try await eventually("the write is under way") { clock.sleeperCount == 1 }
+        let switching = Task { try await backend.use("west", for: .storage) }
+        try await eventually("it is waited for") { drains.sleeperCount == 1 }
+        (slow.network.isOnline, slow.network.latency) = (false, .zero)
+        clock.advance(by: .seconds(5))
+        try await writing.value
+        let report = try await switching.value
+        #expect(report.queuedWrites == ["east": 1] && report.abandonedCalls == 0)
+        await backend.shutDown()
+    }
+
     @Test func `Domain clients follow the storage, and those that are pinned stay`() async throws {
         var selection = InfrastructureSelection(default: "east")
         selection.contacts = "east"

@@ -59,12 +59,13 @@ actor Assembly {
         let layers = Layers(retry: new.retry, surroundings)
         let drained = boards.replace(with: next.selected(new.selection, layers), only: Set(changed))
         let unused = previous.unused(in: next)
+        let abandoned = await boards.drain(drained, within: surroundings.drainDeadline, clock: surroundings.clock)
+        // Only now: a call that was under way may have added to a queue.
         var queued: [InfrastructureProvider: Int] = [:]
         for (provider, storage) in unused.storages {
             let count = await Self.pendingWrites(of: storage)
             if count > 0 { queued[provider] = count }
         }
-        let abandoned = await boards.drain(drained, within: surroundings.drainDeadline, clock: surroundings.clock)
         await unused.shutDown()
         return SwitchReport(
             moves: InfrastructureService.allCases.compactMap { service in
