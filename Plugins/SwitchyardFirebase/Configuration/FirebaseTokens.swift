@@ -5,6 +5,8 @@ struct FirebaseTokens: Sendable {
     /// `nil` when nobody's token can be sent: no auth was chosen, or another provider's, whose tokens mean nothing here.
     let auth: (any AuthClient)?
     let appCheck: FirebaseAppCheck?
+    /// Says who uses this device, whoever signed them in.
+    private let people: (any AuthClient)?
 
     /// What goes along with one request.
     struct Proof: Sendable {
@@ -45,6 +47,13 @@ struct FirebaseTokens: Sendable {
     init(auth: (any AuthClient)?, appCheck: FirebaseAppCheck?) {
         self.auth = auth.flatMap { $0.provider == .firebase ? $0 : nil }
         self.appCheck = appCheck
+        people = auth
+    }
+
+    /// Who uses this device now; `nil` when nobody is signed in.
+    func userID() async throws(Failure) -> AuthUser.ID? {
+        guard let people else { return nil }
+        do throws(AuthError) { return try await people.presentUserID() } catch { throw .auth(error) }
     }
 
     /// Whether asking for new tokens could help.

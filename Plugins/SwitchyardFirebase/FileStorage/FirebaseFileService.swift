@@ -91,6 +91,15 @@ struct FirebaseFileService: Sendable {
             && target.effectivePort == home.effectivePort && there?.mayCarryTokens == true
     }
 
+    /// Whose what is begun now is.
+    func owner() async throws(FileStorageError) -> String {
+        do throws(FirebaseTokens.Failure) {
+            return try await tokens.userID() ?? UploadSession.nobody
+        } catch {
+            throw FileStorageError(error)
+        }
+    }
+
     // MARK: Objects
 
     func object(_ path: FilePath) async throws(FileStorageError) -> FirebaseObject {

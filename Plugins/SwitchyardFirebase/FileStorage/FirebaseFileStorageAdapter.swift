@@ -65,7 +65,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
     }
 
     public func interruptedUploads() async throws(FileStorageError) -> [InterruptedUpload] {
-        try desk.interruptedUploads()
+        try desk.interruptedUploads(of: try await service.owner())
     }
 
     public func resumeUpload(
@@ -75,7 +75,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
             throw .unsupported("resumable uploads", by: provider, instead: "Give the app a state folder.")
         }
         let service = service
-        return try desk.resume(id) { record in
+        return try desk.resume(id, of: try await service.owner()) { record in
             FirebaseUploadDriver(
                 service, to: FilePath(unchecked: record.path), record.options.uploadOptions)
         }

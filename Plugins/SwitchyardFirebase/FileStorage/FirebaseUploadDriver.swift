@@ -26,6 +26,7 @@ final class FirebaseUploadDriver: UploadDriver {
 
     func begin(length: Int64?) async throws(FileStorageError) -> UploadSession {
         try await checkPlace()
+        let owner = try await service.owner()
         let description = path.firebaseDescription(options)
         var request = FirebaseFileService.json(.post, service.address(["name": path.rawValue]), description)
         request.headers["X-Goog-Upload-Protocol"] = "resumable"
@@ -37,7 +38,8 @@ final class FirebaseUploadDriver: UploadDriver {
             let address = response.headers["X-Goog-Upload-URL"], (try? URLParts(validating: address)) != nil
         else { throw .unreadableAnswer }
         let granularity = response.headers["X-Goog-Upload-Chunk-Granularity"].flatMap { Int64($0) } ?? 256 << 10
-        return UploadSession(address: address, granularity: min(max(granularity, 1), 16 << 20))
+        guard try await service.owner() == owner else { throw .ownerChanged }
+        return UploadSession(address: address, granularity: min(max(granularity, 1), 16 << 20), owner: owner)
     }
 
     func send(

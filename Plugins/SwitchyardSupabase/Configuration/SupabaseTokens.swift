@@ -7,6 +7,9 @@ struct SupabaseTokens: Sendable {
     /// The present token, `nil` when nobody is signed in; with `isRefused` a new one.
     typealias Source = @Sendable (_ isRefused: Bool) async throws(AuthError) -> AccessToken?
 
+    /// Who is signed in, `nil` for nobody; waits for no network if it can.
+    typealias Person = @Sendable () async throws(AuthError) -> AuthUser.ID?
+
     /// The project's public key.
     let key: Secret
     /// What stands for nobody on a server.
@@ -15,6 +18,7 @@ struct SupabaseTokens: Sendable {
     let states: SnapshotStream<AuthState, Never>?
     private let presentIssuer: @Sendable () -> InfrastructureProvider?
     private let source: Source
+    private let person: Person?
 
     /// What goes along with one request.
     struct Proof: Sendable {
@@ -60,18 +64,24 @@ struct SupabaseTokens: Sendable {
 
     init(
         key: Secret, serviceKey: Secret? = nil, issuer: @autoclosure @escaping @Sendable () -> InfrastructureProvider?,
-        states: SnapshotStream<AuthState, Never>? = nil, source: @escaping Source
+        states: SnapshotStream<AuthState, Never>? = nil, person: Person? = nil, source: @escaping Source
     ) {
         self.key = key
         self.serviceKey = serviceKey
         presentIssuer = issuer
         self.states = states
         self.source = source
+        self.person = person
     }
 
     init(key: Secret, serviceKey: Secret? = nil, auth: (any AuthClient)?) {
-        self.init(key: key, serviceKey: serviceKey, issuer: auth?.provider, states: auth?.authStateStream()) {
-            isRefused throws(AuthError) in
+        self.init(
+            key: key, serviceKey: serviceKey, issuer: auth?.provider, states: auth?.authStateStream(),
+            person: { () async throws(AuthError) in
+                guard let auth else { return nil }
+                return try await auth.presentUserID()
+            }
+        ) { isRefused throws(AuthError) in
             guard let auth else { return nil }
             do throws(AuthError) {
                 return try await auth.accessToken(refreshing: isRefused)
@@ -99,6 +109,12 @@ struct SupabaseTokens: Sendable {
             return Proof(key: key, user: next)
         }
         return Proof(key: key, user: token)
+    }
+
+    /// Who uses this device now; `nil` when nobody is signed in.
+    func userID() async throws(Failure) -> AuthUser.ID? {
+        guard let person else { return try await token(false)?.userID }
+        do throws(AuthError) { return try await person() } catch { throw .auth(error) }
     }
 
     private func token(_ isRefused: Bool) async throws(Failure) -> AccessToken? {

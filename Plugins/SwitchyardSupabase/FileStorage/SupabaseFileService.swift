@@ -83,6 +83,15 @@ struct SupabaseFileService: Sendable {
         return (request, proof)
     }
 
+    /// Whose what is begun now is.
+    func owner() async throws(FileStorageError) -> String {
+        do throws(SupabaseTokens.Failure) {
+            return try await tokens.userID() ?? UploadSession.nobody
+        } catch {
+            throw Self.failure(error)
+        }
+    }
+
     private static func failure(_ failure: SupabaseTokens.Failure) -> FileStorageError {
         let code: FileStorageError.Code =
             switch failure.code {

@@ -63,7 +63,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
     }
 
     public func interruptedUploads() async throws(FileStorageError) -> [InterruptedUpload] {
-        try desk.interruptedUploads()
+        try desk.interruptedUploads(of: try await service.owner())
     }
 
     public func resumeUpload(
@@ -73,7 +73,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
             throw .unsupported("resumable uploads", by: provider, instead: "Give the app a state folder.")
         }
         let service = service
-        return try desk.resume(id) { record in
+        return try desk.resume(id, of: try await service.owner()) { record in
             SupabaseUploadDriver(service, to: FilePath(unchecked: record.path), record.options.uploadOptions)
         }
     }

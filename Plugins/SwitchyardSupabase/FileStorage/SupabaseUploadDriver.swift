@@ -68,11 +68,13 @@ final class SupabaseUploadDriver: UploadDriver {
         var request = HTTPRequest(.post, service.address + "/upload/resumable", headers: headers)
         request.headers["Upload-Length"] = String(length)
         request.headers["Upload-Metadata"] = metadata(of: try service.buckets.place(of: path))
+        let owner = try await service.owner()
         let response = try await service.call(request, isSession: true)
         guard let home = try? URLParts(validating: service.address), let location = response.headers["Location"],
             let address = home.resolving(location)
         else { throw .unreadable }
-        return UploadSession(address: address, granularity: Self.part)
+        guard try await service.owner() == owner else { throw .ownerChanged }
+        return UploadSession(address: address, granularity: Self.part, owner: owner)
     }
 
     private var headers: HTTPHeaders { ["Tus-Resumable": "1.0.0", "x-upsert": upsert] }

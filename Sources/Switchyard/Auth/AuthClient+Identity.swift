@@ -6,4 +6,19 @@ extension AuthClient {
         if let layered = self as? LayeredAuthClient { return layered.base.identity }
         return type(of: self) is AnyClass ? ObjectIdentifier(self as AnyObject) : nil
     }
+
+    /// Whose data this device shows now; `nil` when nobody is signed in. Asks for a token only where the state does not tell.
+    package func presentUserID() async throws(AuthError) -> AuthUser.ID? {
+        switch await state {
+        case .signedIn(let user), .expired(let user): return user.id
+        case .signedOut: return nil
+        case .unknown, .locked:
+            do throws(AuthError) {
+                return try await accessToken(refreshing: false).userID
+            } catch {
+                guard error.code == .notSignedIn else { throw error }
+                return nil
+            }
+        }
+    }
 }

@@ -80,7 +80,7 @@ public protocol FileStorageClient: Sendable {
     /// With `nil` as `expiresIn` it has no end.
     func downloadURL(of path: FilePath, expiresIn: Duration?) async throws(FileStorageError) -> URL
 
-    /// Uploads that were interrupted and can go on, oldest first.
+    /// Uploads of the present user that were interrupted and can go on, oldest first.
     func interruptedUploads() async throws(FileStorageError) -> [InterruptedUpload]
     /// Goes on where the upload stopped.
     ///

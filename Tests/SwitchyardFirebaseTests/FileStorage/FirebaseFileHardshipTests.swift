@@ -117,6 +117,30 @@ import Testing
         await site.stop()
     }
 
+    @Test func `An upload that was interrupted is its owner's, whoever uses the device next`() async throws {
+        let site = try LocalFilesSite()
+        let file = site.folder.appendingPathComponent("film.bin")
+        try bytes(3_000_000).write(to: file)
+        let first = try site.client()
+        let gate = Gate()
+        site.firebase.faults.add(.holdAnswer(gate), after: 1, when: Self.isPart)
+        _ = try await first.upload(.file(file), to: "film.bin")
+        try await eventually("the second part is there") { gate.waiting > 0 }
+        await first.shutDown()
+        gate.open()
+        let again = try site.reopened(first)
+        let id = try #require(try await again.interruptedUploads().first).id
+        let bob = try site.reopened(first, user: "bob")
+        #expect(try await bob.interruptedUploads().isEmpty)
+        let error = await #expect(throws: FileStorageError.self) { try await bob.resumeUpload(id) }
+        #expect(error?.code == .notFound)
+        #expect(try await again.interruptedUploads().map(\.id) == [id])
+        #expect(try await again.resumeUpload(id).result().size == 3_000_000)
+        await bob.shutDown()
+        await again.shutDown()
+        await site.stop()
+    }
+
     @Test func `Uploads that the server has forgotten end as such`() async throws {
         let site = try LocalFilesSite()
         let file = site.folder.appendingPathComponent("film.bin")

@@ -257,4 +257,12 @@ import Testing
         let error = await failure { _ = try await client.downloadURL(of: "a b", expiresIn: nil) }
         #expect(error?.code == .noDownloadURL)
     }
+
+    @Test func `Whose an upload is does not hang on who made their tokens`() async throws {
+        let auth = FixedAuthClient(provider: "elsewhere", user: "bob") { _ throws(AuthError) in "any" }
+        let tokens = FirebaseTokens(auth: auth, appCheck: nil)
+        #expect(tokens.auth == nil)
+        #expect(try await tokens.userID() == "bob")
+        #expect(try await FirebaseTokens(auth: nil, appCheck: nil).userID() == nil)
+    }
 }

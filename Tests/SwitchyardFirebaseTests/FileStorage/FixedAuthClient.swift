@@ -6,25 +6,27 @@ final class FixedAuthClient: AuthClient {
     let provider: InfrastructureProvider
     let capabilities = AuthCapabilities()
     private let token: @Sendable (_ refreshing: Bool) throws(AuthError) -> String
+    private let user: AuthUser.ID
     private let asked = Mutex<[Bool]>([])
 
     init(
-        provider: InfrastructureProvider = "firebase",
+        provider: InfrastructureProvider = "firebase", user: AuthUser.ID = "alice",
         token: @escaping @Sendable (_ refreshing: Bool) throws(AuthError) -> String
     ) {
         self.provider = provider
+        self.user = user
         self.token = token
     }
 
     /// For each request for a token, whether it was for a new one.
     var requests: [Bool] { asked.withLock { $0 } }
 
-    var state: AuthState { get async { .unknown } }
+    var state: AuthState { get async { .signedIn(AuthUser(id: user)) } }
     func authStateStream() -> SnapshotStream<AuthState, Never> { SnapshotStream { _ in {} } }
 
     func accessToken(refreshing: Bool) async throws(AuthError) -> AccessToken {
         asked.withLock { $0.append(refreshing) }
-        return AccessToken(value: Secret(try token(refreshing)), expiresAt: .distantFuture, userID: "alice")
+        return AccessToken(value: Secret(try token(refreshing)), expiresAt: .distantFuture, userID: user)
     }
 
     func signUp(email: String, password: Secret) async throws(AuthError) -> AuthUser { throw Self.refusal }

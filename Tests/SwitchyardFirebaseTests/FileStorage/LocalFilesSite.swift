@@ -51,7 +51,7 @@ final class LocalFilesSite: FileHarness {
         let place = folder ?? self.folder.appendingPathComponent(UUID().uuidString)
         let transport = CuttableTransport()
         let firebase = firebase
-        let auth = FixedAuthClient { _ throws(AuthError) in firebase.idToken(for: user) }
+        let auth = FixedAuthClient(user: user) { _ throws(AuthError) in firebase.idToken(for: user) }
         let configuration = FirebaseConfiguration(
             project: firebase.project, apiKey: "test", bucket: Self.bucket,
             emulators: FirebaseConfiguration.Emulators(storage: firebase.host), usesEmulatorVariables: false)
@@ -63,8 +63,10 @@ final class LocalFilesSite: FileHarness {
     }
 
     /// A new client on the state that another one has left.
-    func reopened(_ client: FirebaseFileStorageAdapter) throws -> FirebaseFileStorageAdapter {
-        try self.client(folder: devices.withLock { $0[ObjectIdentifier(client)]?.folder })
+    func reopened(
+        _ client: FirebaseFileStorageAdapter, user: String = "alice"
+    ) throws -> FirebaseFileStorageAdapter {
+        try self.client(folder: devices.withLock { $0[ObjectIdentifier(client)]?.folder }, user: user)
     }
 
     // MARK: Harness

@@ -1,3 +1,4 @@
+import Foundation
 import Switchyard
 import SwitchyardTestSupport
 import SwitchyardWire
@@ -12,7 +13,8 @@ extension SupabaseFileSuite {
     static var session: String { root + "/upload/resumable/abc" }
 
     func client(
-        _ exchanges: [ScriptedExchange], address: String = Self.root, isPublic: Bool = false,
+        _ exchanges: [ScriptedExchange], address: String = Self.root, isPublic: Bool = false, folder: URL? = nil,
+        user: AuthUser.ID = "alice",
         token: @escaping @Sendable (_ isRefused: Bool) throws(AuthError) -> Secret? = { isRefused in
             isRefused ? "new" : "old"
         }
@@ -22,11 +24,11 @@ extension SupabaseFileSuite {
             address: address, buckets: SupabaseBuckets(main: "avatars", isPublic: isPublic),
             tokens: SupabaseTokens(key: "key", issuer: .supabase) { isRefused throws(AuthError) in
                 try token(isRefused).map {
-                    AccessToken(value: $0, expiresAt: Timestamp(clampingSeconds: 0, nanoseconds: 0), userID: "alice")
+                    AccessToken(value: $0, expiresAt: Timestamp(clampingSeconds: 0, nanoseconds: 0), userID: user)
                 }
             }, transport: transport,
             clock: ImpatientClock(), now: { Timestamp(clampingSeconds: 0, nanoseconds: 0) })
-        return (transport, SupabaseFileStorageAdapter(service, folder: nil))
+        return (transport, SupabaseFileStorageAdapter(service, folder: folder))
     }
 
     static func info(_ name: String, size: Int) -> ScriptedExchange {

@@ -104,6 +104,42 @@ import Testing
         }
     }
 
+    @Test func `An upload that was interrupted is its owner's, whoever uses the device next`() async throws {
+        let part = 6 << 20
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("uploads-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("a")
+        try Data(count: part + 1).write(to: file)
+        let (transport, alice) = client(
+            [
+                .on(.post, "\(Self.root)/upload/resumable", .status(201, headers: ["Location": Self.session])),
+                .on(.patch, Self.session, .status(204, headers: ["Upload-Offset": "\(part)"])),
+                .on(.patch, Self.session, .hang),
+            ], folder: folder)
+        _ = try await alice.upload(.file(file), to: "a")
+        try await eventually("the second part is under way") { transport.requests.count == 3 }
+        await alice.shutDown()
+
+        let (later, again) = client(
+            [
+                .on(
+                    .head, Self.session,
+                    .status(200, headers: ["Upload-Offset": "\(part)", "Upload-Length": "\(part + 1)"])),
+                .on(.patch, Self.session, .status(204, headers: ["Upload-Offset": "\(part + 1)"])),
+                Self.info("a", size: part + 1),
+            ], folder: folder)
+        let id = try #require(try await again.interruptedUploads().first).id
+        let (_, bob) = client([], folder: folder, user: "bob")
+        let (_, nobody) = client([], folder: folder) { _ throws(AuthError) in nil }
+        for other in [bob, nobody] {
+            #expect(try await other.interruptedUploads().isEmpty)
+            #expect(await failure { _ = try await other.resumeUpload(id) }?.code == .notFound)
+        }
+        #expect(try await again.resumeUpload(id).result().size == Int64(part + 1))
+        try later.verify()
+    }
+
     @Test func `Who may write but not read is told what was sent`() async throws {
         let hidden = ScriptedExchange.on(
             .get, "\(Self.root)/object/info/authenticated/avatars/a.png",

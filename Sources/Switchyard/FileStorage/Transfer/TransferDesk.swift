@@ -23,7 +23,7 @@ package final class TransferDesk: Sendable {
     private let now: @Sendable () -> Timestamp
     private let state = Mutex(State())
 
-    /// - Parameter records: Where uploads of files are noted; never shared by two projects or users.
+    /// - Parameter records: Where uploads of files are noted; never shared by two projects.
     package init(
         _ policy: TransferPolicy, records: UploadRecords, clock: any Clock<Duration>,
         now: @escaping @Sendable () -> Timestamp
@@ -58,19 +58,28 @@ package final class TransferDesk: Sendable {
         return try run(content, driver, note)
     }
 
-    /// Uploads that nobody runs now and that can go on, oldest first.
-    package func interruptedUploads() throws(FileStorageError) -> [InterruptedUpload] {
+    /// Uploads of `owner` that nobody runs now and that can go on, oldest first.
+    ///
+    /// Those of which no owner is known are forgotten: they may be anybody's, and nobody else is to see or send them.
+    package func interruptedUploads(of owner: String) throws(FileStorageError) -> [InterruptedUpload] {
         try checkOpen()
         guard keepsUploads else { return [] }
-        return records.all().filter { records.claim($0.id) != nil }.map(\.interrupted)
+        return records.all().filter { record in
+            guard record.session.owner == nil || record.session.owner == owner, records.claim(record.id) != nil else {
+                return false
+            }
+            if record.session.owner == nil { records.remove(record.id) }
+            return record.session.owner == owner
+        }.map(\.interrupted)
     }
 
     /// - Parameter driver: Makes the driver for what was written down.
+    /// - Throws: `.notFound` also for what is another's.
     package func resume(
-        _ id: InterruptedUpload.ID, driver: (UploadRecord) -> any UploadDriver
+        _ id: InterruptedUpload.ID, of owner: String, driver: (UploadRecord) -> any UploadDriver
     ) throws(FileStorageError) -> FileTransfer<FileMetadata> {
         try checkOpen()
-        guard let claim = records.claim(id), let record = records.record(id) else {
+        guard let claim = records.claim(id), let record = records.record(id), record.session.owner == owner else {
             throw FileStorageError(.notFound, "There is no interrupted upload of that name.")
         }
         let content: UploadContent

@@ -37,11 +37,22 @@ package struct UploadSession: Sendable, Hashable, Codable {
     package let address: String
     /// Every part but the last is a multiple of this.
     package let granularity: Int64
+    /// The ID of the user whose it is, ``nobody`` where none was signed in. Only records of earlier versions say nothing.
+    package let owner: String?
 
-    package init(address: String, granularity: Int64 = 1) {
+    package static let nobody = ""
+
+    package init(address: String, granularity: Int64 = 1, owner: String) {
         self.address = address
+        self.owner = owner
         self.granularity = max(1, granularity)
     }
+}
+
+extension FileStorageError {
+    /// Whose a session is cannot be told; a new one is somebody's.
+    package static let ownerChanged = FileStorageError(
+        .unavailable, "Somebody else signed in while the upload began.", isRetryable: true)
 }
 
 extension UploadSession: CustomStringConvertible, CustomReflectable {

@@ -94,7 +94,7 @@ final class MemoryFileServer: UploadDriver, DownloadDriver {
         let id = RandomID.make()
         state.withLock { $0.sessions[id] = ([], false) }
         if case .loseAnswer = fault { throw Self.lost }
-        return UploadSession(address: id, granularity: granularity)
+        return UploadSession(address: id, granularity: granularity, owner: UploadSession.nobody)
     }
 
     func send(

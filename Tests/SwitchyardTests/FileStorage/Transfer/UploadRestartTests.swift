@@ -28,16 +28,37 @@ import Testing
         hangThirdPart(bench)
         _ = try await interrupted(bench, contents)
         let desk = bench.restarted()
-        let uploads = try desk.interruptedUploads()
+        let uploads = try desk.interruptedUploads(of: "")
         try #require(uploads.count == 1)
         #expect(uploads[0].path == bench.server.path)
         #expect(uploads[0].completedBytes == 30)
         #expect(uploads[0].totalBytes == 100)
-        let transfer = try desk.resume(uploads[0].id) { _ in bench.server }
-        #expect(try desk.interruptedUploads().isEmpty)
+        let transfer = try desk.resume(uploads[0].id, of: "") { _ in bench.server }
+        #expect(try desk.interruptedUploads(of: "").isEmpty)
         #expect(try await transfer.result().size == 100)
         #expect(bench.server.contents == contents)
-        #expect(try desk.interruptedUploads().isEmpty)
+        #expect(try desk.interruptedUploads(of: "").isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: bench.uploads.path).isEmpty)
+    }
+
+    @Test func `An upload is its owner's, and one of which no owner is known is forgotten`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        hangThirdPart(bench)
+        _ = try await interrupted(bench, TransferBench.bytes(100))
+        let desk = bench.restarted()
+        #expect(try desk.interruptedUploads(of: "bob").isEmpty)
+        let id = try #require(try desk.interruptedUploads(of: UploadSession.nobody).first).id
+        let error = #expect(throws: FileStorageError.self) { try desk.resume(id, of: "bob") { _ in bench.server } }
+        #expect(error?.code == .notFound)
+        // As an earlier version has written it.
+        let record = bench.uploads.appendingPathComponent("\(id).upload")
+        let text = try String(contentsOf: record, encoding: .utf8).replacing(#","owner":"""#, with: "")
+            .replacing(#""owner":"","#, with: "")
+        #expect(!text.contains("owner"))
+        try Data(text.utf8).write(to: record)
+        #expect(throws: FileStorageError.self) { try desk.resume(id, of: "") { _ in bench.server } }
+        #expect(try desk.interruptedUploads(of: "").isEmpty)
         #expect(try FileManager.default.contentsOfDirectory(atPath: bench.uploads.path).isEmpty)
     }
 
@@ -61,11 +82,11 @@ import Testing
         hangThirdPart(bench)
         let file = try await interrupted(bench, TransferBench.bytes(100))
         let desk = bench.restarted()
-        let id = try #require(try desk.interruptedUploads().first).id
+        let id = try #require(try desk.interruptedUploads(of: "").first).id
         try Data(repeating: 7, count: 100).write(to: file)
-        let error = #expect(throws: FileStorageError.self) { try desk.resume(id) { _ in bench.server } }
+        let error = #expect(throws: FileStorageError.self) { try desk.resume(id, of: "") { _ in bench.server } }
         #expect(error?.code == .changed)
-        #expect(try desk.interruptedUploads().isEmpty)
+        #expect(try desk.interruptedUploads(of: "").isEmpty)
     }
 
     @Test func `An upload that the server has forgotten says so and is forgotten here too`() async throws {
@@ -75,12 +96,12 @@ import Testing
         _ = try await interrupted(bench, TransferBench.bytes(100))
         bench.server.forgetSessions()
         let desk = bench.restarted()
-        let id = try #require(try desk.interruptedUploads().first).id
+        let id = try #require(try desk.interruptedUploads(of: "").first).id
         let error = await #expect(throws: FileStorageError.self) {
-            try await desk.resume(id) { _ in bench.server }.result()
+            try await desk.resume(id, of: "") { _ in bench.server }.result()
         }
         #expect(error?.code == .uploadExpired)
-        #expect(try desk.interruptedUploads().isEmpty)
+        #expect(try desk.interruptedUploads(of: "").isEmpty)
     }
 
     @Test func `Nobody goes on with what somebody else runs`() async throws {
@@ -90,10 +111,12 @@ import Testing
         let transfer = try bench.upload(.file(bench.file(TransferBench.bytes(100))))
         try await eventually("a part is under way") { bench.server.calls.count == 2 }
         let other = bench.restarted()
-        #expect(try other.interruptedUploads().isEmpty)
+        #expect(try other.interruptedUploads(of: "").isEmpty)
         let names = try FileManager.default.contentsOfDirectory(atPath: bench.uploads.path)
         let id = try #require(names.first { $0.hasSuffix(".upload") }).dropLast(7)
-        let error = #expect(throws: FileStorageError.self) { try other.resume(String(id)) { _ in bench.server } }
+        let error = #expect(throws: FileStorageError.self) {
+            try other.resume(String(id), of: "") { _ in bench.server }
+        }
         #expect(error?.code == .notFound)
         await transfer.cancel()
     }
@@ -103,11 +126,13 @@ import Testing
         defer { bench.remove() }
         try FileManager.default.createDirectory(at: bench.uploads, withIntermediateDirectories: true)
         try Data("{".utf8).write(to: bench.uploads.appendingPathComponent("broken.upload"))
-        #expect(try bench.desk.interruptedUploads().isEmpty)
+        #expect(try bench.desk.interruptedUploads(of: "").isEmpty)
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: bench.uploads.path) == ["broken.upload.damaged"])
         for id in ["../broken", "", "a/b", String(repeating: "x", count: 65)] {
-            let error = #expect(throws: FileStorageError.self) { try bench.desk.resume(id) { _ in bench.server } }
+            let error = #expect(throws: FileStorageError.self) {
+                try bench.desk.resume(id, of: "") { _ in bench.server }
+            }
             #expect(error?.code == .notFound)
         }
     }
@@ -121,7 +146,7 @@ import Testing
         #expect(!desk.keepsUploads)
         _ = try await bench.upload(.file(bench.file(TransferBench.bytes(100))), on: desk).result()
         #expect(bench.server.contents == TransferBench.bytes(100))
-        #expect(try desk.interruptedUploads().isEmpty)
+        #expect(try desk.interruptedUploads(of: "").isEmpty)
     }
 
     @Test func `After the end nothing begins`() async throws {

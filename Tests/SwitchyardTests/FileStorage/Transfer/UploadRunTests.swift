@@ -182,7 +182,7 @@ struct TransferBench {
         let error = await #expect(throws: FileStorageError.self) { try await transfer.result() }
         #expect(error?.code == .cancelled)
         #expect(bench.server.sessionCount == 0)
-        #expect(try bench.restarted().interruptedUploads().isEmpty)
+        #expect(try bench.restarted().interruptedUploads(of: "").isEmpty)
         #expect(try FileManager.default.contentsOfDirectory(atPath: bench.uploads.path).isEmpty)
     }
 
@@ -242,7 +242,7 @@ struct TransferBench {
             try await bench.letTimePass { try await transfer.result() }
         }
         #expect(error?.code == .unavailable)
-        #expect(try bench.desk.interruptedUploads().count == 1)
+        #expect(try bench.desk.interruptedUploads(of: "").count == 1)
     }
 }
 
