@@ -106,10 +106,22 @@ struct SupabaseFileService: Sendable {
     // MARK: Files
 
     func info(_ path: FilePath) async throws(FileStorageError) -> FileMetadata {
+        try FileMetadata(info: try await infoAnswer(path), at: path)
+    }
+
+    private func infoAnswer(_ path: FilePath) async throws(FileStorageError) -> [UInt8] {
         let request = HTTPRequest(.get, try address("object/info/authenticated", of: path))
-        return try await persistently { () throws(FileStorageError) in
-            try FileMetadata(info: try await call(request).body, at: path)
-        }
+        return try await persistently { () throws(FileStorageError) in try await call(request).body }
+    }
+
+    /// The file, if it is what an upload has made: the server writes the version to be into the address of the upload.
+    func info(_ path: FilePath, madeBy session: UploadSession) async throws(FileStorageError) -> FileMetadata? {
+        let answer = try await infoAnswer(path)
+        guard let version = (try? JSON(parsing: answer))?["version"]?.string, !version.isEmpty,
+            let id = session.address.split(separator: "/").last.flatMap({ Base64.decode($0, alphabet: .url) }),
+            String(decoding: id, as: UTF8.self).hasSuffix("/" + version)
+        else { return nil }
+        return try FileMetadata(info: answer, at: path)
     }
 
     func post(_ url: String, _ body: JSON, _ headers: HTTPHeaders = [:]) -> HTTPRequest {

@@ -131,9 +131,29 @@ final class SupabaseUploadDriver: UploadDriver {
         }
         guard let offset = response.headers["Upload-Offset"].flatMap({ Int64($0) }) else { throw .unreadable }
         if let length = response.headers["Upload-Length"].flatMap({ Int64($0) }), offset == length, length > 0 {
-            return .finished(try await stored(length))
+            return try await complete(session, length)
         }
         return .active(offset: offset)
+    }
+
+    /// Makes a file of an upload of which all bytes are there: it may have failed at that, and does it with a part without
+    /// bytes. A server that has done it already may refuse to do it twice.
+    private func complete(_ session: UploadSession, _ length: Int64) async throws(FileStorageError) -> UploadAnswer {
+        var request = HTTPRequest(.patch, session.address, headers: headers, isIdempotent: false)
+        request.headers["Content-Type"] = "application/offset+octet-stream"
+        request.headers["Upload-Offset"] = String(length)
+        do throws(FileStorageError) {
+            _ = try await service.call(request, isSession: true)
+        } catch {
+            // Known a moment ago and forgotten now, it has become a file meanwhile.
+            let made =
+                error.code == .uploadExpired
+                ? try? await service.info(path)
+                : error.underlying is SupabaseFileFailure ? try? await service.info(path, madeBy: session) : nil
+            guard let made, made.size == length else { throw error }
+            return .finished(StoredFile(made))
+        }
+        return .finished(try await stored(length))
     }
 
     func abandon(_ session: UploadSession) async {

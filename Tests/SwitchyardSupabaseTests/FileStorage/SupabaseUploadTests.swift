@@ -88,17 +88,17 @@ import Testing
     @Test func `A last answer that was lost is found out, also when the upload is known no more`() async throws {
         let size = (6 << 20) + 1
         for isForgotten in [false, true] {
-            let (transport, client) = client([
-                .on(.post, "\(Self.root)/upload/resumable", .status(201, headers: ["Location": Self.session])),
-                .on(.patch, Self.session, .status(204, headers: ["Upload-Offset": "\(6 << 20)"])),
-                .on(.patch, Self.session, .failure(.scriptedCut)),
-                .on(
-                    .head, Self.session,
-                    isForgotten
-                        ? .status(404)
-                        : .status(200, headers: ["Upload-Offset": "\(size)", "Upload-Length": "\(size)"])),
-                Self.info("a", size: size),
-            ])
+            let whole: HTTPHeaders = ["Upload-Offset": "\(size)", "Upload-Length": "\(size)"]
+            let found: [ScriptedExchange] =
+                isForgotten
+                ? [.on(.head, Self.session, .status(404))]
+                : [.on(.head, Self.session, .status(200, headers: whole)), Self.completion(size, .status(204))]
+            let (transport, client) = client(
+                [
+                    .on(.post, "\(Self.root)/upload/resumable", .status(201, headers: ["Location": Self.session])),
+                    .on(.patch, Self.session, .status(204, headers: ["Upload-Offset": "\(6 << 20)"])),
+                    .on(.patch, Self.session, .failure(.scriptedCut)),
+                ] + found + [Self.info("a", size: size)])
             #expect(try await client.put(Data(count: size), at: "a").size == Int64(size))
             try transport.verify()
         }
@@ -138,6 +138,67 @@ import Testing
         }
         #expect(try await again.resumeUpload(id).result().size == Int64(part + 1))
         try later.verify()
+    }
+
+    /// A part without bytes behind the last one.
+    private static func completion(_ size: Int, at session: String = session, _ reply: ScriptedReply)
+        -> ScriptedExchange
+    {
+        .on(
+            .patch, session,
+            check: { recorded in
+                let offset = recorded.request.headers["Upload-Offset"] ?? "missing"
+                return offset == "\(size)" && recorded.body.isEmpty ? nil : "\(recorded.body.count) bytes at \(offset)"
+            }, reply)
+    }
+
+    /// An upload of which the server has all bytes, while it has failed to make a file of them.
+    private func unfinished(
+        _ session: String, _ rest: [ScriptedExchange], _ options: UploadOptions = UploadOptions()
+    ) async throws -> Result<FileMetadata, FileStorageError> {
+        let size = (6 << 20) + 1
+        let whole: HTTPHeaders = ["Upload-Offset": "\(size)", "Upload-Length": "\(size)"]
+        let (transport, client) = client(
+            [
+                .on(.post, "\(Self.root)/upload/resumable", .status(201, headers: ["Location": session])),
+                .on(.patch, session, .status(204, headers: ["Upload-Offset": "\(6 << 20)"])),
+                .on(.patch, session, .status(500)), .on(.head, session, .status(200, headers: whole)),
+            ] + rest)
+        let result: Result<FileMetadata, FileStorageError>
+        do throws(FileStorageError) {
+            result = .success(try await client.put(Data(count: size), at: "a", options: options))
+            #expect(throws: Never.self) { try transport.verify() }
+        } catch {
+            // Whether the server hears of the end depends on who is faster: the clock waits for nobody.
+            result = .failure(error)
+        }
+        return result
+    }
+
+    @Test func `All bytes are not yet a file`() async throws {
+        let size = (6 << 20) + 1
+        let result = try await unfinished(
+            Self.session, [Self.completion(size, .status(204)), Self.info("a", size: size)])
+        #expect(try result.get().size == Int64(size))
+    }
+
+    @Test(arguments: [("v2", true), ("v1", false)])
+    func `What a server does not complete twice is told by its version`(version: String, isOurs: Bool) async throws {
+        let size = (6 << 20) + 1
+        let id = Base64.encode(Array("avatars/a/v2".utf8), alphabet: .url, padding: .absent)
+        let session = "\(Self.root)/upload/resumable/\(id)"
+        let result = try await unfinished(
+            session,
+            [
+                Self.completion(size, at: session, .status(409, body: Array("The resource already exists".utf8))),
+                .on(
+                    .get, "\(Self.root)/object/info/authenticated/avatars/a",
+                    .json(#"{"name":"a","version":"\#(version)","size":\#(size)}"#)),
+            ], UploadOptions(replacesExisting: false))
+        switch result {
+        case .success(let stored): #expect(isOurs && stored.size == Int64(size))
+        case .failure(let error): #expect(!isOurs && error.code == .alreadyExists)
+        }
     }
 
     @Test func `Who may write but not read is told what was sent`() async throws {
