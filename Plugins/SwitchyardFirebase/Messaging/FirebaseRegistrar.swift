@@ -92,31 +92,34 @@ actor FirebaseRegistrar {
 
     private func register() async throws(MessagingError) -> MessagingToken {
         read()
-        guard let platform = state.platformToken else {
-            throw MessagingError(.noPlatformToken, "Hand in the platform's push token first.")
-        }
-        if let known = state.registration,
-            known.isGood(for: platform, appID: service.appID, appVersion: service.appVersion, at: service.now())
-        {
-            return tell(known.token)
-        }
-        let token: String
-        if platform.service == .fcm {
-            // Android's own library has registered already; its token is the name.
-            token = platform.token.reveal()
-        } else {
-            let body = try body(platform)
-            let isWeb = platform.service == .webPush
-            token = try await withInstallation { service, installation throws(FirebaseMessagingFailure) in
-                try await service.register(body, installation, isWeb: isWeb)
+        while let platform = state.platformToken {
+            if let known = state.registration,
+                known.isGood(for: platform, appID: service.appID, appVersion: service.appVersion, at: service.now())
+            {
+                return tell(known.token)
             }
+            let token = try await name(of: platform)
+            change { state in
+                state.registration = FirebaseRegistration(
+                    token: token, service: platform.service, platformToken: platform.token, appID: service.appID,
+                    appVersion: service.appVersion, registeredAt: service.now())
+            }
+            if state.platformToken == platform { return tell(token) }
+            // The platform has changed or withdrawn its token meanwhile: another round.
         }
-        change { state in
-            state.registration = FirebaseRegistration(
-                token: token, service: platform.service, platformToken: platform.token, appID: service.appID,
-                appVersion: service.appVersion, registeredAt: service.now())
+        if state.registration != nil { try await removeRegistration() }
+        throw MessagingError(.noPlatformToken, "Hand in the platform's push token first.")
+    }
+
+    /// What the server calls the device once it has the platform's token.
+    private func name(of platform: PlatformPushToken) async throws(MessagingError) -> String {
+        // Android's own library has registered already; its token is the name.
+        if platform.service == .fcm { return platform.token.reveal() }
+        let body = try body(platform)
+        let isWeb = platform.service == .webPush
+        return try await withInstallation { service, installation throws(FirebaseMessagingFailure) in
+            try await service.register(body, installation, isWeb: isWeb)
         }
-        return tell(token)
     }
 
     private func removeRegistration() async throws(MessagingError) {

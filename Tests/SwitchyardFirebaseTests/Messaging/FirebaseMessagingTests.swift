@@ -132,6 +132,44 @@ import Testing
         try bed.transport.verify()
     }
 
+    @Test func `A push token that changes while the one before is being registered is registered too`() async throws {
+        let gate = ScriptedGate()
+        let bed = try MessagingBed(
+            MessagingBed.installed(),
+            .on(
+                .post, MessagingBed.registrations,
+                ScriptedReply.json(#"{"name":"projects/demo/registrations/\#(MessagingBed.id)"}"#).delayed(until: gate)),
+            MessagingBed.registered("c0000000000000000000_2"))
+        let (client, push) = (bed.client, push)
+        try await client.setPlatformToken(push)
+        let token = Task { try await client.token() }
+        try await eventually("the first token is on its way") { gate.waitingCount == 1 }
+        try await client.setPlatformToken(PlatformPushToken(apns: Data([1])))
+        gate.open()
+        #expect(try await token.value.value.reveal() == "c0000000000000000000_2")
+        #expect(bed.body(2)["ios"]?["apns_token"]?.string == "01")
+        #expect(try await client.token().value.reveal() == "c0000000000000000000_2")
+        try bed.transport.verify()
+    }
+
+    @Test func `A push token that is withdrawn while it is being registered leaves no registration`() async throws {
+        let gate = ScriptedGate()
+        let bed = try MessagingBed(
+            MessagingBed.installed(),
+            .on(
+                .post, MessagingBed.registrations,
+                ScriptedReply.json(#"{"name":"projects/demo/registrations/\#(MessagingBed.id)"}"#).delayed(until: gate)),
+            .on(.delete, "\(MessagingBed.registrations)/\(MessagingBed.id)", .json("{}")))
+        let (client, push) = (bed.client, push)
+        try await client.setPlatformToken(push)
+        let code = Task { await bed.code { () async throws(MessagingError) in try await client.token() } }
+        try await eventually("the token is on its way") { gate.waitingCount == 1 }
+        try await client.setPlatformToken(nil)
+        gate.open()
+        #expect(await code.value == .noPlatformToken)
+        try bed.transport.verify()
+    }
+
     @Test(arguments: [401, 404])
     func `An installation that the server has forgotten is made anew`(status: Int) async throws {
         let bed = try MessagingBed(
