@@ -89,4 +89,13 @@ import Testing
         let failure = FirebaseAuthFailure(.unanswered(TransportError(code, "x"), status: nil))
         #expect(AuthError(failure, in: .signIn).code == mapped)
     }
+
+    @Test(arguments: [
+        (Int64.min / 2, Int64.max), (Int64.min, Int64(0)), (Int64.max, Int64.min), (Int64(5), Int64(5)),
+    ])
+    func `A token that lasts longer than can be reckoned tells no lifetime`(issued: Int64, end: Int64) throws {
+        let claims: JSON = ["sub": "alice", "iat": .integer(issued), "exp": .integer(end)]
+        let token = try #require(FirebaseIDToken("e30." + Base64.encode(claims.bytes(), alphabet: .url) + ".c2ln"))
+        #expect(token.lifetime == nil)
+    }
 }

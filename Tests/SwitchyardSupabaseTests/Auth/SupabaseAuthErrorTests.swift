@@ -1,4 +1,5 @@
 import Switchyard
+import SwitchyardBytes
 import SwitchyardWire
 import Testing
 
@@ -54,5 +55,14 @@ import Testing
         #expect(error("", status: 429).code == .rateLimited)
         #expect(error(#"{"code":"brand_new","message":"x"}"#).code.rawValue == "brand_new")
         #expect(error(#"{"code":"unexpected_failure","message":"x"}"#, status: 500).isRetryable)
+    }
+
+    @Test(arguments: [Int64.min, 999, Int64.max])
+    func `A token whose end cannot be reckoned with makes no session`(end: Int64) {
+        let token = ForeignAuthClient.token(["sub": "alice", "exp": .integer(end)])
+        let answer: JSON = ["access_token": .string(token), "refresh_token": "r", "user": ["id": "alice"]]
+        #expect(throws: SupabaseAuthFailure.self) {
+            try SupabaseGrant(session: answer, at: Timestamp(clampingSeconds: 1000, nanoseconds: 0))
+        }
     }
 }

@@ -20,7 +20,8 @@ struct FirebaseIDToken: Sendable {
     /// How long it was made to last; by the server's clock only, whatever that shows.
     var lifetime: Duration? {
         guard let issued = claims["iat"]?.int64, let end = claims["exp"]?.int64, end > issued else { return nil }
-        return .seconds(end - issued)
+        let (seconds, isTooLong) = end.subtractingReportingOverflow(issued)
+        return isTooLong ? nil : .seconds(seconds)
     }
 
     var signInProvider: String? { claims["firebase"]?["sign_in_provider"]?.string }

@@ -15,7 +15,12 @@ struct SupabaseGrant: Sendable {
             !refresh.isEmpty, let json = answer["user"], let user = AuthUser(supabase: json)
         else { throw SupabaseAuthFailure.unreadable }
         let claims = SupabaseGrant.claims(of: access)
-        let stated = answer["expires_in"]?.int64 ?? claims?["exp"]?.int64.map { $0 - now.seconds }
+        let stated =
+            answer["expires_in"]?.int64
+            ?? claims?["exp"]?.int64.flatMap { end -> Int64? in
+                let (seconds, overflows) = end.subtractingReportingOverflow(now.seconds)
+                return overflows ? nil : seconds
+            }
         guard let lifetime = stated, lifetime > 0, lifetime < 1 << 40 else { throw SupabaseAuthFailure.unreadable }
         tokens = SessionTokens(
             refresh: Secret(refresh), access: Secret(access), issuedAt: now, lifetime: .seconds(lifetime))
