@@ -22,6 +22,9 @@ final class SteeredAuthClient: AuthClient {
         userID.map { .signedIn(AuthUser(id: AuthUser.ID($0))) } ?? .signedOut(SignOut(.byUser))
     }
 
+    /// How many follow who is signed in.
+    var watcherCount: Int { box.withLock(\.watchers.count) }
+
     /// Another user, or nobody; everybody who watches is told.
     func become(_ userID: String?) {
         let watchers = box.withLock { state in
