@@ -73,15 +73,22 @@ begin
     case when switchyard.is_settled() then greatest(statement_timestamp(), newest) else switchyard.missing_since() end));
 end $$;
 
--- Those of the documents that are there and may be read, in no order.
+-- Those of the documents that are there and may be read, in no order; and since when others are gone, which holds whatever
+-- is being written meanwhile.
 create or replace function public.switchyard_get(paths text[]) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 declare
   result jsonb;
+  gone   jsonb;
 begin
   execute format('select switchyard.answer(coalesce(jsonb_agg(switchyard.document_json(d, null)), ''[]''), max(d.updated_at))
                   from switchyard.documents d where d.path = any ($1) and %s', switchyard.readable())
     into result using paths;
+  if jsonb_array_length(result -> 'documents') < cardinality(paths) then
+    execute format('select jsonb_object_agg(d.path, switchyard.time_text(d.deleted_at)) from switchyard.deletions d
+                    where d.path = any ($1) and %s', switchyard.readable()) into gone using paths;
+    if gone is not null then result := result || jsonb_build_object('gone', gone); end if;
+  end if;
   return result;
 end $$;
 

@@ -69,7 +69,8 @@ struct SupabaseDriver: SyncDriver {
         let found = Dictionary(answers.flatMap(\.documents).map { ($0.path, $0) }) { first, _ in first }
         // As of the earlier moment, where there are two.
         return FetchedDocuments(
-            documents: paths.map { found[$0] ?? .missing($0) }, readTime: answers.map(\.readTime).min() ?? .never)
+            documents: paths.map { found[$0] ?? .missing($0) }, readTime: answers.map(\.readTime).min() ?? .never,
+            deletionTimes: answers.reduce(into: [:]) { $0.merge($1.deletionTimes) { first, _ in first } })
     }
 
     func results(of query: Query) async throws(StorageError) -> FetchedDocuments {

@@ -129,10 +129,15 @@ public struct SyncDriverTraits: Sendable, Hashable {
 public struct FetchedDocuments: Sendable {
     public var documents: [DocumentSnapshot]
     public var readTime: Timestamp
+    /// When those that are missing were deleted, where the server tells; any other is missing as of ``readTime``.
+    public var deletionTimes: [StoragePath: Timestamp]
 
-    public init(documents: [DocumentSnapshot], readTime: Timestamp) {
+    public init(
+        documents: [DocumentSnapshot], readTime: Timestamp, deletionTimes: [StoragePath: Timestamp] = [:]
+    ) {
         self.documents = documents
         self.readTime = readTime
+        self.deletionTimes = deletionTimes
     }
 }
 

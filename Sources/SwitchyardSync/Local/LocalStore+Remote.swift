@@ -53,8 +53,8 @@ extension LocalStore {
             var documents: [CachedDocument] = []
             documents.reserveCapacity(fetched.documents.count)
             for snapshot in fetched.documents where isWatched ? true : try transaction.keeps(snapshot.path) {
-                documents.append(
-                    CachedDocument(snapshot, missingSince: fetched.readTime, readTime: fetched.readTime))
+                let missingSince = fetched.deletionTimes[snapshot.path] ?? fetched.readTime
+                documents.append(CachedDocument(snapshot, missingSince: missingSince, readTime: fetched.readTime))
             }
             try transaction.noteUse(of: documents.lazy.map(\.path))
             return try transaction.accept(documents, showsKnown: true)

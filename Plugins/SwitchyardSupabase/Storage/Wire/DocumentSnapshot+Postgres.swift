@@ -24,7 +24,12 @@ extension FetchedDocuments {
         documents.reserveCapacity(list.count)
         for element in list { if let document = try DocumentSnapshot(postgres: element) { documents.append(document) } }
         if isReversed { documents.reverse() }
-        self.init(documents: documents, readTime: readTime)
+        var deletionTimes: [StoragePath: Timestamp] = [:]
+        for gone in json["gone"]?.object ?? [:] {
+            guard let path = try? StoragePath(validating: gone.key) else { continue }
+            deletionTimes[path] = Timestamp(postgres: gone.value)
+        }
+        self.init(documents: documents, readTime: readTime, deletionTimes: deletionTimes)
     }
 }
 
