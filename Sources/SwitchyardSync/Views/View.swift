@@ -75,13 +75,13 @@ struct View {
             case (_?, nil): if edge != nil { draft.needsRefill = true }
             case (nil, _): break
             }
-            draft.put(new, at: path, isPending: isPending, evaluator)
+            draft.put(new, at: path, evaluator)
         }
         if let limit {
             while draft.contents.documents.count > limit.count {
                 let surplus =
                     if case .first = limit { draft.contents.documents.last! } else { draft.contents.documents.first! }
-                draft.put(nil, at: surplus.path, isPending: false, evaluator)
+                draft.put(nil, at: surplus.path, evaluator)
             }
         }
     }

@@ -8,9 +8,7 @@ struct ViewContents {
 
     subscript(path: StoragePath) -> DocumentSnapshot? { filed[path] }
 
-    mutating func put(
-        _ document: DocumentSnapshot?, at path: StoragePath, isPending: Bool, _ evaluator: LiveEvaluator
-    ) {
+    mutating func put(_ document: DocumentSnapshot?, at path: StoragePath, _ evaluator: LiveEvaluator) {
         let old = filed[path]
         if let old, let document, evaluator.ordering(old, document) == .same {
             documents.replace(at: position(of: old, evaluator), with: document)
@@ -19,7 +17,7 @@ struct ViewContents {
             if let document { documents.insert(document, at: position(of: document, evaluator)) }
         }
         filed[path] = document
-        if isPending { pending.insert(path) } else { pending.remove(path) }
+        if document?.metadata.hasPendingWrites == true { pending.insert(path) } else { pending.remove(path) }
     }
 
     /// Takes many documents into empty contents: sorted once, and not placed one by one.
@@ -54,15 +52,13 @@ struct ViewDraft {
         if let before = touched[path] { before.wasPending } else { contents.pending.contains(path) }
     }
 
-    mutating func put(
-        _ document: DocumentSnapshot?, at path: StoragePath, isPending: Bool, _ evaluator: LiveEvaluator
-    ) {
+    mutating func put(_ document: DocumentSnapshot?, at path: StoragePath, _ evaluator: LiveEvaluator) {
         if touched[path] == nil { touched[path] = (contents[path], contents.pending.contains(path)) }
         if document == nil { awaited[path] = nil }
-        contents.put(document, at: path, isPending: isPending, evaluator)
+        contents.put(document, at: path, evaluator)
     }
 
-    /// As ``put(_:at:isPending:_:)`` for each of the documents that match, if nothing has been here yet.
+    /// As ``put(_:at:_:)`` for each of the documents that match, if nothing has been here yet.
     ///
     /// - Returns: Whether it was done so.
     mutating func fill(_ documents: LocalStore.Documents, _ evaluator: LiveEvaluator) -> Bool {
