@@ -8,15 +8,16 @@ package final class FirestoreEmulator: Sendable {
     package let port: Int
     private let server: ServerProcess
 
-    /// Where the program is: named by `SWITCHYARD_FIRESTORE_EMULATOR`, or where its Debian package puts it.
+    /// Where the program is: what `SWITCHYARD_FIRESTORE_EMULATOR` names, otherwise where its Debian package puts it.
     package static let jar: String? = {
         let named = ProcessInfo.processInfo.environment["SWITCHYARD_FIRESTORE_EMULATOR"]
         let usual = "/usr/lib/google-cloud-sdk/platform/cloud-firestore-emulator/cloud-firestore-emulator.jar"
-        return [named, usual].compactMap { $0 }.first { FileManager.default.fileExists(atPath: $0) }
+        let jar = named ?? usual
+        return FileManager.default.fileExists(atPath: jar) ? jar : nil
     }()
 
     /// Whether tests that need it can run; otherwise they are to be reported as skipped.
-    package static var isInstalled: Bool { jar != nil }
+    package static var isInstalled: Bool { jar != nil && OutsideTool.java.isInstalled }
 
     package struct NotInstalled: Error, CustomStringConvertible {
         package let description = "The Firestore emulator is not installed; see the README."

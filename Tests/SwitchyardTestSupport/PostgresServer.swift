@@ -7,7 +7,7 @@ package final class PostgresServer: Sendable {
     package let database: LocalPostgres
 
     /// Whether tests that need it can run; otherwise they are to be reported as skipped.
-    package static var isInstalled: Bool { PostgresPrograms.installed != nil }
+    package static var isInstalled: Bool { PostgresPrograms.installed?.has("psql") == true }
 
     package struct Failure: Error, CustomStringConvertible {
         package let description: String

@@ -4,21 +4,27 @@ import Foundation
 package struct PostgresPrograms: Sendable {
     private let folder: URL
 
-    /// Those of the newest version; `nil` where there are none.
+    /// Those in the folder that `SWITCHYARD_POSTGRES_BIN` names; without it, those of the newest version where Debian puts
+    /// them, or else on the `PATH`. `nil` where there are none.
     package static let installed: PostgresPrograms? = {
+        let environment = ProcessInfo.processInfo.environment
+        if let named = environment["SWITCHYARD_POSTGRES_BIN"] {
+            let programs = PostgresPrograms(folder: URL(fileURLWithPath: named, isDirectory: true))
+            return programs.isComplete ? programs : nil
+        }
         let root = URL(fileURLWithPath: "/usr/lib/postgresql")
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: root.path)) ?? []
-        let onPath = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+        let onPath = (environment["PATH"] ?? "").split(separator: ":")
             .map { URL(fileURLWithPath: String($0), isDirectory: true) }
         let newest = versions.compactMap { Int($0) }.sorted(by: >).map {
             root.appendingPathComponent("\($0)/bin", isDirectory: true)
         }
-        return (newest + onPath).first { folder in
-            ["initdb", "postgres"].allSatisfy {
-                FileManager.default.isExecutableFile(atPath: folder.appendingPathComponent($0).path)
-            }
-        }.map { PostgresPrograms(folder: $0) }
+        return (newest + onPath).lazy.map { PostgresPrograms(folder: $0) }.first(where: \.isComplete)
     }()
+
+    private var isComplete: Bool { has("initdb") && has("postgres") }
+
+    package func has(_ program: String) -> Bool { FileManager.default.isExecutableFile(atPath: path(program)) }
 
     package func path(_ program: String) -> String { folder.appendingPathComponent(program).path }
 

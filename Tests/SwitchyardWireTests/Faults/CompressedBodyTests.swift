@@ -3,7 +3,7 @@ import SwitchyardWire
 import Testing
 
 /// Compressed bodies that are whole, cut, damaged, or longer than they should be, over the real transport.
-@Suite struct CompressedBodyTests {
+@Suite(.needs(.python)) struct CompressedBodyTests {
     static let text = (0..<20_000).map { "line \($0 % 977) of a text that shrinks\n" }.joined()
 
     private static func packed(_ coding: String) throws -> [UInt8] {

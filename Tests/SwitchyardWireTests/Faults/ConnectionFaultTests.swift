@@ -63,7 +63,9 @@ import Testing
         #expect(!error.isRetryable && error.mayHaveBeenSent)
     }
 
-    @Test func `The idle limit holds also where connecting takes longer than it`() async throws {
+    @Test(.needs(.openssl, .python)) func `The idle limit holds also where connecting takes longer than it`()
+        async throws
+    {
         let certificates = try TestCertificates.make()
         defer { certificates.remove() }
         let mute = try FaultServer { connection in

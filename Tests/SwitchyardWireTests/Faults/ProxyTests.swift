@@ -27,7 +27,9 @@ import Testing
         #expect(try await transport(.none).send(HTTPRequest(.get, server.url)).body == Array("direct".utf8))
     }
 
-    @Test func `TLS goes through a tunnel, and the proxy sees host and port only`() async throws {
+    @Test(.needs(.openssl, .python)) func `TLS goes through a tunnel, and the proxy sees host and port only`()
+        async throws
+    {
         let certificates = try TestCertificates.make()
         defer { certificates.remove() }
         let server = try TLSServer(certificates, "good")

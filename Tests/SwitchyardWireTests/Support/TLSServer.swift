@@ -35,7 +35,8 @@ struct TestCertificates: Sendable {
 }
 
 /// A TLS server in a process of its own: HTTP/1.1 that answers each request with its method and path, and drops the
-/// connection without TLS's goodbye for the path /abort.
+/// connection without TLS's goodbye for the path /abort. For the path /close it asks the client to end the connection, and
+/// answers that end.
 final class TLSServer {
     let port: Int
     private let process: ToolProcess
@@ -71,7 +72,8 @@ final class TLSServer {
                             plain.close()
                             return
                         body = line.rsplit(b" ", 1)[0]
-                        connection.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: %d\\r\\n\\r\\n" % len(body) + body)
+                        close = b"Connection: close\\r\\n" if b"/close" in line else b""
+                        connection.sendall(b"HTTP/1.1 200 OK\\r\\n%sContent-Length: %d\\r\\n\\r\\n" % (close, len(body)) + body)
                 except (ssl.SSLError, OSError):
                     pass
             while True:

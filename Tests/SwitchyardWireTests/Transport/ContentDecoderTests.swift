@@ -37,7 +37,8 @@ import Testing
         return (bytes, decoder.isComplete)
     }
 
-    @Test(arguments: ContentDecoder.Coding.allCases) func `However a body is cut and held back, it is the same`(
+    @Test(.needs(.python), arguments: ContentDecoder.Coding.allCases)
+    func `However a body is cut and held back, it is the same`(
         coding: ContentDecoder.Coding
     ) throws {
         let packed = try CompressedSamples.pack(String(decoding: Self.text, as: UTF8.self), coding.rawValue)
@@ -48,7 +49,8 @@ import Testing
         }
     }
 
-    @Test(arguments: ContentDecoder.Coding.allCases) func `Damaged bodies are noticed or harmless, never worse`(
+    @Test(.needs(.python), arguments: ContentDecoder.Coding.allCases)
+    func `Damaged bodies are noticed or harmless, never worse`(
         coding: ContentDecoder.Coding
     ) throws {
         let short = Array(Self.text.prefix(3000))

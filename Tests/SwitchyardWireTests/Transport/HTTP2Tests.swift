@@ -47,7 +47,9 @@ import Testing
         return CurlTransport(configuration)
     }
 
-    @Test func `Over TLS it is chosen by itself, and a cold burst shares one connection`() async throws {
+    @Test(.needs(.openssl, .nghttpd)) func `Over TLS it is chosen by itself, and a cold burst shares one connection`()
+        async throws
+    {
         let certificates = try TestCertificates.make()
         defer { certificates.remove() }
         let server = try await Server(certificates)
@@ -68,7 +70,9 @@ import Testing
         await transport.shutDown()
     }
 
-    @Test func `Asked for HTTP 1, and for a download to a file, it is not even offered`() async throws {
+    @Test(.needs(.openssl, .python)) func `Asked for HTTP 1, and for a download to a file, it is not even offered`()
+        async throws
+    {
         let certificates = try TestCertificates.make()
         defer { certificates.remove() }
         // Takes HTTP/2 when it is offered, and does not speak it.
@@ -85,7 +89,7 @@ import Testing
         await transport.shutDown()
     }
 
-    @Test func `In clear text it has to be asked for`() async throws {
+    @Test(.needs(.nghttpd)) func `In clear text it has to be asked for`() async throws {
         let server = try await Server()
         let transport = CurlTransport()
         var request = HTTPRequest(.get, "http://localhost:\(server.port)/small")
@@ -98,7 +102,7 @@ import Testing
         await transport.shutDown()
     }
 
-    @Test func `Bodies go both ways, whole`() async throws {
+    @Test(.needs(.openssl, .nghttpd)) func `Bodies go both ways, whole`() async throws {
         let certificates = try TestCertificates.make()
         defer { certificates.remove() }
         let server = try await Server(certificates)
@@ -120,7 +124,8 @@ import Testing
         await transport.shutDown()
     }
 
-    @Test func `A consumer that does not read, or a cancelled exchange, leaves the others on the connection alone`()
+    @Test(.needs(.openssl, .nghttpd))
+    func `A consumer that does not read, or a cancelled exchange, leaves the others on the connection alone`()
         async throws
     {
         let certificates = try TestCertificates.make()

@@ -25,7 +25,9 @@ import Testing
         asyncio.run(main())
         """
 
-    @Test func `Ten thousand requests at once are all answered, each with its own answer`() async throws {
+    @Test(.needs(.python)) func `Ten thousand requests at once are all answered, each with its own answer`()
+        async throws
+    {
         let server = try ToolProcess("python3", ["-c", Self.script])
         let port = try #require(Int(server.firstLine()))
         let transport = CurlTransport()

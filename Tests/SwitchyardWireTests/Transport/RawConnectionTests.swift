@@ -75,7 +75,8 @@ import Testing
         await transport.shutDown()
     }
 
-    @Test(arguments: ["ws", "wss"]) func `A peer that does not read is waited for, and nothing is lost`(scheme: String)
+    @Test(.needs(.openssl, .python), arguments: ["ws", "wss"])
+    func `A peer that does not read is waited for, and nothing is lost`(scheme: String)
         async throws
     {
         let size = 20_000_000

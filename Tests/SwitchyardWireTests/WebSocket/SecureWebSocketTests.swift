@@ -4,7 +4,7 @@ import SwitchyardWire
 import Testing
 
 /// Web sockets over TLS: the same client, with records and decrypted bytes in between.
-@Suite struct `A web socket over TLS` {
+@Suite(.needs(.openssl, .python)) struct `A web socket over TLS` {
     private static func echoServer() throws -> LoopbackServer {
         try LoopbackServer { _ in
             .webSocket { socket in
