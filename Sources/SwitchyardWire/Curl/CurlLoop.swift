@@ -141,11 +141,10 @@
                 // Not kept while asleep: commands hold exchanges.
                 batch.removeAll(keepingCapacity: true)
                 if isEnding { return }
-                if !running.isEmpty || connections.contains(where: \.isConnecting) {
-                    var stillRunning: Int32 = 0
-                    ccurl_multi_perform(multi, &stillRunning)
-                    collectFinished(multi)
-                }
+                // Also when nothing is under way: libcurl may still be closing a connection, and would be woken without end.
+                var stillRunning: Int32 = 0
+                ccurl_multi_perform(multi, &stillRunning)
+                collectFinished(multi)
                 endOverdue()
                 let hasMore = serveConnections()
                 guard !hasMore, queue.fallAsleep() else { continue }

@@ -49,8 +49,6 @@
             loop.live.value.subtract(1, ordering: .relaxed)
         }
 
-        var isConnecting: Bool { stage == .connecting }
-
         // MARK: Any thread
 
         func wake() {
