@@ -91,7 +91,7 @@ public struct MockModule: InfrastructureModule {
         let (parts, tenant) = try enter(context)
         return try MockMessagingClient(
             parts.backend, network: parts.network, file: parts.backend.folder?.file("installation"),
-            tenant: tenant)
+            tenant: tenant, auth: context.auth)
     }
 
     private func enter(_ context: ModuleContext) throws(InfrastructureError) -> (Parts, MockTenant?) {

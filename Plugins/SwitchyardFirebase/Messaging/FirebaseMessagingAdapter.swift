@@ -47,7 +47,7 @@ public final class FirebaseMessagingAdapter: MessagingClient {
         _ surroundings: FirebaseSurroundings, hasPushService: Bool = platformHasPushService, appVersion: String = "1"
     ) throws(InfrastructureError) {
         transport = surroundings.transport
-        hub = MessagingHub()
+        hub = MessagingHub(following: surroundings.context.auth)
         var capabilities = MessagingCapabilities()
         let appID = surroundings.configuration.appID
         if let appID, hasPushService {

@@ -22,7 +22,7 @@ public final class SupabaseMessagingAdapter: MessagingClient {
     }()
 
     private let registrar: SupabaseRegistrar
-    private let hub = MessagingHub()
+    private let hub: MessagingHub
     private let transport: any Transport
     private let realtime: RealtimeShare
 
@@ -32,6 +32,7 @@ public final class SupabaseMessagingAdapter: MessagingClient {
                 .unsupported, "Messages come over Supabase's realtime service, which the configuration switches off.")
         }
         transport = surroundings.transport
+        hub = MessagingHub(following: surroundings.context.auth)
         realtime = surroundings.session.realtime(for: .messages)
         let service = PostgRESTService(
             project: surroundings.project, tokens: surroundings.tokens, transport: transport,

@@ -2,6 +2,9 @@ import SwitchyardBytes
 import Synchronization
 
 /// The streams of a messaging client: each message once, the token as it changes, all in order.
+///
+/// Messages that arrive while nobody listens wait for the first who does: the newest ``capacity`` of them, and only as long
+/// as the user stays the same.
 package final class MessagingHub: Sendable {
     package typealias Messages = EventStream<RemoteMessage, MessagingError>.Continuation
     package typealias Tokens = SnapshotStream<MessagingToken?, MessagingError>.Continuation
@@ -11,8 +14,10 @@ package final class MessagingHub: Sendable {
         var tokens: [Int: Tokens] = [:]
         var token: MessagingToken?
         var lastListener = 0
-        /// What arrived while nobody listened.
+        /// What arrived while nobody listened, oldest first.
         var unheard: [RemoteMessage] = []
+        /// Whose messages those are, as far as that is known.
+        var user: AuthUser.ID?
         /// The newest names, to know again what a platform delivers twice.
         var seen: Set<String> = []
         var order: [String] = []
@@ -20,17 +25,50 @@ package final class MessagingHub: Sendable {
     }
     private let box = Mutex(State())
     private let deliveries = DeliveryQueue()
+    private let follower = TaskBox()
     private static let memory = 1000
+    /// How many messages wait for a listener.
+    package static let capacity = 100
 
-    package init() {}
-
-    package func checkOpen() throws(MessagingError) {
-        if box.withLock({ $0.isShutDown }) { throw MessagingError(.shutDown, "The client was shut down.") }
+    /// - Parameter auth: Says when somebody else uses the device, who is not to get messages of the one before.
+    package init(following auth: (any AuthClient)? = nil) {
+        guard let states = auth?.authStateStream() else { return }
+        follower.replace(
+            with: Task { [weak self] in
+                for await state in states {
+                    guard let self else { return }
+                    self.use(state)
+                }
+            })
     }
 
-    package func take(_ message: RemoteMessage) {
+    deinit { follower.cancel() }
+
+    private func use(_ state: AuthState) {
+        switch state {
+        // Nothing is known of who it is; most likely the same as before.
+        case .unknown, .locked: return
+        case .signedOut, .signedIn, .expired: break
+        }
         box.withLock { box in
-            guard box.seen.insert(message.id).inserted else { return }
+            if box.user != nil, box.user != state.user?.id { box.unheard = [] }
+            box.user = state.user?.id
+        }
+    }
+
+    package var isShutDown: Bool { box.withLock { $0.isShutDown } }
+    /// How many messages wait for a listener, and whose they are.
+    package var unheard: (count: Int, user: AuthUser.ID?) { box.withLock { ($0.unheard.count, $0.user) } }
+    package var listenerCount: Int { box.withLock { $0.messages.count + $0.tokens.count } }
+
+    package func checkOpen() throws(MessagingError) { if isShutDown { throw Self.over } }
+
+    /// - Returns: Whether it was taken; `false` once the client is shut down.
+    @discardableResult
+    package func take(_ message: RemoteMessage) -> Bool {
+        let isTaken = box.withLock { box in
+            guard !box.isShutDown else { return false }
+            guard box.seen.insert(message.id).inserted else { return true }
             box.order.append(message.id)
             if box.order.count > 2 * Self.memory {
                 for id in box.order.prefix(Self.memory) { box.seen.remove(id) }
@@ -38,11 +76,14 @@ package final class MessagingHub: Sendable {
             }
             if box.messages.isEmpty {
                 box.unheard.append(message)
+                if box.unheard.count > Self.capacity { box.unheard.removeFirst() }
             } else {
                 deliveries.add(box.messages.values.map { listener in { listener.yield(message) } })
             }
+            return true
         }
         deliveries.drain()
+        return isTaken
     }
 
     package func tell(_ token: MessagingToken?) {
@@ -93,8 +134,10 @@ package final class MessagingHub: Sendable {
             deliveries.add(box.tokens.values.map { listener in { listener.finish(throwing: Self.over) } })
             box.messages = [:]
             box.tokens = [:]
+            box.unheard = []
         }
         deliveries.drain()
+        follower.cancel()
     }
 
     private static let over = MessagingError(.shutDown, "The client was shut down.")
