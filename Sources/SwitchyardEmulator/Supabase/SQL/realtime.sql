@@ -182,8 +182,8 @@ begin
   perform realtime.publish();
 end $$;
 
--- What the asking role may know of a change: the columns that it may read, whether the key is among them, and whether
--- the row can be seen now. A policy that fails shows nothing.
+-- What the asking role may know of a change: the columns that it may read, whether the key is among them, and, where
+-- policies hold, whether the row can be seen now. A policy that fails shows nothing.
 create or replace function realtime.look(change jsonb) returns jsonb
 language plpgsql stable as $$
 declare
@@ -205,7 +205,7 @@ begin
   select c.relrowsecurity into is_guarded from pg_catalog.pg_class c where c.oid = relation;
   if is_guarded is null then
     allowed := false;
-  elsif allowed and change ->> 'type' = 'DELETE' then
+  elsif allowed and (not is_guarded or change ->> 'type' = 'DELETE') then
     is_seen := true;
   elsif allowed then
     begin
