@@ -81,17 +81,29 @@ package final class UploadRecords: Sendable {
         }
         try? Self.makeFolder(folder)
         let path = folder.appendingPathComponent(id + ".lock").path
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { return nil }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            close(descriptor)
-            return nil
+        while true {
+            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { return nil }
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                close(descriptor)
+                return nil
+            }
+            // Whoever held it last may have removed the file since it was opened: a lock on that one keeps nobody out.
+            guard Self.isFile(descriptor, at: path) else {
+                close(descriptor)
+                continue
+            }
+            return Claim {
+                unlink(path)
+                close(descriptor)
+            }
         }
-        return Claim {
-            // Removed while it is still held, so that nobody is left with a lock on a file that is gone.
-            unlink(path)
-            close(descriptor)
-        }
+    }
+
+    private static func isFile(_ descriptor: Int32, at path: String) -> Bool {
+        var (held, present) = (stat(), stat())
+        return fstat(descriptor, &held) == 0 && stat(path, &present) == 0 && held.st_ino == present.st_ino
+            && held.st_dev == present.st_dev
     }
 
     // MARK: Files
