@@ -157,9 +157,9 @@ let package = Package(
         .testTarget(
             name: "SwitchyardSupabaseTests",
             dependencies: [
-                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "SwitchyardSupabase",
-                "SwitchyardMock", "SwitchyardFirebase", "SwitchyardConformance", "SwitchyardEmulator",
-                "SwitchyardTestSupport",
+                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "ProviderWire",
+                "SwitchyardSupabase", "SwitchyardMock", "SwitchyardFirebase", "SwitchyardConformance",
+                "SwitchyardEmulator", "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardEmulatorTests",

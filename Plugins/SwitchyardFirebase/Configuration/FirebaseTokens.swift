@@ -1,3 +1,4 @@
+import ProviderWire
 import Switchyard
 
 /// Tokens for requests: the signed-in user's, and the app's.
@@ -7,6 +8,8 @@ struct FirebaseTokens: Sendable {
     let appCheck: FirebaseAppCheck?
     /// Says who uses this device, whoever signed them in.
     private let people: (any AuthClient)?
+    /// Whose tokens alone are given out; `nil` for those of whoever is signed in when they are asked for.
+    private(set) var owner: CallOwner?
 
     /// What goes along with one request.
     struct Proof: Sendable {
@@ -20,6 +23,8 @@ struct FirebaseTokens: Sendable {
         case unsafeAddress
         case auth(AuthError)
         case appCheck(any Error)
+        /// Somebody else has signed in since the call, or the series of calls, began.
+        case otherUser
 
         /// What it means for a call that was to carry tokens, in the words that the errors of all services share. Never a
         /// refusal of what was asked for, so that nothing that waits in a queue is given up.
@@ -40,6 +45,7 @@ struct FirebaseTokens: Sendable {
                 default: ("unauthenticated", "There is no token: \(error.message)", false, error)
                 }
             case .appCheck(let error): ("unauthenticated", "The source of App Check tokens failed.", true, error)
+            case .otherUser: ("sessionChanged", "Another user has signed in since the call began.", false, nil)
             }
         }
     }
@@ -56,11 +62,31 @@ struct FirebaseTokens: Sendable {
         do throws(AuthError) { return try await people.presentUserID() } catch { throw .auth(error) }
     }
 
+    /// The same tokens for a series of calls that belongs to whoever is signed in now: it ends when somebody else is.
+    func bound() async throws(Failure) -> FirebaseTokens { bound(to: CallOwner(try await userID())) }
+
+    func bound(to owner: CallOwner) -> FirebaseTokens {
+        var tokens = self
+        tokens.owner = owner
+        return tokens
+    }
+
+    /// For calls that carry no token and are somebody's all the same.
+    func checkOwner() async throws(Failure) {
+        guard let owner else { return }
+        guard CallOwner(try await userID()) == owner else { throw .otherUser }
+    }
+
     /// Whether asking for new tokens could help.
     var canRefresh: Bool { auth != nil || appCheck != nil }
 
-    /// - Parameter isRefused: Whether the server did not take the last ones.
-    func proof(for endpoint: FirebaseEndpoint, isRefused: Bool = false) async throws(Failure) -> Proof {
+    /// - Parameters:
+    ///   - refused: What the server did not take. New tokens are asked for, and only those of the same person will do.
+    ///   - isRefused: The same where it is no longer known what was sent.
+    func proof(
+        for endpoint: FirebaseEndpoint, replacing refused: Proof? = nil, isRefused: Bool = false
+    ) async throws(Failure) -> Proof {
+        let isRefused = isRefused || refused != nil
         var proof = Proof()
         if let auth {
             do throws(AuthError) {
@@ -69,6 +95,11 @@ struct FirebaseTokens: Sendable {
                 // Whoever is not signed in asks in nobody's name; rules decide about that.
                 guard error.code == .notSignedIn else { throw .auth(error) }
             }
+        }
+        if let owner = owner ?? refused.map({ CallOwner($0.user?.userID) }), auth != nil,
+            owner != CallOwner(proof.user?.userID)
+        {
+            throw .otherUser
         }
         if let appCheck {
             do {

@@ -4,7 +4,12 @@ import SwitchyardWire
 
 /// The call that downloads are made of.
 struct FirebaseDownloadDriver: DownloadDriver {
+    /// Bound to whoever begins the download.
     let service: FirebaseFileService
+
+    func size(of path: FilePath) async throws(FileStorageError) -> Int64 {
+        try await service.object(path).stored.metadata.size
+    }
 
     func open(_ path: FilePath, _ request: DownloadRequest) async throws(FileStorageError) -> DownloadAnswer {
         let call = HTTPRequest(download: service.address(of: path, ["alt": "media"]), request)

@@ -10,7 +10,7 @@ struct FirebaseFileService: Sendable {
 
     let bucket: String
     let endpoint: FirebaseEndpoint
-    let tokens: FirebaseTokens
+    private(set) var tokens: FirebaseTokens
     /// Header fields that name the app; no key is among them, storage takes none.
     let appHeaders: [(String, String)]
     let transport: any Transport
@@ -49,9 +49,9 @@ struct FirebaseFileService: Sendable {
         _ request: HTTPRequest, about subject: FileStorageError.FirebaseSubject,
         _ send: (HTTPRequest) async throws(TransportError) -> Answer
     ) async throws(FileStorageError) -> Answer {
-        var isRefused = false
+        var refused: FirebaseTokens.Proof?
         while true {
-            let complete = try await sealed(request, isRefused: isRefused)
+            let (complete, proof) = try await sealed(request, replacing: refused)
             let answer: Answer
             do throws(TransportError) {
                 answer = try await send(complete)
@@ -60,24 +60,30 @@ struct FirebaseFileService: Sendable {
             }
             if answer.head.isSuccess { return answer }
             let failure = FileStorageError(firebase: await answer.whole(), about: subject, now: now())
-            guard answer.head.status == 401, !isRefused, tokens.canRefresh else { throw failure }
-            isRefused = true
+            guard answer.head.status == 401, let proof, refused == nil, tokens.canRefresh else { throw failure }
+            refused = proof
         }
     }
 
-    private func sealed(_ request: HTTPRequest, isRefused: Bool) async throws(FileStorageError) -> HTTPRequest {
+    /// - Returns: Also what goes along; nothing does to any other place than the service's.
+    private func sealed(
+        _ request: HTTPRequest, replacing refused: FirebaseTokens.Proof?
+    ) async throws(FileStorageError) -> (HTTPRequest, FirebaseTokens.Proof?) {
         var request = request
         request.headers.add("X-Firebase-Storage-Version", "swift/1.0")
         for (name, value) in appHeaders { request.headers.add(name, value) }
-        guard isOurs(request.url) else { return request }
         do throws(FirebaseTokens.Failure) {
-            let proof = try await tokens.proof(for: endpoint, isRefused: isRefused)
+            guard isOurs(request.url) else {
+                try await tokens.checkOwner()
+                return (request, nil)
+            }
+            let proof = try await tokens.proof(for: endpoint, replacing: refused)
             if let user = proof.user { request.headers["Authorization"] = "Firebase \(user.value.reveal())" }
             if let app = proof.app { request.headers["X-Firebase-AppCheck"] = app.reveal() }
+            return (request, proof)
         } catch {
             throw FileStorageError(error)
         }
-        return request
     }
 
     /// Whether an address, which may be one that the server has named, is where tokens belong.
@@ -91,14 +97,19 @@ struct FirebaseFileService: Sendable {
             && target.effectivePort == home.effectivePort && there?.mayCarryTokens == true
     }
 
-    /// Whose what is begun now is.
-    func owner() async throws(FileStorageError) -> String {
+    /// The same for whatever takes more than one call: all of them in the name of whoever is signed in now, or none.
+    func bound() async throws(FileStorageError) -> FirebaseFileService {
+        var service = self
         do throws(FirebaseTokens.Failure) {
-            return try await tokens.userID() ?? UploadSession.nobody
+            service.tokens = try await tokens.bound()
         } catch {
             throw FileStorageError(error)
         }
+        return service
     }
+
+    /// In whose name a bound service calls.
+    var owner: String { tokens.owner?.userID ?? UploadSession.nobody }
 
     // MARK: Objects
 

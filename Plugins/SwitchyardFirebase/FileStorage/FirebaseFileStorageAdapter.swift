@@ -60,12 +60,13 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
         _ source: UploadSource, to path: FilePath, options: UploadOptions
     ) async throws(FileStorageError) -> FileTransfer<FileMetadata> {
         try desk.checkOpen()
-        return try desk.upload(
-            UploadContent(source), to: path, options, driver: FirebaseUploadDriver(service, to: path, options))
+        let content = try UploadContent(source)
+        let driver = FirebaseUploadDriver(try await service.bound(), to: path, options)
+        return try desk.upload(content, to: path, options, driver: driver)
     }
 
     public func interruptedUploads() async throws(FileStorageError) -> [InterruptedUpload] {
-        try desk.interruptedUploads(of: try await service.owner())
+        try desk.interruptedUploads(of: try await service.bound().owner)
     }
 
     public func resumeUpload(
@@ -74,8 +75,8 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
         guard capabilities.resumableUploads else {
             throw .unsupported("resumable uploads", by: provider, instead: "Give the app a state folder.")
         }
-        let service = service
-        return try desk.resume(id, of: try await service.owner()) { record in
+        let service = try await service.bound()
+        return try desk.resume(id, of: service.owner) { record in
             FirebaseUploadDriver(
                 service, to: FilePath(unchecked: record.path), record.options.uploadOptions)
         }
@@ -85,29 +86,29 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
         _ path: FilePath, to file: URL
     ) async throws(FileStorageError) -> FileTransfer<FileMetadata> {
         try desk.checkOpen()
-        let service = service
+        let service = try await service.bound()
         return try desk.download(path, to: file, driver: FirebaseDownloadDriver(service: service)) {
             () async throws(FileStorageError) in try await service.object(path).stored
         }
     }
 
     public func bytes(of path: FilePath, range: Range<Int64>?) -> EventStream<Data, FileStorageError> {
-        desk.bytes(of: path, range: range, driver: FirebaseDownloadDriver(service: service)) {
-            [self] () async throws(FileStorageError) in try await metadata(of: path).size
+        desk.bytes(of: path, range: range) { [service] () async throws(FileStorageError) in
+            FirebaseDownloadDriver(service: try await service.bound())
         }
     }
 
     public func data(at path: FilePath, range: Range<Int64>?, limit: Int) async throws(FileStorageError) -> Data {
-        try await desk.data(
-            at: path, range: range, limit: limit, driver: FirebaseDownloadDriver(service: service)
-        ) { [self] () async throws(FileStorageError) in try await metadata(of: path).size }
+        try desk.checkOpen()
+        return try await desk.data(
+            at: path, range: range, limit: limit, driver: FirebaseDownloadDriver(service: try await service.bound()))
     }
 
     // MARK: Files
 
     public func metadata(of path: FilePath) async throws(FileStorageError) -> FileMetadata {
         try desk.checkOpen()
-        return try await service.object(path).stored.metadata
+        return try await service.bound().object(path).stored.metadata
     }
 
     public func updateMetadata(
@@ -115,7 +116,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
     ) async throws(FileStorageError) -> FileMetadata {
         try desk.checkOpen()
         let request = FirebaseFileService.json(.patch, service.address(of: path), changes.firebase)
-        let service = service
+        let service = try await service.bound()
         return try await service.persistently { () throws(FileStorageError) in
             try FirebaseObject(try await service.call(request, about: .object).body).stored.metadata
         }
@@ -125,7 +126,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
         try desk.checkOpen()
         // One whose answer was lost may have deleted what a second one no longer finds: nobody below repeats it unseen.
         let request = HTTPRequest(.delete, service.address(of: path), isIdempotent: false)
-        let service = service
+        let service = try await service.bound()
         try await service.persistently(isDone: { $0.code == .notFound ? () : nil }) { () throws(FileStorageError) in
             _ = try await service.call(request, about: .object)
         }
@@ -138,7 +139,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
                 instead: "Ask for one without an end, and replace the file to end it.")
         }
         try desk.checkOpen()
-        guard let token = try await service.object(path).downloadTokens.first else {
+        guard let token = try await service.bound().object(path).downloadTokens.first else {
             throw FileStorageError(
                 .noDownloadURL, "The file has no download token; make one in the console, or store it anew.")
         }
@@ -153,7 +154,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
             throw FileStorageError(.invalidArgument, "A page has 1 to 1000 entries, not \(pageSize).")
         }
         try desk.checkOpen()
-        return try await FirebaseFileLister(service: service, folder: folder, pageSize: pageSize).page(page)
+        return try await FirebaseFileLister(service: service.bound(), folder: folder, pageSize: pageSize).page(page)
     }
 
     public func shutDown() async {

@@ -17,6 +17,7 @@ final class FirebaseUploadDriver: UploadDriver {
     /// Whether it was seen that there is nothing to replace.
     private let hasChecked: Mutex<Bool>
 
+    /// - Parameter service: Bound to whoever begins the upload.
     init(_ service: FirebaseFileService, to path: FilePath, _ options: UploadOptions) {
         self.service = service
         self.path = path
@@ -26,7 +27,6 @@ final class FirebaseUploadDriver: UploadDriver {
 
     func begin(length: Int64?) async throws(FileStorageError) -> UploadSession {
         try await checkPlace()
-        let owner = try await service.owner()
         let description = path.firebaseDescription(options)
         var request = FirebaseFileService.json(.post, service.address(["name": path.rawValue]), description)
         request.headers["X-Goog-Upload-Protocol"] = "resumable"
@@ -38,8 +38,7 @@ final class FirebaseUploadDriver: UploadDriver {
             let address = response.headers["X-Goog-Upload-URL"], (try? URLParts(validating: address)) != nil
         else { throw .unreadableAnswer }
         let granularity = response.headers["X-Goog-Upload-Chunk-Granularity"].flatMap { Int64($0) } ?? 256 << 10
-        guard try await service.owner() == owner else { throw .ownerChanged }
-        return UploadSession(address: address, granularity: min(max(granularity, 1), 16 << 20), owner: owner)
+        return UploadSession(address: address, granularity: min(max(granularity, 1), 16 << 20), owner: service.owner)
     }
 
     func send(

@@ -55,7 +55,7 @@ struct FirestoreDriver: SyncDriver {
     }
 
     func openWatch() async throws(StorageError) -> any WatchConnection {
-        let credentials = try await service.exchange.credentials(isRefused: refusal.take())
+        let credentials = try await service.exchange.credentials(isRefused: refusal.take()).headers
         let channel = WebChannel(
             service.exchange.endpoint.address + "/google.firestore.v1.Firestore/Listen/channel",
             database: service.database.name, credentials: credentials, transport: service.exchange.transport,
@@ -68,7 +68,8 @@ struct FirestoreDriver: SyncDriver {
     }
 
     func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend {
-        if locksInTransactions {
+        let service = try await service.bound()
+        return if locksInTransactions {
             FirestoreLockingTransaction(service, try await service.beginTransaction())
         } else {
             FirestoreTransaction(service: service, ledger: ledger)

@@ -1,3 +1,4 @@
+import ProviderWire
 import Switchyard
 import SwitchyardBytes
 import SwitchyardWire
@@ -16,6 +17,8 @@ struct SupabaseTokens: Sendable {
     let serviceKey: Secret?
     /// Says when somebody else is signed in; `nil` when nobody ever is.
     let states: SnapshotStream<AuthState, Never>?
+    /// Whose tokens alone are given out; `nil` for those of whoever is signed in when they are asked for.
+    private(set) var owner: CallOwner?
     private let presentIssuer: @Sendable () -> InfrastructureProvider?
     private let source: Source
     private let person: Person?
@@ -38,6 +41,8 @@ struct SupabaseTokens: Sendable {
     enum Failure: Error {
         case auth(AuthError)
         case problem(SupabaseTokenProblem, issuer: InfrastructureProvider)
+        /// Somebody else has signed in since the call, or the series of calls, began.
+        case otherUser
 
         /// Whether the same call may succeed later.
         var isTemporary: Bool {
@@ -48,16 +53,19 @@ struct SupabaseTokens: Sendable {
         }
         var problem: SupabaseTokenProblem? { if case .problem(let problem, _) = self { problem } else { nil } }
         var code: AuthError.Code? { if case .auth(let error) = self { error.code } else { nil } }
+        var isOtherUser: Bool { if case .otherUser = self { true } else { false } }
         var message: String {
             switch self {
             case .auth(let error): "There is no token: \(error.message)"
             case .problem(let problem, let issuer): problem.message(issuer)
+            case .otherUser: "Another user has signed in since the call began."
             }
         }
         var cause: any Error {
             switch self {
             case .auth(let error): error
             case .problem(let problem, _): problem
+            case .otherUser: self
             }
         }
     }
@@ -99,8 +107,35 @@ struct SupabaseTokens: Sendable {
     /// Whether asking for a new token could help.
     var canRefresh: Bool { issuer != nil }
 
-    /// - Parameter isRefused: Whether the server did not take the last one.
-    func proof(isRefused: Bool = false) async throws(Failure) -> Proof {
+    /// The same tokens for a series of calls that belongs to whoever is signed in now: it ends when somebody else is.
+    func bound() async throws(Failure) -> SupabaseTokens { bound(to: CallOwner(try await userID())) }
+
+    func bound(to owner: CallOwner) -> SupabaseTokens {
+        var tokens = self
+        tokens.owner = owner
+        return tokens
+    }
+
+    /// - Parameters:
+    ///   - refused: What the server did not take. New tokens are asked for, and only those of the same person will do.
+    ///   - isRefused: The same where it is no longer known what was sent.
+    func proof(replacing refused: Proof? = nil, isRefused: Bool = false) async throws(Failure) -> Proof {
+        let proof = try await presentProof(isRefused || refused != nil)
+        if let owner = owner ?? refused.map({ CallOwner($0.user?.userID) }), issuer != nil,
+            owner != CallOwner(proof.user?.userID)
+        {
+            throw .otherUser
+        }
+        return proof
+    }
+
+    /// For calls that carry no token and are somebody's all the same.
+    func checkOwner() async throws(Failure) {
+        guard let owner else { return }
+        guard CallOwner(try await userID()) == owner else { throw .otherUser }
+    }
+
+    private func presentProof(_ isRefused: Bool) async throws(Failure) -> Proof {
         guard let token = try await token(isRefused) else { return Proof(key: serviceKey ?? key, user: nil) }
         if let issuer, issuer != .supabase, let problem = SupabaseTokenProblem(token.value) {
             // What a token says is fixed when it is made: the issuer may have been told meanwhile to say more.

@@ -4,7 +4,10 @@ import SwitchyardWire
 
 /// The call that downloads are made of.
 struct SupabaseDownloadDriver: DownloadDriver {
+    /// Bound to whoever begins the download.
     let service: SupabaseFileService
+
+    func size(of path: FilePath) async throws(FileStorageError) -> Int64 { try await service.info(path).size }
 
     func open(_ path: FilePath, _ request: DownloadRequest) async throws(FileStorageError) -> DownloadAnswer {
         // This spelling shows a session that ran out; others answer as if nobody were signed in.

@@ -11,7 +11,7 @@ struct SupabaseFileService: Sendable {
     /// `https://….supabase.co/storage/v1`, without a slash at the end.
     let address: String
     let buckets: SupabaseBuckets
-    let tokens: SupabaseTokens
+    private(set) var tokens: SupabaseTokens
     let transport: any Transport
     let clock: any Clock<Duration>
     let now: @Sendable () -> Timestamp
@@ -36,9 +36,9 @@ struct SupabaseFileService: Sendable {
         _ request: HTTPRequest, isSession: Bool = false,
         _ send: (HTTPRequest) async throws(TransportError) -> Answer
     ) async throws(FileStorageError) -> Answer {
-        var isRefused = false
+        var refused: SupabaseTokens.Proof?
         while true {
-            let (complete, proof) = try await sealed(request, isRefused: isRefused)
+            let (complete, proof) = try await sealed(request, replacing: refused)
             let answer: Answer
             do throws(TransportError) {
                 answer = try await send(complete)
@@ -53,20 +53,23 @@ struct SupabaseFileService: Sendable {
                     .unauthorized, problem.message(tokens.issuer), isRetryable: false, underlying: problem)
             }
             let failure = FileStorageError(supabase: response, isSession: isSession, now: now())
-            guard failure.code == .unauthenticated, proof?.user != nil, !isRefused else { throw failure }
-            isRefused = true
+            guard failure.code == .unauthenticated, proof?.user != nil, refused == nil else { throw failure }
+            refused = proof
         }
     }
 
     /// - Returns: Also what goes along; nothing does to any other host than the project's.
     private func sealed(
-        _ request: HTTPRequest, isRefused: Bool
+        _ request: HTTPRequest, replacing refused: SupabaseTokens.Proof?
     ) async throws(FileStorageError) -> (HTTPRequest, SupabaseTokens.Proof?) {
         guard let home = try? URLParts(validating: address), let target = try? URLParts(validating: request.url) else {
             throw FileStorageError(.invalidArgument, "The address of the project is none.")
         }
         // Uploads may be sent elsewhere by the server; keys and tokens are not.
-        guard target.origin == home.origin else { return (request, nil) }
+        guard target.origin == home.origin else {
+            do throws(SupabaseTokens.Failure) { try await tokens.checkOwner() } catch { throw Self.failure(error) }
+            return (request, nil)
+        }
         guard home.mayCarrySecrets else {
             throw FileStorageError(
                 .unauthenticated, "The address is plain HTTP to another machine; keys are not sent there.",
@@ -75,7 +78,7 @@ struct SupabaseFileService: Sendable {
         var request = request
         let proof: SupabaseTokens.Proof
         do throws(SupabaseTokens.Failure) {
-            proof = try await tokens.proof(isRefused: isRefused)
+            proof = try await tokens.proof(replacing: refused)
         } catch {
             throw Self.failure(error)
         }
@@ -83,21 +86,26 @@ struct SupabaseFileService: Sendable {
         return (request, proof)
     }
 
-    /// Whose what is begun now is.
-    func owner() async throws(FileStorageError) -> String {
+    /// The same for whatever takes more than one call: all of them in the name of whoever is signed in now, or none.
+    func bound() async throws(FileStorageError) -> SupabaseFileService {
+        var service = self
         do throws(SupabaseTokens.Failure) {
-            return try await tokens.userID() ?? UploadSession.nobody
+            service.tokens = try await tokens.bound()
         } catch {
             throw Self.failure(error)
         }
+        return service
     }
+
+    /// In whose name a bound service calls.
+    var owner: String { tokens.owner?.userID ?? UploadSession.nobody }
 
     private static func failure(_ failure: SupabaseTokens.Failure) -> FileStorageError {
         let code: FileStorageError.Code =
             switch failure.code {
             case .cancelled: .cancelled
             case .shutDown: .shutDown
-            default: failure.isTemporary ? .unavailable : .unauthenticated
+            default: failure.isOtherUser ? .sessionChanged : failure.isTemporary ? .unavailable : .unauthenticated
             }
         return FileStorageError(
             code, failure.message, isRetryable: failure.isTemporary, underlying: failure.cause)
@@ -112,6 +120,17 @@ struct SupabaseFileService: Sendable {
     private func infoAnswer(_ path: FilePath) async throws(FileStorageError) -> [UInt8] {
         let request = HTTPRequest(.get, try address("object/info/authenticated", of: path))
         return try await persistently { () throws(FileStorageError) in try await call(request).body }
+    }
+
+    /// Whether a file has exactly these bytes. Who may not read it is told that it has not.
+    func hasContents(_ path: FilePath, _ bytes: [UInt8]) async throws(FileStorageError) -> Bool {
+        let request = HTTPRequest(.get, try address("object/authenticated", of: path))
+        do throws(FileStorageError) {
+            return try await persistently { () throws(FileStorageError) in try await call(request).body } == bytes
+        } catch {
+            guard error.code == .notFound || error.code == .unauthorized else { throw error }
+            return false
+        }
     }
 
     /// The file, if it is what an upload has made: the server writes the version to be into the address of the upload.

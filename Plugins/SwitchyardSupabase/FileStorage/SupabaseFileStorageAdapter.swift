@@ -58,12 +58,13 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         if case .stream(nil, _) = source {
             throw .unsupported("uploads of unknown length", by: provider, instead: "Say how long it is.")
         }
-        return try desk.upload(
-            UploadContent(source), to: path, options, driver: SupabaseUploadDriver(service, to: path, options))
+        let content = try UploadContent(source)
+        let driver = SupabaseUploadDriver(try await service.bound(), to: path, options)
+        return try desk.upload(content, to: path, options, driver: driver)
     }
 
     public func interruptedUploads() async throws(FileStorageError) -> [InterruptedUpload] {
-        try desk.interruptedUploads(of: try await service.owner())
+        try desk.interruptedUploads(of: try await service.bound().owner)
     }
 
     public func resumeUpload(
@@ -72,8 +73,8 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         guard capabilities.resumableUploads else {
             throw .unsupported("resumable uploads", by: provider, instead: "Give the app a state folder.")
         }
-        let service = service
-        return try desk.resume(id, of: try await service.owner()) { record in
+        let service = try await service.bound()
+        return try desk.resume(id, of: service.owner) { record in
             SupabaseUploadDriver(service, to: FilePath(unchecked: record.path), record.options.uploadOptions)
         }
     }
@@ -82,23 +83,23 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         _ path: FilePath, to file: URL
     ) async throws(FileStorageError) -> FileTransfer<FileMetadata> {
         try check(path)
-        let service = service
+        let service = try await service.bound()
         return try desk.download(path, to: file, driver: SupabaseDownloadDriver(service: service)) {
             () async throws(FileStorageError) in StoredFile(try await service.info(path))
         }
     }
 
     public func bytes(of path: FilePath, range: Range<Int64>?) -> EventStream<Data, FileStorageError> {
-        desk.bytes(of: path, range: range, driver: SupabaseDownloadDriver(service: service)) {
-            [self] () async throws(FileStorageError) in try await metadata(of: path).size
+        desk.bytes(of: path, range: range) { [self] () async throws(FileStorageError) in
+            try check(path)
+            return SupabaseDownloadDriver(service: try await service.bound())
         }
     }
 
     public func data(at path: FilePath, range: Range<Int64>?, limit: Int) async throws(FileStorageError) -> Data {
         try check(path)
         return try await desk.data(
-            at: path, range: range, limit: limit, driver: SupabaseDownloadDriver(service: service)
-        ) { [self] () async throws(FileStorageError) in try await metadata(of: path).size }
+            at: path, range: range, limit: limit, driver: SupabaseDownloadDriver(service: try await service.bound()))
     }
 
     private func check(_ path: FilePath) throws(FileStorageError) {
@@ -111,13 +112,14 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
 
     public func metadata(of path: FilePath) async throws(FileStorageError) -> FileMetadata {
         try check(path)
-        return try await service.info(path)
+        return try await service.bound().info(path)
     }
 
     public func updateMetadata(
         of path: FilePath, _ changes: FileMetadataChanges
     ) async throws(FileStorageError) -> FileMetadata {
         try check(path)
+        let service = try await service.bound()
         let old = try await service.info(path)
         var notes = old.custom
         for (name, value) in changes.custom { notes[name] = value }
@@ -130,7 +132,6 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         let request = service.post(
             service.address + "/object/copy", .object(body),
             ["x-upsert": "true", "x-metadata": Base64.encode(UploadOptions.supabaseJSON(notes).bytes())])
-        let service = service
         _ = try await service.persistently { () throws(FileStorageError) in try await service.call(request) }
         return try await service.info(path)
     }
@@ -156,7 +157,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
                 "prefix": .string(place.name), "limit": .integer(Int64(pageSize)),
                 "offset": .integer(Int64(offset)), "sortBy": ["column": "name", "order": "asc"],
             ])
-        let service = service
+        let service = try await service.bound()
         let rows = try await service.persistently { () throws(FileStorageError) in
             guard let json = try? JSON(parsing: try await service.call(request).body), let rows = json.array else {
                 throw .unreadable
@@ -183,7 +184,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         var body = try ends(source, destination)
         body["copyMetadata"] = true
         let request = service.post(service.address + "/object/copy", .object(body), ["x-upsert": "true"])
-        let service = service
+        let service = try await service.bound()
         _ = try await service.persistently { () throws(FileStorageError) in try await service.call(request) }
         return try await service.info(destination)
     }
@@ -192,8 +193,8 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
     public func move(_ source: FilePath, to destination: FilePath) async throws(FileStorageError) -> FileMetadata {
         try check(source)
         try check(destination)
+        let service = try await service.bound()
         let request = service.post(service.address + "/object/move", .object(try ends(source, destination)))
-        let service = service
         // Not repeated: after a lost answer nobody can tell a second move from a missing file.
         _ = try await service.call(request)
         return try await service.info(destination)
@@ -212,7 +213,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
     public func delete(_ path: FilePath) async throws(FileStorageError) {
         try check(path)
         let request = HTTPRequest(.delete, try service.address("object", of: path), isIdempotent: false)
-        let service = service
+        let service = try await service.bound()
         // One whose answer was lost may have deleted what a second one no longer finds.
         try await service.persistently(isDone: { $0.code == .notFound ? () : nil }) { () throws(FileStorageError) in
             _ = try await service.call(request)
@@ -236,7 +237,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         }
         let request = service.post(
             try service.address("object/sign", of: path), ["expiresIn": .integer(expiresIn.components.seconds)])
-        let service = service
+        let service = try await service.bound()
         let answer = try await service.persistently { () throws(FileStorageError) in
             try await service.call(request).body
         }
@@ -250,7 +251,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         try check(path)
         let request = service.post(
             try service.address("object/upload/sign", of: path), [:], ["x-upsert": replacesExisting ? "true" : "false"])
-        let service = service
+        let service = try await service.bound()
         let answer = try await service.persistently { () throws(FileStorageError) in
             try await service.call(request).body
         }

@@ -16,7 +16,10 @@ final class SupabaseUploadDriver: UploadDriver {
     private let options: UploadOptions
     /// Once the last part has been sent: how many bytes there are then. The server forgets an upload that is complete.
     private let completed = Mutex<Int64?>(nil)
+    /// Whether everything has been sent in one request without an answer: the file may be there.
+    private let mayBeStored = Mutex(false)
 
+    /// - Parameter service: Bound to whoever begins the upload.
     init(_ service: SupabaseFileService, to path: FilePath, _ options: UploadOptions) {
         self.service = service
         self.path = path
@@ -40,8 +43,16 @@ final class SupabaseUploadDriver: UploadDriver {
             case .memory(let bytes): .bytes(bytes)
             case .file(let path, let range): .file(path, range: range)
             }
-        _ = try await service.authorized(request) { request throws(TransportError) in
-            try await transport.upload(request, body: body, progress: progress)
+        do throws(FileStorageError) {
+            _ = try await service.authorized(request) { request throws(TransportError) in
+                try await transport.upload(request, body: body, progress: progress)
+            }
+        } catch {
+            if error.isRetryable { mayBeStored.withLock { $0 = true } }
+            // What is in the way may be what an earlier attempt has stored.
+            guard error.code == .alreadyExists, mayBeStored.withLock({ $0 }),
+                try await service.hasContents(path, try bytes.collected())
+            else { throw error }
         }
         return try await stored(bytes.count)
     }
@@ -68,13 +79,11 @@ final class SupabaseUploadDriver: UploadDriver {
         var request = HTTPRequest(.post, service.address + "/upload/resumable", headers: headers)
         request.headers["Upload-Length"] = String(length)
         request.headers["Upload-Metadata"] = metadata(of: try service.buckets.place(of: path))
-        let owner = try await service.owner()
         let response = try await service.call(request, isSession: true)
         guard let home = try? URLParts(validating: service.address), let location = response.headers["Location"],
             let address = home.resolving(location)
         else { throw .unreadable }
-        guard try await service.owner() == owner else { throw .ownerChanged }
-        return UploadSession(address: address, granularity: Self.part, owner: owner)
+        return UploadSession(address: address, granularity: Self.part, owner: service.owner)
     }
 
     private var headers: HTTPHeaders { ["Tus-Resumable": "1.0.0", "x-upsert": upsert] }
@@ -125,9 +134,10 @@ final class SupabaseUploadDriver: UploadDriver {
         do throws(FileStorageError) {
             response = try await service.call(HTTPRequest(.head, session.address, headers: headers), isSession: true)
         } catch {
-            guard error.code == .uploadExpired, let size = completed.withLock({ $0 }) else { throw error }
-            guard let stored = try? await service.info(path), stored.size == size else { throw error }
-            return .finished(StoredFile(stored))
+            guard error.code == .uploadExpired, let size = completed.withLock({ $0 }),
+                let made = try await made(by: session, size)
+            else { throw error }
+            return .finished(made)
         }
         guard let offset = response.headers["Upload-Offset"].flatMap({ Int64($0) }) else { throw .unreadable }
         if let length = response.headers["Upload-Length"].flatMap({ Int64($0) }), offset == length, length > 0 {
@@ -145,15 +155,24 @@ final class SupabaseUploadDriver: UploadDriver {
         do throws(FileStorageError) {
             _ = try await service.call(request, isSession: true)
         } catch {
-            // Known a moment ago and forgotten now, it has become a file meanwhile.
-            let made =
-                error.code == .uploadExpired
-                ? try? await service.info(path)
-                : error.underlying is SupabaseFileFailure ? try? await service.info(path, madeBy: session) : nil
-            guard let made, made.size == length else { throw error }
-            return .finished(StoredFile(made))
+            guard error.underlying is SupabaseFileFailure, let made = try await made(by: session, length) else {
+                throw error
+            }
+            return .finished(made)
         }
         return .finished(try await stored(length))
+    }
+
+    /// What an upload that the server no longer knows has made; `nil` where the file is another one, as large as it may be.
+    private func made(by session: UploadSession, _ size: Int64) async throws(FileStorageError) -> StoredFile? {
+        do throws(FileStorageError) {
+            guard let made = try await service.info(path, madeBy: session), made.size == size else { return nil }
+            return StoredFile(made)
+        } catch {
+            // Without an answer nothing is known; whoever may not read is never told.
+            guard error.isRetryable else { return nil }
+            throw error
+        }
     }
 
     func abandon(_ session: UploadSession) async {

@@ -45,6 +45,8 @@ public struct SupabaseFunctionError: ClientError {
         public static let unavailable = Code(rawValue: "unavailable")
         public static let cancelled = Code(rawValue: "cancelled")
         public static let shutDown = Code(rawValue: "shutDown")
+        /// Another user signed in while it was under way. It does not go on in that user's name.
+        public static let sessionChanged = Code(rawValue: "sessionChanged")
 
         static let usuallyRetryable: Set<Code> = [.relay, .unavailable, .deadlineExceeded]
     }
@@ -104,7 +106,7 @@ extension SupabaseFunctionError {
             switch failure.code {
             case .cancelled: .cancelled
             case .shutDown: .shutDown
-            default: failure.isTemporary ? .unavailable : .unauthenticated
+            default: failure.isOtherUser ? .sessionChanged : failure.isTemporary ? .unavailable : .unauthenticated
             }
         self.init(code, failure.message, isRetryable: failure.isTemporary, underlying: failure.cause)
     }

@@ -98,10 +98,12 @@ public final class SupabaseFunctions: Sendable {
         _ call: SupabaseFunctionCall, _ send: (HTTPRequest) async throws(TransportError) -> Answer
     ) async throws(SupabaseFunctionError) -> Answer {
         var request = try call.request(to: address)
-        var isRefused = false
+        var refused: SupabaseTokens.Proof?
         while true {
+            let proof: SupabaseTokens.Proof
             do throws(SupabaseTokens.Failure) {
-                try await tokens.proof(isRefused: isRefused).sign(&request.headers)
+                proof = try await tokens.proof(replacing: refused)
+                proof.sign(&request.headers)
             } catch {
                 throw SupabaseFunctionError(error)
             }
@@ -113,8 +115,8 @@ public final class SupabaseFunctions: Sendable {
             }
             if answer.head.isSuccess, !answer.head.isRelayFailure { return answer }
             let failure = SupabaseFunctionError(await answer.whole(), now: now())
-            guard failure.code == .unauthenticated, tokens.canRefresh, !isRefused else { throw failure }
-            isRefused = true
+            guard failure.code == .unauthenticated, tokens.canRefresh, refused == nil else { throw failure }
+            refused = proof
         }
     }
 

@@ -48,6 +48,9 @@ public struct FileStorageError: ClientError {
         public static let cancelled = Code(rawValue: "cancelled")
         public static let unsupported = Code(rawValue: "unsupported")
         public static let shutDown = Code(rawValue: "shutDown")
+        /// Another user signed in while it was under way. It does not go on in that user's name; an upload of a file that is
+        /// noted down can be resumed by whoever began it.
+        public static let sessionChanged = Code(rawValue: "sessionChanged")
         public static let unknown = Code(rawValue: "unknown")
 
         static let usuallyRetryable: Set<Code> = [.unavailable, .rateLimited, .deadlineExceeded, .checksumMismatch]

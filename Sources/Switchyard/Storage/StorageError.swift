@@ -52,6 +52,8 @@ public struct StorageError: ClientError {
         public static let localStore = Code(rawValue: "localStore")
         /// The client was shut down.
         public static let shutDown = Code(rawValue: "shutDown")
+        /// Another user signed in while it was under way. It does not go on in that user's name.
+        public static let sessionChanged = Code(rawValue: "sessionChanged")
         public static let `internal` = Code(rawValue: "internal")
         public static let unknown = Code(rawValue: "unknown")
 

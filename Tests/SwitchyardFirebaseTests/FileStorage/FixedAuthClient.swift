@@ -6,11 +6,13 @@ final class FixedAuthClient: AuthClient {
     let provider: InfrastructureProvider
     let capabilities = AuthCapabilities()
     private let token: @Sendable (_ refreshing: Bool) throws(AuthError) -> String
-    private let user: AuthUser.ID
+    private let user: @Sendable () -> AuthUser.ID?
     private let asked = Mutex<[Bool]>([])
 
+    /// - Parameter user: `nil` while nobody is signed in.
     init(
-        provider: InfrastructureProvider = "firebase", user: AuthUser.ID = "alice",
+        provider: InfrastructureProvider = "firebase",
+        user: @autoclosure @escaping @Sendable () -> AuthUser.ID? = "alice",
         token: @escaping @Sendable (_ refreshing: Bool) throws(AuthError) -> String
     ) {
         self.provider = provider
@@ -21,11 +23,12 @@ final class FixedAuthClient: AuthClient {
     /// For each request for a token, whether it was for a new one.
     var requests: [Bool] { asked.withLock { $0 } }
 
-    var state: AuthState { get async { .signedIn(AuthUser(id: user)) } }
+    var state: AuthState { get async { user().map { .signedIn(AuthUser(id: $0)) } ?? .signedOut(SignOut(.never)) } }
     func authStateStream() -> SnapshotStream<AuthState, Never> { SnapshotStream { _ in {} } }
 
     func accessToken(refreshing: Bool) async throws(AuthError) -> AccessToken {
         asked.withLock { $0.append(refreshing) }
+        guard let user = user() else { throw AuthError(.notSignedIn, "Nobody is signed in.") }
         return AccessToken(value: Secret(try token(refreshing)), expiresAt: .distantFuture, userID: user)
     }
 

@@ -3,6 +3,7 @@ import SwitchyardBytes
 import SwitchyardSync
 import SwitchyardTestSupport
 import SwitchyardWire
+import Synchronization
 import Testing
 
 /// Transactions that lock on the server: whatever becomes of them, the locks are given back.
@@ -66,6 +67,26 @@ import Testing
         caller.cancel()
         await #expect(throws: StorageError.self) { try await caller.value }
         #expect(bed.body(2)["transaction"] == "dA==")
+        try bed.transport.verify()
+    }
+
+    @Test(arguments: [false, true]) func `A transaction commits nothing in the name of whoever signed in meanwhile`(
+        locks: Bool
+    ) async throws {
+        let user = Mutex("alice")
+        let auth = FixedAuthClient(user: user.withLock { $0 }) { _ throws(AuthError) in "any" }
+        let bed = try FirestoreBed(auth: auth, locksInTransactions: locks)
+        if locks { bed.transport.expect(Self.begun) }
+        bed.transport.expect(FirestoreBed.found("a/b"))
+        let client = SyncedStorageClient(driver: bed.driver)
+        let error = await bed.error { () async throws(StorageError) in
+            try await client.transaction { transaction in
+                _ = try await transaction.snapshot("a/b")
+                user.withLock { $0 = "bob" }
+                try await transaction.set("a/b", ["n": 2])
+            }
+        }
+        #expect(error?.code == .sessionChanged && error?.isRetryable == false)
         try bed.transport.verify()
     }
 }

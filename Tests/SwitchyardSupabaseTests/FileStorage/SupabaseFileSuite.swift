@@ -1,5 +1,6 @@
 import Foundation
 import Switchyard
+import SwitchyardBytes
 import SwitchyardTestSupport
 import SwitchyardWire
 
@@ -10,11 +11,17 @@ protocol SupabaseFileSuite {}
 
 extension SupabaseFileSuite {
     static var root: String { "https://demo.supabase.co/storage/v1" }
-    static var session: String { root + "/upload/resumable/abc" }
+    static var session: String { session(version: "v2") }
+
+    /// The address of an upload to `a`, which says which version of the file it will make.
+    static func session(version: String) -> String {
+        root + "/upload/resumable/"
+            + Base64.encode(Array("avatars/a/\(version)".utf8), alphabet: .url, padding: .absent)
+    }
 
     func client(
         _ exchanges: [ScriptedExchange], address: String = Self.root, isPublic: Bool = false, folder: URL? = nil,
-        user: AuthUser.ID = "alice",
+        user: @autoclosure @escaping @Sendable () -> AuthUser.ID = "alice",
         token: @escaping @Sendable (_ isRefused: Bool) throws(AuthError) -> Secret? = { isRefused in
             isRefused ? "new" : "old"
         }
@@ -24,18 +31,18 @@ extension SupabaseFileSuite {
             address: address, buckets: SupabaseBuckets(main: "avatars", isPublic: isPublic),
             tokens: SupabaseTokens(key: "key", issuer: .supabase) { isRefused throws(AuthError) in
                 try token(isRefused).map {
-                    AccessToken(value: $0, expiresAt: Timestamp(clampingSeconds: 0, nanoseconds: 0), userID: user)
+                    AccessToken(value: $0, expiresAt: Timestamp(clampingSeconds: 0, nanoseconds: 0), userID: user())
                 }
             }, transport: transport,
             clock: ImpatientClock(), now: { Timestamp(clampingSeconds: 0, nanoseconds: 0) })
         return (transport, SupabaseFileStorageAdapter(service, folder: folder))
     }
 
-    static func info(_ name: String, size: Int) -> ScriptedExchange {
+    static func info(_ name: String, size: Int, version: String = "v2") -> ScriptedExchange {
         .on(
             .get, "\(root)/object/info/authenticated/avatars/\(name)",
             .json(
-                #"{"name":"\#(name)","size":\#(size),"content_type":"image/png","etag":"\"9b\"","metadata":{"alt":"face"},"last_modified":"2024-05-01T12:34:56.123Z"}"#
+                #"{"name":"\#(name)","version":"\#(version)","size":\#(size),"content_type":"image/png","etag":"\"9b\"","metadata":{"alt":"face"},"last_modified":"2024-05-01T12:34:56.123Z"}"#
             ))
     }
 

@@ -1,3 +1,4 @@
+import ProviderWire
 import Switchyard
 import SwitchyardBytes
 import SwitchyardSync
@@ -30,7 +31,7 @@ import Testing
             transport: transport)
         let pace = SupabaseWatch.Pace(alone: .seconds(3600), hinted: .seconds(3600))
         let watch = SupabaseWatch(
-            service, .none, ChangeHints(), reader: PostgRESTService.Reader(), pace: pace, clock: ContinuousClock())
+            service, .none, ChangeHints(), reader: CallOwner(nil), pace: pace, clock: ContinuousClock())
         return (watch, transport)
     }
 

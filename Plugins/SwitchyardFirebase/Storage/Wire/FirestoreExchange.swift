@@ -19,7 +19,7 @@ struct FirestoreExchange: Sendable {
 
     let endpoint: FirebaseEndpoint
     let transport: any Transport
-    private let tokens: FirebaseTokens
+    private var tokens: FirebaseTokens
     private let clock: any Clock<Duration>
     /// What goes along with every call, tokens aside.
     private let headers: [(String, String)]
@@ -50,23 +50,37 @@ struct FirestoreExchange: Sendable {
     ///
     /// - Parameters:
     ///   - batch: The batch to be committed, which must not travel in another user's name.
-    ///   - isRefused: Whether the server did not take the last tokens.
+    ///   - refused: What the server did not take.
+    ///   - isRefused: The same where it is no longer known what was sent.
     func credentials(
-        for batch: OutgoingBatch? = nil, isRefused: Bool = false
-    ) async throws(StorageError) -> [(String, String)] {
+        for batch: OutgoingBatch? = nil, replacing refused: FirebaseTokens.Proof? = nil, isRefused: Bool = false
+    ) async throws(StorageError) -> (headers: [(String, String)], proof: FirebaseTokens.Proof) {
+        let tokens = batch.map { self.tokens.bound(to: CallOwner($0.userID)) } ?? self.tokens
         let proof: FirebaseTokens.Proof
         do throws(FirebaseTokens.Failure) {
-            proof = try await tokens.proof(for: endpoint, isRefused: isRefused)
+            proof = try await tokens.proof(for: endpoint, replacing: refused, isRefused: isRefused)
         } catch {
+            // The batch waits for its own user.
+            if batch != nil, case .otherUser = error {
+                throw StorageError(.unavailable, "Another user has signed in since the batch was written.")
+            }
             throw StorageError(error)
-        }
-        if let batch, tokens.auth != nil, proof.user?.userID != batch.userID {
-            throw StorageError(.unavailable, "Another user has signed in since the batch was written.")
         }
         var headers = headers
         if let user = proof.user { headers.append(("Authorization", "Bearer \(user.value.reveal())")) }
         if let app = proof.app { headers.append(("X-Firebase-AppCheck", app.reveal())) }
-        return headers
+        return (headers, proof)
+    }
+
+    /// The same for a series of calls in the name of whoever is signed in now; it fails when somebody else is.
+    func bound() async throws(StorageError) -> FirestoreExchange {
+        var exchange = self
+        do throws(FirebaseTokens.Failure) {
+            exchange.tokens = try await tokens.bound()
+        } catch {
+            throw StorageError(error)
+        }
+        return exchange
     }
 
     // MARK: Whole answers
@@ -176,16 +190,17 @@ struct FirestoreExchange: Sendable {
         _ send: (HTTPRequest) async -> Result<Answer, StorageError>,
         failure: (Answer) -> FirestoreFailure?
     ) async throws(StorageError) -> Answer {
-        var isRefused = false
+        var refused: FirebaseTokens.Proof?
         while true {
             request.headers = ["Content-Type": "application/json"]
-            for (name, value) in try await credentials(for: batch, isRefused: isRefused) {
-                request.headers.add(name, value)
-            }
+            let (headers, proof) = try await credentials(for: batch, replacing: refused)
+            for (name, value) in headers { request.headers.add(name, value) }
             let answer = try await send(request).get()
             guard let failure = failure(answer) else { return answer }
-            guard failure.status == .unauthenticated, !isRefused, tokens.canRefresh else { throw StorageError(failure) }
-            isRefused = true
+            guard failure.status == .unauthenticated, refused == nil, tokens.canRefresh else {
+                throw StorageError(failure)
+            }
+            refused = proof
         }
     }
 

@@ -6,11 +6,18 @@ import SwitchyardSync
 /// One-shot calls to Firestore: a method for each, all through one place that authorises, sends and maps failures.
 struct FirestoreService: Sendable {
     let database: FirestoreDatabase
-    let exchange: FirestoreExchange
+    private(set) var exchange: FirestoreExchange
 
     init(_ database: FirestoreDatabase, _ surroundings: FirebaseSurroundings) {
         self.database = database
         exchange = FirestoreExchange(database, surroundings)
+    }
+
+    /// The same for a series of calls in the name of whoever is signed in now; it fails when somebody else is.
+    func bound() async throws(StorageError) -> FirestoreService {
+        var service = self
+        service.exchange = try await exchange.bound()
+        return service
     }
 
     /// The documents in the order asked for, each name once.

@@ -1,3 +1,4 @@
+import ProviderWire
 import Switchyard
 import SwitchyardBytes
 import SwitchyardSync
@@ -44,7 +45,7 @@ final class SupabaseWatch: WatchConnection {
     private let hints: ChangeHints
     private let hintName = Mutex(0)
     /// Whose stream it is: in the moment in which somebody else signs in, it must not show what they may see.
-    private let reader: PostgRESTService.Reader
+    private let reader: CallOwner
     private let pace: Pace
     private let clock: any Clock<Duration>
 
@@ -52,7 +53,7 @@ final class SupabaseWatch: WatchConnection {
     private let function: String
 
     init(
-        _ service: PostgRESTService, _ tables: SupabaseTables, _ hints: ChangeHints, reader: PostgRESTService.Reader,
+        _ service: PostgRESTService, _ tables: SupabaseTables, _ hints: ChangeHints, reader: CallOwner,
         pace: Pace,
         clock: any Clock<Duration>
     ) {

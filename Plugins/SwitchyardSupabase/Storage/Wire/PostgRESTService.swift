@@ -8,7 +8,7 @@ import SwitchyardWire
 struct PostgRESTService: Sendable {
     let project: SupabaseProject
     /// Whose token goes along.
-    let tokens: SupabaseTokens
+    private(set) var tokens: SupabaseTokens
     let transport: any Transport
     /// By which deadlines pass.
     var clock: any Clock<Duration> = ContinuousClock()
@@ -26,7 +26,7 @@ struct PostgRESTService: Sendable {
     ///   - reader: Whose rights the answer must show, and nobody else's; left out where anybody's will do.
     func call(
         _ function: String, _ arguments: JSONObject, isIdempotent: Bool, isForQueue: Bool = false,
-        for batch: OutgoingBatch? = nil, as reader: Reader? = nil
+        for batch: OutgoingBatch? = nil, as reader: CallOwner? = nil
     ) async throws(StorageError) -> JSON {
         do throws(StorageError) {
             try await gate?.pass(self)
@@ -52,7 +52,7 @@ struct PostgRESTService: Sendable {
     /// - Parameter schema: Where it is; `nil` for the first one that the project shows.
     func send(
         _ function: String, _ arguments: JSONObject, isIdempotent: Bool, in schema: String? = nil,
-        for batch: OutgoingBatch? = nil, as reader: Reader? = nil
+        for batch: OutgoingBatch? = nil, as reader: CallOwner? = nil
     ) async throws(StorageError) -> JSON {
         let body = try await answer(function, arguments, isIdempotent: isIdempotent, in: schema, for: batch, as: reader)
         if body.isEmpty { return .null }
@@ -66,14 +66,14 @@ struct PostgRESTService: Sendable {
     /// The same, for whoever reads the answer in another way.
     func answer(
         _ function: String, _ arguments: JSONObject, isIdempotent: Bool, in schema: String? = nil,
-        for batch: OutgoingBatch? = nil, as reader: Reader? = nil
+        for batch: OutgoingBatch? = nil, as reader: CallOwner? = nil
     ) async throws(StorageError) -> [UInt8] {
-        var isRefused = false
+        var refused: SupabaseTokens.Proof?
         while true {
             var request = HTTPRequest(
                 .post, "\(project.rest)/rpc/\(function)", body: JSON.object(arguments).bytes(),
                 isIdempotent: isIdempotent)
-            let proof = try await proof(for: batch, as: reader, isRefused: isRefused)
+            let proof = try await proof(for: batch, as: reader, replacing: refused)
             request.headers = ["Content-Type": "application/json"]
             request.headers["Content-Profile"] = schema
             proof.sign(&request.headers)
@@ -82,48 +82,48 @@ struct PostgRESTService: Sendable {
             let response = try await send(request)
             if response.isSuccess { return response.body }
             let failure = PostgRESTFailure(status: response.status, body: response.body)
-            guard failure.isAboutToken, tokens.canRefresh, !isRefused else {
+            guard failure.isAboutToken, tokens.canRefresh, refused == nil else {
                 if batch != nil, proof.user == nil, failure.code == "42501" {
                     // It stays nobody's batch, whoever signs in.
                     throw StorageError(.unauthorized, failure.message, isRetryable: false, underlying: failure)
                 }
                 throw StorageError(failure, asked: proof, issuer: tokens.issuer)
             }
-            isRefused = true
+            refused = proof
         }
     }
 
-    /// In whose name a call is made.
-    struct Reader: Sendable {
-        /// `nil` for nobody's, with a key alone.
-        var userID: AuthUser.ID?
+    /// In whose name calls are made now; nobody's with a key alone.
+    func reader() async throws(StorageError) -> CallOwner {
+        CallOwner(try await proof(for: nil, as: nil, replacing: nil).user?.userID)
     }
 
-    /// In whose name calls are made now.
-    func reader() async throws(StorageError) -> Reader {
-        Reader(userID: try await proof(for: nil, as: nil, isRefused: false).user?.userID)
+    /// The same for a series of calls in the name of whoever is signed in now; it fails when somebody else is.
+    func bound() async throws(StorageError) -> PostgRESTService {
+        var service = self
+        service.tokens = tokens.bound(to: try await reader())
+        return service
     }
 
     private func proof(
-        for batch: OutgoingBatch?, as reader: Reader?, isRefused: Bool
+        for batch: OutgoingBatch?, as reader: CallOwner?, replacing refused: SupabaseTokens.Proof?
     ) async throws(StorageError) -> SupabaseTokens.Proof {
         let proof: SupabaseTokens.Proof
         do throws(SupabaseTokens.Failure) {
-            proof = try await tokens.proof(isRefused: isRefused)
+            let owner = batch.map { CallOwner($0.userID) } ?? reader
+            proof = try await (owner.map { tokens.bound(to: $0) } ?? tokens).proof(replacing: refused)
         } catch {
+            if error.isOtherUser, batch != nil || reader != nil {
+                // A batch waits for its own user; a stream begins anew in the next one's name.
+                throw StorageError(.unavailable, error.message, underlying: error)
+            }
             let code: StorageError.Code =
                 switch error.code {
                 case .cancelled: .cancelled
                 case .shutDown: .shutDown
-                default: .unauthenticated
+                default: error.isOtherUser ? .sessionChanged : .unauthenticated
                 }
             throw StorageError(code, error.message, isRetryable: error.isTemporary, underlying: error.cause)
-        }
-        if let batch, tokens.issuer != nil, proof.user?.userID != batch.userID {
-            throw StorageError(.unavailable, "Another user has signed in since the batch was written.")
-        }
-        if let reader, tokens.issuer != nil, proof.user?.userID != reader.userID {
-            throw StorageError(.unavailable, "Another user has signed in since the stream began.")
         }
         return proof
     }

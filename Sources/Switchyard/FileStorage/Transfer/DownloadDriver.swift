@@ -7,6 +7,10 @@ package protocol DownloadDriver: Sendable {
     /// - Throws: `.rangeNotSatisfiable` if the file has no byte at `offset`; `.changed` if it is no longer the version
     ///   asked for, where the server tells.
     func open(_ path: FilePath, _ request: DownloadRequest) async throws(FileStorageError) -> DownloadAnswer
+
+    /// How many bytes a file has. Asked for where a range is empty: no server can be asked for no bytes. Repeats what is
+    /// worth repeating itself.
+    func size(of path: FilePath) async throws(FileStorageError) -> Int64
 }
 
 package struct DownloadRequest: Sendable, Hashable {

@@ -142,14 +142,15 @@ package final class TransferDesk: Sendable {
 
     /// The bytes of a file or a range of it, as they are consumed.
     ///
-    /// - Parameter size: Asked for where a range is empty: no server can be asked for no bytes.
+    /// - Parameter driver: Makes the driver when the first bytes are asked for.
     package func bytes(
-        of path: FilePath, range: Range<Int64>?, driver: any DownloadDriver,
-        size: @escaping @Sendable () async throws(FileStorageError) -> Int64
+        of path: FilePath, range: Range<Int64>?,
+        driver: @escaping @Sendable () async throws(FileStorageError) -> any DownloadDriver
     ) -> EventStream<Data, FileStorageError> {
         EventStream(from: {
             DownloadSource { [self] () async throws(FileStorageError) in
-                try await reader(path, range, driver, size)
+                try checkOpen()
+                return try await reader(path, range, try await driver())
             }
         })
     }
@@ -158,10 +159,9 @@ package final class TransferDesk: Sendable {
     ///
     /// - Throws: `.tooLarge` above `limit`, as soon as that is known.
     package func data(
-        at path: FilePath, range: Range<Int64>?, limit: Int, driver: any DownloadDriver,
-        size: @escaping @Sendable () async throws(FileStorageError) -> Int64
+        at path: FilePath, range: Range<Int64>?, limit: Int, driver: any DownloadDriver
     ) async throws(FileStorageError) -> Data {
-        guard let reader = try await reader(path, range, driver, size) else { return Data() }
+        guard let reader = try await reader(path, range, driver) else { return Data() }
         var data = Data()
         while let bytes = try await reader.next() {
             let expected = reader.expectedCount ?? 0
@@ -177,14 +177,13 @@ package final class TransferDesk: Sendable {
 
     /// - Returns: `nil` for an empty range within the file.
     private func reader(
-        _ path: FilePath, _ range: Range<Int64>?, _ driver: any DownloadDriver,
-        _ size: () async throws(FileStorageError) -> Int64
+        _ path: FilePath, _ range: Range<Int64>?, _ driver: any DownloadDriver
     ) async throws(FileStorageError) -> DownloadReader? {
         try checkOpen()
         if let range {
             guard range.lowerBound >= 0 else { throw .rangeOutside }
             if range.isEmpty {
-                guard try await size() >= range.lowerBound else { throw .rangeOutside }
+                guard try await driver.size(of: path) >= range.lowerBound else { throw .rangeOutside }
                 return nil
             }
         }

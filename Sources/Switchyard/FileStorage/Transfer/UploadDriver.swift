@@ -49,12 +49,6 @@ package struct UploadSession: Sendable, Hashable, Codable {
     }
 }
 
-extension FileStorageError {
-    /// Whose a session is cannot be told; a new one is somebody's.
-    package static let ownerChanged = FileStorageError(
-        .unavailable, "Somebody else signed in while the upload began.", isRetryable: true)
-}
-
 extension UploadSession: CustomStringConvertible, CustomReflectable {
     package var description: String { "<upload session>" }
     package var customMirror: Mirror { Mirror(self, children: [:]) }

@@ -245,6 +245,8 @@ package struct UploadMachine: Sendable {
         step = .none
         if failedStep == .preparing || error.code == .checksumMismatch { return refuse(error) }
         if error.code == .uploadExpired { return expired(error) }
+        // It is still its owner's, who may come back to it.
+        if error.code == .sessionChanged, content.isKept, session != nil { return over([.fail(error)]) }
         guard error.isRetryable else { return refuse(error) }
         if failedStep == .sending || failedStep == .asking { mustAsk = true }
         if failedStep == .sending { ready = nil }

@@ -85,7 +85,7 @@ extension SupabaseStorage {
         let (contents, version) = try self.contents.receive()
         let session = Uploads.Session(
             id: Base64.encode(
-                Array("\(place.key)/\(RandomID.make(length: 40))".utf8), alphabet: .url, padding: .absent),
+                Array("\(place.key)/\(version)".utf8), alphabet: .url, padding: .absent),
             object: ResumableObject(
                 object: object, version: version, bucket: bucket, isSigned: isSigned,
                 end: access.now() + Self.lifetime),

@@ -11,9 +11,7 @@ import Testing
         let server = bench.server
         return try await bench.letTimePass {
             var all: [UInt8] = []
-            let stream = bench.desk.bytes(of: server.path, range: range, driver: server) {
-                () async throws(FileStorageError) in try server.describe().metadata.size
-            }
+            let stream = bench.desk.bytes(of: server.path, range: range) { server }
             for try await piece in stream { all += piece }
             return all
         }
@@ -87,9 +85,7 @@ import Testing
         bench.server.put(TransferBench.bytes(1000))
         let server = bench.server
         func data(limit: Int) async throws -> Data {
-            try await bench.desk.data(at: server.path, range: nil, limit: limit, driver: server) {
-                () throws(FileStorageError) in 0
-            }
+            try await bench.desk.data(at: server.path, range: nil, limit: limit, driver: server)
         }
         #expect(try await data(limit: 1000) == Data(TransferBench.bytes(1000)))
         let error = await #expect(throws: FileStorageError.self) { try await data(limit: 999) }
@@ -201,9 +197,7 @@ import Testing
         server.fail("open", .cut(after: 100), .refuse(MemoryFileServer.lost), .refuse(MemoryFileServer.lost))
         let all = try await bench.letTimePass {
             var all: [UInt8] = []
-            let stream = bench.desk.bytes(of: server.path, range: nil, driver: server) {
-                () throws(FileStorageError) in 0
-            }
+            let stream = bench.desk.bytes(of: server.path, range: nil) { server }
             for try await piece in stream {
                 if all.isEmpty { clock.advance(by: .seconds(3600)) }
                 all += piece
@@ -244,9 +238,7 @@ import Testing
         defer { bench.remove() }
         bench.server.put(TransferBench.bytes(1000))
         let server = bench.server
-        var iterator = bench.desk.bytes(of: server.path, range: nil, driver: server) {
-            () throws(FileStorageError) in 0
-        }.makeAsyncIterator()
+        var iterator = bench.desk.bytes(of: server.path, range: nil, driver: { server }).makeAsyncIterator()
         #expect(try await iterator.next()?.count == 100)
         await bench.desk.shutDown()
         do {

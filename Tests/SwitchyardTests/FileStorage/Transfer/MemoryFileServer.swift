@@ -166,6 +166,8 @@ final class MemoryFileServer: UploadDriver, DownloadDriver {
 
     // MARK: Downloads
 
+    func size(of path: FilePath) async throws(FileStorageError) -> Int64 { try describe().metadata.size }
+
     /// Gives the bytes in pieces of a hundred, and breaks off where it was told.
     private final class Body: DownloadBody {
         private let rest: Mutex<(bytes: ArraySlice<UInt8>, isCut: Bool)>
