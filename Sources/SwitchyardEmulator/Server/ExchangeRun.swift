@@ -22,6 +22,7 @@ struct ExchangeRun: Sendable {
         switch fault {
         case .holdAnswer(let gate): await gate.wait()
         case .dropAnswer(let reset): return loop.submit(.end(connection, reset: reset))
+        case .replaceAnswer(let replacement): return await send(replacement)
         // The delay is the fault itself. A client that goes away ends it early.
         case .delayAnswer(let duration): try? await Task.sleep(for: duration)
         case .cutAnswer(let count, let reset): loop.submit(.cut(connection, after: count, reset: reset))

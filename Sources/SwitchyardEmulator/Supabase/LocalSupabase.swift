@@ -83,6 +83,12 @@ public final class LocalSupabase: Sendable {
     /// Faults between the realtime service and its clients.
     package var realtimeFaults: RealtimeFaults { realtime.faults }
 
+    /// The data service loses the database before it has begun: nothing is done.
+    package static var losesDatabaseBefore: Fault { .answer(RESTFailure.lostDatabase.response) }
+
+    /// The data service loses the database as it commits: all is done, and it answers as if nothing were.
+    package static var losesDatabaseAfter: Fault { .replaceAnswer(RESTFailure.lostDatabase.response) }
+
     /// Ends all connections of the realtime service, sessions of those who poll included.
     package func cutSockets() { realtime.cutSockets() }
 

@@ -64,6 +64,20 @@ import Testing
         await server.stop()
     }
 
+    @Test func `An answer is replaced after the handler has run`() async throws {
+        let calls = WrittenBytes()
+        let server = try LoopbackServer { _ in
+            calls.add(1)
+            return .text("fine")
+        }
+        server.faults.add(.replaceAnswer(.text("lost", status: 400)))
+        let client = try await PlainClient(server)
+        try await client.send(Self.request)
+        #expect(try await client.text(until: "lost").hasPrefix("HTTP/1.1 400 "))
+        #expect(calls.value == 1)
+        await server.stop()
+    }
+
     @Test func `A stream is cut where told`() async throws {
         let server = try LoopbackServer { _ in
             .stream { writer in while true { try await writer.write([UInt8](repeating: 65, count: 1000)) } }

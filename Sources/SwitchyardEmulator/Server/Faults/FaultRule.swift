@@ -6,7 +6,8 @@ import SwitchyardWire
 /// Which requests it strikes: `method` and `path` (a pattern as `Router` takes it), each optional; `times` of them (1
 /// unless said otherwise, `null` for all), `after` so many were let through. What happens to them, by `fault`:
 ///
-/// * `answer`: `status` (503), `headers`, `body` take the place of the handler's answer.
+/// * `answer`: the handler is not asked; `status` (503), `headers`, `body` are the answer.
+/// * `replace`: the handler runs, and the same take the place of its answer.
 /// * `drop`: the handler runs, and the connection ends without an answer; with a `reset` if so told.
 /// * `cut`: the connection ends after `bytes` of the answer, head included; with a `reset` if so told.
 /// * `pace`: the answer leaves in pieces of `bytes` (1), one every `milliseconds` (10).
@@ -40,6 +41,7 @@ struct FaultRule {
         let reset = try reader.bool("reset")
         switch try reader.string("fault") {
         case "answer": fault = .answer(try reader.answer())
+        case "replace": fault = .replaceAnswer(try reader.answer())
         case "drop": fault = .dropAnswer(reset: reset)
         case "cut": fault = .cutAnswer(after: try reader.int("bytes", or: 0), reset: reset)
         case "pace":

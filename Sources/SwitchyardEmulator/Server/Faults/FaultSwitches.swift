@@ -4,6 +4,8 @@ import Synchronization
 package enum Fault: Sendable {
     /// The handler is not asked: this is the answer.
     case answer(ServerResponse)
+    /// The handler runs, its effects stand, and this is the answer.
+    case replaceAnswer(ServerResponse)
     /// The handler runs, its effects stand, and the connection ends without a byte of the answer.
     case dropAnswer(reset: Bool = false)
     /// The connection ends after this many bytes of the answer, its head included.

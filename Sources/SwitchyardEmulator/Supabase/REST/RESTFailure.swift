@@ -31,6 +31,10 @@ struct RESTFailure: Error, Sendable {
         hint = failure.hint.map { .string($0) } ?? .null
     }
 
+    /// What the vendor's service answers when it finds its connection to the database dead before a transaction has begun, and
+    /// when the connection breaks before the commit is acknowledged: the same, whether nothing was done or all of it.
+    static let lostDatabase = RESTFailure(400, "", "")
+
     var response: ServerResponse {
         let body: JSON = ["code": .string(code), "details": details, "hint": hint, "message": .string(message)]
         var response = ServerResponse.json(body.bytes(), status: status)
