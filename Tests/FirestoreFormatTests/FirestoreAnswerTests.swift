@@ -53,15 +53,26 @@ import Testing
         (#"[{"error":{"code":400,"message":"x","status":"FAILED_PRECONDITION"}}]"#, 400, .failedPrecondition, "x"),
         (#"{"error":{"code":500,"status":"UNKNOWN"}}"#, 500, .unknown, ""),
         (#"{"error":{"code":400,"message":null,"status":"NEVER_HEARD"}}"#, 400, .unknown, ""),
-        ("Not Found\n", 404, .notFound, ""),
-        ("", 503, .unavailable, ""),
-        ("", 418, .failedPrecondition, ""),
     ])
     func `A refusal is told by its status, and by HTTP only when there is none`(
         body: String, http: Int, status: FirestoreStatus, message: String
     ) {
         let failure = FirestoreFailure(body: body.utf8, httpStatus: http)
         #expect(failure.status == status && failure.message == message)
+    }
+
+    @Test(arguments: [
+        ("Not Found\n", 404, FirestoreStatus.unavailable), ("<html>", 403, .unavailable), ("", 503, .unavailable),
+        ("", 502, .unavailable), ("", 501, .unavailable), ("", 418, .unavailable), ("", 409, .unavailable),
+        (#"{"error":"forbidden"}"#, 403, .unavailable), ("", 302, .unavailable), ("", 401, .unauthenticated),
+        ("", 408, .deadlineExceeded), ("", 504, .deadlineExceeded), ("", 429, .resourceExhausted),
+        ("", 413, .invalidArgument),
+    ])
+    func `What something else answers refuses nothing, unless it is too large`(
+        body: String, http: Int, status: FirestoreStatus
+    ) {
+        let failure = FirestoreFailure(body: body.utf8, httpStatus: http)
+        #expect(failure.status == status && failure.message.contains("\(http)"))
     }
 
     @Test(

@@ -16,15 +16,19 @@ package struct FirestoreFailure: Error, Sendable, Hashable {
 
     /// The body of an answer with an HTTP error: `{"error": …}`, also as the only element of a list.
     ///
-    /// A body that is something else counts by the HTTP status alone. An unknown code is `.unknown`, and keeps
-    /// its name as ``foreignStatus``.
+    /// A body that is something else comes from a gateway or a proxy and refuses nothing: it counts by the HTTP status as
+    /// far as the server itself need not have said it, else as `.unavailable`. An unknown code is `.unknown`, and keeps its
+    /// name as ``foreignStatus``.
     package init(body: some Collection<UInt8>, httpStatus: Int) {
         let json = try? JSON(
             parsing: body, options: JSONParsingOptions(duplicateKeys: .keepLast, loneSurrogates: .replace))
-        if let error = json?["error"] ?? json?[0]?["error"] {
+        if let error = json?["error"] ?? json?[0]?["error"], error.object != nil {
             self.init(error: error, ifUnknown: .unknown)
         } else {
-            self.init(FirestoreStatus(httpStatus: httpStatus), "")
+            self.init(
+                FirestoreStatus(strangeHTTPStatus: httpStatus),
+                "Something that is not Firestore, such as a gateway or proxy before it, answered with status \(httpStatus)."
+            )
         }
     }
 

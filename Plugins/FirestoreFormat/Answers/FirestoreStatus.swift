@@ -51,25 +51,15 @@ package enum FirestoreStatus: Int, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// What to make of an answer whose body says nothing.
-    package init(httpStatus: Int) {
+    /// What to make of an answer that is none of Firestore's. Only the size of a request is the same next time.
+    package init(strangeHTTPStatus status: Int) {
         self =
-            switch httpStatus {
-            case 200...299: .ok
+            switch status {
             case 401: .unauthenticated
-            case 403: .permissionDenied
-            case 404: .notFound
-            case 409: .aborted
-            case 416: .outOfRange
+            case 408, 504: .deadlineExceeded
+            case 413: .invalidArgument
             case 429: .resourceExhausted
-            case 499: .cancelled
-            case 500: .unknown
-            case 501: .unimplemented
-            case 503: .unavailable
-            case 504: .deadlineExceeded
-            case 400...499: .failedPrecondition
-            case 500...599: .internal
-            default: .unknown
+            default: .unavailable
             }
     }
 }
