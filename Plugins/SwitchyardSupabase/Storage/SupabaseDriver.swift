@@ -137,7 +137,7 @@ struct SupabaseDriver: SyncDriver {
     }
 
     func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend {
-        SupabaseTransaction(driver: self)
+        SupabaseTransaction(driver: self, reader: try await service.reader())
     }
 
     func deleteRecursively(
@@ -162,7 +162,8 @@ struct SupabaseDriver: SyncDriver {
 
     /// A batch has a name, so it can be sent again without harm.
     fileprivate func commit(
-        _ writes: [DocumentWrite], as name: String, for batch: OutgoingBatch? = nil
+        _ writes: [DocumentWrite], as name: String, for batch: OutgoingBatch? = nil,
+        by reader: PostgRESTService.Reader? = nil
     ) async throws(StorageError) -> CommitResult {
         var function = "switchyard_commit"
         var entries: [JSON] = []
@@ -178,7 +179,7 @@ struct SupabaseDriver: SyncDriver {
             entries.append(.object(entry))
         }
         let answer = try await service.call(
-            function, ["batch": .string(name), "writes": .array(entries)], isIdempotent: true, for: batch)
+            function, ["batch": .string(name), "writes": .array(entries)], isIdempotent: true, for: batch, as: reader)
         hints.give()
         let result = try CommitResult(postgres: answer)
         guard result.updateTimes.count == writes.count else { throw .unreadableAnswer }
@@ -195,23 +196,29 @@ struct SupabaseDriver: SyncDriver {
 /// Optimistic: nothing is locked, and the commit checks that what was read is still so.
 private struct SupabaseTransaction: StorageTransactionBackend {
     let driver: SupabaseDriver
+    /// Who began it. Nobody else's ledger knows its batch, so it must not be sent in another name.
+    let reader: PostgRESTService.Reader
 
     func documents(_ paths: [StoragePath]) async throws(StorageError) -> [DocumentSnapshot] {
         try await driver.documents(paths).documents
     }
 
+    /// Where no answer came, the same batch is sent again under its name: it is carried out once, whichever arrived.
     func commit(_ writes: [DocumentWrite]) async throws(StorageError) -> WriteReceipt.Acknowledgement {
         let name = RandomID.make()
-        let result: CommitResult
-        do throws(StorageError) {
-            result = try await driver.commit(writes, as: name)
-        } catch {
-            guard error.code == .unavailable || error.code == .deadlineExceeded,
-                let known = try? await driver.result(ofBatch: name)
-            else { throw error }
-            result = known
+        var pause = Duration.milliseconds(100)
+        while true {
+            do throws(StorageError) {
+                let result = try await driver.commit(writes, as: name, by: reader)
+                return WriteReceipt.Acknowledgement(commitTime: result.commitTime, updateTimes: result.updateTimes)
+            } catch {
+                guard error.code == .unavailable || error.code == .deadlineExceeded, pause < .seconds(1) else {
+                    throw error
+                }
+                do { try await driver.clock.sleep(for: pause) } catch _ { throw error }
+            }
+            pause *= 2
         }
-        return WriteReceipt.Acknowledgement(commitTime: result.commitTime, updateTimes: result.updateTimes)
     }
 }
 

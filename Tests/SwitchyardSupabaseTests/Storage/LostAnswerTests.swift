@@ -10,16 +10,34 @@ import Testing
 /// Answers that never arrive, and many who write the same.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct LostAnswerTests {
+    /// How the answer to a commit is lost.
+    enum Loss: CaseIterable, Sendable {
+        /// Carried out, and the connection to the client ends.
+        case connection
+        /// Not carried out, since the service has lost its database.
+        case databaseBefore
+        /// Carried out, but the service has lost its database before it knew.
+        case databaseAfter
+
+        var fault: Fault {
+            switch self {
+            case .connection: .dropAnswer(reset: true)
+            case .databaseBefore: LocalSupabase.losesDatabaseBefore
+            case .databaseAfter: LocalSupabase.losesDatabaseAfter
+            }
+        }
+    }
+
     private func withClients(
-        _ count: Int, tables: SupabaseTables = .none, losing: Bool,
+        _ count: Int, tables: SupabaseTables = .none, losing: Loss? = nil,
         _ body: ([SyncedStorageClient], SupabaseSite) async throws -> Void
     ) async throws {
         let site = try await SupabaseSite()
         try await site.postgres.query(TableHarness.sql)
         let counter = Mutex(0)
-        if losing {
-            // The commit is carried out, and every third one is not answered.
-            site.supabase.faults.add(.dropAnswer(reset: true), times: nil) { request in
+        if let losing {
+            // Every third one.
+            site.supabase.faults.add(losing.fault, times: nil) { request in
                 request.rawPath.contains("switchyard_commit")
                     && counter.withLock { count in
                         count += 1
@@ -35,7 +53,7 @@ struct LostAnswerTests {
         }
         try await body(clients, site)
         for client in clients { await client.shutDown() }
-        if losing { #expect(counter.withLock { $0 } > 30) }
+        if losing != nil { #expect(counter.withLock { $0 } > 30) }
         await site.stop()
     }
 
@@ -54,22 +72,24 @@ struct LostAnswerTests {
         }
     }
 
-    @Test func `Of increments whose answers are lost each counts once`() async throws {
-        try await withClients(4, losing: true) { clients, _ in
+    @Test(arguments: Loss.allCases)
+    func `Of increments whose answers are lost each counts once`(_ loss: Loss) async throws {
+        try await withClients(4, losing: loss) { clients, _ in
             try await increment("counters/a", "n", times: 12, by: clients)
             #expect(try await clients[0].snapshot("counters/a", from: .server).data?["n"] == 48)
         }
     }
 
-    @Test func `The same in a project's own table`() async throws {
-        try await withClients(4, tables: try TableHarness.tables(), losing: true) { clients, _ in
+    @Test(arguments: Loss.allCases)
+    func `The same in a project's own table`(_ loss: Loss) async throws {
+        try await withClients(4, tables: try TableHarness.tables(), losing: loss) { clients, _ in
             try await increment("conformance/x/items/a", "number", times: 12, by: clients)
             #expect(try await clients[0].snapshot("conformance/x/items/a", from: .server).data?["number"] == 48)
         }
     }
 
     @Test func `Eight clients at once lose nothing`() async throws {
-        try await withClients(8, losing: false) { clients, _ in
+        try await withClients(8) { clients, _ in
             try await increment("counters/a", "n", times: 40, by: clients)
             #expect(try await clients[0].snapshot("counters/a", from: .server).data?["n"] == 320)
         }
@@ -77,7 +97,7 @@ struct LostAnswerTests {
 
     @Test func `Eight clients at once lose nothing in a table, also beside somebody who writes directly`() async throws
     {
-        try await withClients(8, tables: try TableHarness.tables(), losing: false) { clients, site in
+        try await withClients(8, tables: try TableHarness.tables()) { clients, site in
             async let direct: Void = {
                 for _ in 0..<20 {
                     try await site.postgres.query("update public.items set number = number + 1 where id = 'a'")
@@ -94,7 +114,7 @@ struct LostAnswerTests {
     }
 
     @Test func `Transactions that meet each other all take effect`() async throws {
-        try await withClients(4, losing: false) { clients, _ in
+        try await withClients(4) { clients, _ in
             _ = try await clients[0].setDocument("counters/a", ["n": 0]).acknowledged()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for client in clients {
@@ -115,7 +135,7 @@ struct LostAnswerTests {
     }
 
     @Test func `Results beyond the service's row cap are all there`() async throws {
-        try await withClients(1, tables: try TableHarness.mixedTables(), losing: false) { clients, site in
+        try await withClients(1, tables: try TableHarness.mixedTables()) { clients, site in
             try await site.postgres.query(
                 """
                 insert into switchyard.documents (path, data, owner)

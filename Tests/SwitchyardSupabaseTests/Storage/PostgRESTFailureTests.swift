@@ -103,6 +103,51 @@ import Testing
         #expect(try await Self.commit(Self.function("switchyard_commit", .json("{}")), gate: gate) == nil)
     }
 
+    @Test(arguments: [
+        (404, "42883", "function public.switchyard_commit(batch => text, writes => jsonb) does not exist"),
+        (404, "42P01", "relation \\\"switchyard.documents\\\" does not exist"), (400, "3F000", "schema does not exist"),
+        (400, "42P10", "there is no unique constraint"), (404, "PGRST125", "Invalid path"),
+        (406, "PGRST106", "Invalid schema"),
+    ])
+    func `A write waits for what the database or its service lacks at the moment`(
+        _ status: Int, _ code: String, _ message: String
+    ) async throws {
+        let gate = SchemaGate(needed: 1)
+        let schema = Self.function("switchyard_schema", .json(#"{"version":1,"serves":1}"#))
+        let body = #"{"code":"\#(code)","message":"\#(message)","details":null,"hint":null}"#
+        let failure = try await Self.commit(
+            schema, Self.function("switchyard_commit", .json(body, status: status)), gate: gate)
+        #expect(failure?.code == .unavailable && failure?.isRetryable == true)
+        // The version is asked for once more.
+        #expect(try await Self.commit(schema, Self.function("switchyard_commit", .json("{}")), gate: gate) == nil)
+    }
+
+    @Test(arguments: [
+        (400, #"{"code":"","details":null,"hint":null,"message":""}"#), (403, "<html>Forbidden</html>"),
+        (404, "not here"), (404, #"{"message":"no Route matched with those values"}"#), (405, ""), (407, ""),
+        (418, "[]"), (451, #"{"error":"blocked"}"#), (400, #"{"code":"bad_request","message":"no"}"#),
+        (403, #"{"code":1020,"message":"Access denied"}"#), (302, ""), (511, "<html>Sign in</html>"), (501, ""),
+    ])
+    func `What is not the service's own word about a write refuses nothing`(_ status: Int, _ body: String) async throws
+    {
+        let reply = ScriptedReply.status(status, body: Array(body.utf8))
+        let failure = try #require(try await Self.commit(Self.function("switchyard_commit", reply)))
+        #expect(failure.code == .unavailable && failure.isRetryable)
+        #expect(!failure.message.isEmpty)
+    }
+
+    @Test(arguments: ["", #"{"code":"54000","message":"too large"}"#, "<html>"])
+    func `What is too large for whatever lies between will be so again`(_ body: String) {
+        let error = StorageError(PostgRESTFailure(status: 413, body: Array(body.utf8)))
+        #expect(error.code == .resourceExhausted && !error.isRetryable)
+    }
+
+    @Test func `A code of the project's own is one where the body is the service's`() {
+        let body = #"{"code":"quota","message":"Too many notes","details":null,"hint":null}"#
+        let error = StorageError(PostgRESTFailure(status: 402, body: Array(body.utf8)))
+        #expect(error.code == .failedPrecondition && !error.isRetryable)
+    }
+
     @Test func `A function that is missing is told from an operator that does not fit`() {
         let function = Self.failure(404, "42883", "function public.f() does not exist")
         #expect(StorageError(function).code == .unsupported && function.isAboutMissingFunction)

@@ -39,6 +39,14 @@ struct SupabaseSite: Sendable {
             driver: SupabaseDriver(service: try service(key: key), pace: SupabaseWatch.Pace(alone: .milliseconds(25))))
     }
 
+    /// One for which pauses between attempts are short.
+    func hurriedClient() throws -> SyncedStorageClient {
+        let clock = BriefClock()
+        let pace = SupabaseWatch.Pace(alone: .milliseconds(25) * clock.factor)
+        return SyncedStorageClient(
+            driver: SupabaseDriver(service: try service(), pace: pace, clock: clock), clock: clock)
+    }
+
     func stop() async {
         await supabase.stop()
         postgres.stop()

@@ -5,7 +5,8 @@ import SwitchyardWire
 /// What the data service answered instead of a result.
 struct PostgRESTFailure: Error, Hashable, Sendable {
     let status: Int
-    /// The database's or the service's; `nil` for an answer that is not the service's own, such as a gateway's.
+    /// The database's or the service's; `nil` for an answer that is neither's, such as a gateway's, and for one that says
+    /// nothing, as the service's does when it has lost the database: then what was asked for may have been done.
     let code: String?
     let message: String
     /// In a refused batch the place of the write.
@@ -14,9 +15,25 @@ struct PostgRESTFailure: Error, Hashable, Sendable {
     init(status: Int, body: [UInt8]) {
         self.status = status
         let json = try? JSON(parsing: body)
-        code = json?["code"]?.string
-        message = json?["message"]?.string ?? "The server answered with status \(status)."
+        code = json.flatMap { PostgRESTFailure.code(in: $0) }
+        let text = json?["message"]?.string ?? ""
+        message =
+            code == nil && text.isEmpty
+            ? "Something answered with status \(status) and no reason: the data service without its database, or a gateway "
+                + "or proxy before it."
+            : text
         details = json?["details"]?.string
+    }
+
+    /// Codes of other servers look otherwise, or stand in other bodies. A function of the project's own may answer with any
+    /// code, but in a body with all the members that the service's have.
+    private static func code(in body: JSON) -> String? {
+        guard let code = body["code"]?.string, !code.isEmpty, body["message"]?.string != nil else { return nil }
+        let isState =
+            code.utf8.count == 5
+            && code.utf8.allSatisfy { (48...57).contains($0) || (65...90).contains($0) }
+        let isWhole = body["details"] != nil && body["hint"] != nil
+        return isState || code.hasPrefix("PGRST") || isWhole ? code : nil
     }
 
     /// The message, without what the database quotes in it where a value is none of a column's type.
@@ -28,8 +45,14 @@ struct PostgRESTFailure: Error, Hashable, Sendable {
     }
 
     /// Whether the service knows no function of that name, or none with these arguments.
-    var isAboutMissingFunction: Bool {
-        code == "PGRST202" || isAboutUnknownFunction || (status == 404 && code == nil)
+    var isAboutMissingFunction: Bool { code == "PGRST202" || isAboutUnknownFunction }
+
+    /// Whether the database, or what the service knows of it, lacks what every call of the kind needs: it is being set up,
+    /// restored or changed, or the service has not taken in yet that it was.
+    var isAboutMissingParts: Bool {
+        if isAboutMissingFunction { return true }
+        guard let code else { return false }
+        return ["PGRST205", "PGRST125", "PGRST106", "42P01", "42P10", "3F000"].contains(code)
     }
 
     /// The same code tells that an operator does not fit a column's type.
@@ -79,6 +102,7 @@ extension StorageError {
         }
         // Whoever asks is nobody that the database knows, whatever it calls that.
         if failure.status == 401 { return (.unauthenticated, failure.code == nil) }
+        if failure.code == nil { return meaning(ofStrange: failure.status) }
         if let code = failure.code {
             if code.hasPrefix("PGRST1") || code.hasPrefix("PGRST2"), failure.status < 500 {
                 return (.invalidArgument, false)
@@ -96,9 +120,20 @@ extension StorageError {
         case 413: return (.resourceExhausted, false)
         case 429: return (.resourceExhausted, true)
         // The database's own word, such as a trigger's: it will not be another one later.
-        case 400..<500 where failure.code != nil: return (.failedPrecondition, false)
-        case 500...599: return (failure.code == nil ? .unavailable : .internal, true)
+        case 400..<500: return (.failedPrecondition, false)
+        case 500...599: return (.internal, true)
         default: return (.unknown, false)
+        }
+    }
+
+    /// What is not the service's word about a call refuses nothing: another time, or elsewhere, the service will be asked.
+    private static func meaning(ofStrange status: Int) -> (Code, Bool) {
+        switch status {
+        case 408, 504: (.deadlineExceeded, true)
+        // What is too large for whatever lies between will be so the next time.
+        case 413: (.resourceExhausted, false)
+        case 429: (.resourceExhausted, true)
+        default: (.unavailable, true)
         }
     }
 }

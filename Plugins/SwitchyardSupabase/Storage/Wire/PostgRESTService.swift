@@ -38,7 +38,8 @@ struct PostgRESTService: Sendable {
         do throws(StorageError) {
             return try await send(function, arguments, isIdempotent: isIdempotent, for: batch, as: reader)
         } catch {
-            guard isForQueue || batch != nil, (error.underlying as? PostgRESTFailure)?.code == "PGRST202" else {
+            guard isForQueue || batch != nil, (error.underlying as? PostgRESTFailure)?.isAboutMissingParts == true
+            else {
                 throw error
             }
             // It was there before: the service has not taken in yet what changed, or somebody is changing it.
