@@ -24,6 +24,8 @@ public final class SupabaseFunctions: Sendable {
     private static let limit = 64 << 20
     /// How often a call is made that may be repeated.
     private static let attempts = 3
+    /// Who is asked to wait for longer learns that at once.
+    private static let maximumPause = Duration.seconds(5)
 
     init(_ surroundings: SupabaseSurroundings) {
         address = surroundings.project.functions
@@ -81,10 +83,10 @@ public final class SupabaseFunctions: Sendable {
                 failure = error
             }
             guard call.isIdempotent, failure.code == .relay || failure.code == .unavailable, failure.isRetryable,
-                attempt < Self.attempts
+                attempt < Self.attempts, failure.retryAfter ?? .zero <= Self.maximumPause
             else { throw failure }
             do {
-                try await clock.sleep(for: max(pause, min(failure.retryAfter ?? .zero, .seconds(5))))
+                try await clock.sleep(for: max(pause, failure.retryAfter ?? .zero))
             } catch {
                 throw SupabaseFunctionError(.cancelled, "The call was cancelled.")
             }

@@ -3,7 +3,8 @@ import SwitchyardBytes
 /// How often, and with which pauses, a failed call is repeated.
 ///
 /// Pauses grow by half each time, differ by up to half either way so that many clients do not stay in step, and are never
-/// shorter than a server asked for.
+/// shorter than a server asked for. A call whose server asks for more than ``maximumPause`` fails at once, with the time to
+/// wait in its error.
 public struct RetryPolicy: Sendable, Hashable {
     /// How often a call may be made in all. 1 means never again.
     public var maximumAttempts: Int
@@ -38,7 +39,9 @@ public struct RetryPolicy: Sendable, Hashable {
             } catch {
                 failure = error
             }
-            guard attempt < maximumAttempts, failure.isRetryable else { throw failure }
+            guard attempt < maximumAttempts, failure.isRetryable, failure.retryAfter ?? .zero <= maximumPause else {
+                throw failure
+            }
             let pause = pauses.next(atLeast: failure.retryAfter)
             onRetry(attempt, pause, failure)
             // A cancelled pause ends the retrying; the caller learns why the last call failed.

@@ -2,6 +2,7 @@ import Foundation
 import Switchyard
 import SwitchyardMock
 import SwitchyardTestSupport
+import Synchronization
 import Testing
 
 /// What is repeated, how often, with which pauses, and what is told of it.
@@ -205,6 +206,25 @@ import Testing
                 .retry(operation: "snapshot", attempt: 2, after: pauses[1], failure: "resourceExhausted"),
                 .retry(operation: "snapshot", attempt: 3, after: pauses[2], failure: "unavailable"),
             ])
+    }
+
+    @Test func `Whoever is asked to wait longer than a pause may be learns it at once`() async throws {
+        let clock = ManualClock()
+        let mock = MockStorageClient(MockBackend())
+        let storage = mock.layered(RetryLayer(.standard, clock: clock))
+        mock.controls.isRecording = true
+        mock.controls.fail(
+            .snapshot, with: StorageError(.resourceExhausted, "Too many.", retryAfter: .seconds(86_400)))
+        let ended = Mutex(false)
+        let reading = Task {
+            defer { ended.withLock { $0 = true } }
+            return try await storage.snapshot("a/1")
+        }
+        try await eventually("an end or a pause") { ended.withLock { $0 } || clock.sleeperCount > 0 }
+        #expect(clock.sleeperCount == 0)
+        reading.cancel()
+        let error = await #expect(throws: StorageError.self) { try await reading.value }
+        #expect(error?.retryAfter == .seconds(86_400) && mock.controls.calls.count == 1)
     }
 
     @Test func `A failure for good, one too many, or a cancelled pause ends with the last failure`() async throws {

@@ -165,6 +165,16 @@ import Testing
         #expect(n == 1)
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `A server that wants to be asked much later ends it at once`() async throws {
+        let storage = ToyStorage(["a/1": ["n": 1]])
+        storage.fail(StorageError(.unavailable, "", retryAfter: .seconds(86_400)))
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.transaction { try await $0.snapshot("a/1")["n"] }
+        }
+        #expect(error?.retryAfter == .seconds(86_400))
+    }
+
     @Test func `Mistakes in the body end it at once, and nothing is written`() async throws {
         struct Broken: Error {}
         let storage = ToyStorage(["a/1": ["n": 1]])

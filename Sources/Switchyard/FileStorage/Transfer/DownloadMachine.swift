@@ -115,7 +115,7 @@ package struct DownloadMachine: Sendable {
     private mutating func retry(
         _ error: FileStorageError, _ now: ContinuousClock.Instant, _ generator: inout some RandomNumberGenerator
     ) -> Action {
-        guard now - lastProgress < policy.patience else { return .fail(error) }
+        guard now - lastProgress + (error.retryAfter ?? .zero) < policy.patience else { return .fail(error) }
         return .wait(backoff.next(now: now, atLeast: error.retryAfter, using: &generator))
     }
 }

@@ -29,7 +29,9 @@ package struct PatientCaller: Sendable {
                 failure = error
             }
             if mayHaveHappened, let value = isDone(failure) { return value }
-            guard failure.isRetryable, time.now - start < patience else { throw failure }
+            guard failure.isRetryable, time.now - start + (failure.retryAfter ?? .zero) < patience else {
+                throw failure
+            }
             mayHaveHappened = true
             let pause = backoff.next(now: time.now, atLeast: failure.retryAfter, using: &generator)
             do { try await clock.sleep(for: pause) } catch { throw FileStorageError(.cancelled, "It was cancelled.") }

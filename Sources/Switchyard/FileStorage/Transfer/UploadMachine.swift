@@ -270,7 +270,7 @@ package struct UploadMachine: Sendable {
     private mutating func retry(
         _ error: FileStorageError, _ now: ContinuousClock.Instant, _ generator: inout some RandomNumberGenerator
     ) -> [Action] {
-        guard now - lastProgress < policy.patience else {
+        guard now - lastProgress + (error.retryAfter ?? .zero) < policy.patience else {
             return content.isKept && session != nil ? over([.fail(error)]) : refuse(error)
         }
         if isPaused { return [] }

@@ -3,7 +3,7 @@ extension StorageClient {
     ///
     /// `body` may run several times and must have no other effect. It is tried again, after a growing pause, when somebody
     /// else changed what it read, or when a read found no server. A commit without an answer is not repeated: it may
-    /// have taken effect.
+    /// have taken effect. Nor is anything repeated that the server wants to be asked again later than in five seconds.
     /// - Throws: What `body` throws, as it is if it is a `StorageError`, else as `.aborted` around it; `.aborted` after the
     ///   last attempt; `.unsupported` where the provider has no transactions.
     @discardableResult
@@ -27,6 +27,7 @@ extension StorageClient {
                     .aborted, "The transaction met other changes in each of its \(attempt) attempts.",
                     underlying: failure)
             }
+            guard failure.retryAfter ?? .zero <= TransactionRetry.maximumPause else { throw failure }
             do { try await clock.sleep(for: pauses.next(atLeast: failure.retryAfter)) } catch {
                 throw StorageError(.cancelled, "The transaction was cancelled.")
             }
@@ -90,6 +91,8 @@ enum TransactionRetry {
 
     /// 50 ms, then half as much again each time, ± 50 %: conflicts resolve quickly, and two rivals must not stay in step.
     static func pauses(on clock: any Clock<Duration>) -> RetryPauses {
-        RetryPauses(initial: .milliseconds(50), maximum: .seconds(5), clock: clock)
+        RetryPauses(initial: .milliseconds(50), maximum: maximumPause, clock: clock)
     }
+
+    static let maximumPause = Duration.seconds(5)
 }

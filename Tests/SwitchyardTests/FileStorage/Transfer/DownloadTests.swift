@@ -27,6 +27,30 @@ import Testing
         #expect(bench.server.calls == ["open 0-", "open 250-", "open 250-", "open 250-", "open 550-"])
     }
 
+    @Test func `A wish to wait longer than there is patience ends a download at once`() {
+        let now = ContinuousClock.now
+        var machine = DownloadMachine(
+            TransferPolicy(firstPart: 1, largestPart: 1, wholeLimit: 0), range: nil, now: now)
+        var generator = SystemRandomNumberGenerator()
+        let action = machine.handle(.failed(Self.slow), now: now, using: &generator)
+        if case .fail(let failure) = action {
+            #expect(failure.retryAfter == .seconds(86_400))
+        } else {
+            Issue.record("It waits for a day.")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `A wish to wait longer than there is patience ends a call at once`() async throws {
+        let caller = PatientCaller(clock: ContinuousClock())
+        let error = await #expect(throws: FileStorageError.self) {
+            try await caller { () async throws(FileStorageError) -> Int in throw Self.slow }
+        }
+        #expect(error?.retryAfter == .seconds(86_400))
+    }
+
+    private static let slow = FileStorageError(.rateLimited, "Slow.", retryAfter: .seconds(86_400))
+
     @Test func `A range gives just its bytes, also from a server without ranges`() async throws {
         let bench = try TransferBench()
         defer { bench.remove() }

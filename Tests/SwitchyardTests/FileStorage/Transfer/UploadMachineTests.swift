@@ -223,6 +223,13 @@ import Testing
             bench.tell(.failed(FileStorageError(.rateLimited, "Slow.", retryAfter: .seconds(30)))) == "wait 30")
     }
 
+    @Test func `A wish to wait longer than there is patience ends it at once`() {
+        var bench = Bench()
+        bench.beginSending()
+        let error = FileStorageError(.rateLimited, "Slow.", retryAfter: .seconds(86_400))
+        #expect(bench.tell(.failed(error)).hasSuffix("fail rateLimited"))
+    }
+
     @Test func `Cancelling throws away what the server has; closing keeps it`() {
         var cancelled = Bench()
         cancelled.beginSending()
