@@ -109,20 +109,47 @@ public final class SupabaseAuthAdapter: AuthClient {
         case .local:
             // Leaving needs nobody's consent; the server is told as well as it can be.
             try await engine.end(end, session)
-            if let token = session?.tokens?.access { try? await logOut(.local, token) }
+            if let tokens = session?.tokens { await logOut(tokens) }
         case .everywhere:
             guard let session else { return try await engine.end(end, nil) }
-            if session.tokens != nil {
-                try await logOut(.everywhere, try await engine.accessToken(of: session).value)
-            }
+            if session.tokens != nil { try await logOut(.everywhere, of: session) }
             try await engine.end(end, session)
-        case .others:
-            let session = try await engine.present()
-            try await logOut(.others, try await engine.accessToken(of: session).value)
+        case .others: try await logOut(.others, of: try await engine.present())
         }
     }
 
-    private func logOut(_ scope: SignOutScope, _ token: Secret) async throws(AuthError) {
+    /// Ends at the server a session that this device has left, as well as it can be done. The server takes that from a token
+    /// only that has not run out, so one that has is exchanged first: nobody else will use the session's last refresh token.
+    private func logOut(_ tokens: SessionTokens) async {
+        if service.now() < tokens.expiresAt {
+            do throws(SupabaseAuthFailure) {
+                return try await logOut(.local, as: tokens.access)
+            } catch {
+                guard error.isAboutToken else { return }
+            }
+        }
+        guard
+            let fresh = try? await service.token("refresh_token", ["refresh_token": .string(tokens.refresh.reveal())])
+        else { return }
+        try? await logOut(.local, as: fresh.tokens.access)
+    }
+
+    /// - Throws: Unless the server has ended the sessions, or they were over already.
+    private func logOut(_ scope: SignOutScope, of session: AuthSession) async throws(AuthError) {
+        var isRefused = false
+        while true {
+            let token = try await engine.accessToken(of: session, refreshing: isRefused).value
+            do throws(SupabaseAuthFailure) {
+                return try await logOut(scope, as: token)
+            } catch {
+                // By the server's clock it may have run out although by this one it has not.
+                guard error.isAboutToken, !isRefused else { throw AuthError(error) }
+            }
+            isRefused = true
+        }
+    }
+
+    private func logOut(_ scope: SignOutScope, as token: Secret) async throws(SupabaseAuthFailure) {
         let name =
             switch scope {
             case .local: "local"
@@ -132,8 +159,11 @@ public final class SupabaseAuthAdapter: AuthClient {
         do throws(SupabaseAuthFailure) {
             _ = try await service.call(.post, "/logout?scope=\(name)", as: token)
         } catch {
-            // The session is over already.
-            guard let status = error.status, [401, 403, 404].contains(status) else { throw AuthError(error) }
+            // The session is over already, or there is nobody any more whose it could be.
+            guard let code = error.code, ["session_not_found", "session_expired", "user_not_found"].contains(code)
+            else {
+                throw error
+            }
         }
     }
 

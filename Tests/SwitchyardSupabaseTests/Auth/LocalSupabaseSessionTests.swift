@@ -76,6 +76,20 @@ struct LocalSupabaseSessionTests {
         }
     }
 
+    @Test(arguments: [SignOutScope.local, .everywhere], [Int64(0), 4000])
+    func `Signing out ends the server's session, also when its access token has run out`(
+        _ scope: SignOutScope, _ seconds: Int64
+    ) async throws {
+        try await Self.withBed { bed in
+            let client = try await bed.client("ann")
+            #expect(try await bed.count("auth.sessions") == "1")
+            bed.clock.advance(seconds)
+            try await client.signOut(scope)
+            #expect(try await bed.count("auth.sessions") == "0")
+            await client.shutDown()
+        }
+    }
+
     @Test func `Many who need a token when it has run out cost one refresh`() async throws {
         try await Self.withBed { bed in
             let client = try await bed.client("ann")

@@ -200,6 +200,35 @@ import Testing
         #expect(await !bed.client.state.isSignedIn)
     }
 
+    @Test(arguments: [SignOutScope.local, .everywhere])
+    func `A token that has run out by the server's clock alone is replaced before leaving`(
+        _ scope: SignOutScope
+    ) async throws {
+        let path = "/logout?scope=\(scope == .local ? "local" : "global")"
+        let bed = try await Bed.signedIn(
+            Bed.refusal(.post, path, "bad_jwt", status: 403), Bed.refreshed("second"),
+            .on(.post, Bed.address + path, .status(204)))
+        try await bed.client.signOut(scope)
+        #expect(await !bed.client.state.isSignedIn)
+        #expect(bed.bearer(3) == "Bearer \(Bed.accessToken("second"))")
+        try bed.transport.verify()
+    }
+
+    @Test(arguments: [401, 403, 404])
+    func `A gateway's page does not count as having left everywhere`(status: Int) async throws {
+        let path = "/logout?scope=global"
+        let page = Bed.on(.post, path, "<html>", status: status)
+        let bed = try await Bed.signedIn(page)
+        if status == 401 {
+            bed.transport.expect(Bed.refreshed("second"))
+            bed.transport.expect(page)
+        }
+        let code = await bed.code { () async throws(AuthError) in try await bed.client.signOut(.everywhere) }
+        #expect(code != nil)
+        #expect(await bed.client.state.isSignedIn)
+        try bed.transport.verify()
+    }
+
     @Test func `Others can be signed out without leaving`() async throws {
         let bed = try await Bed.signedIn(.on(.post, Bed.address + "/logout?scope=others", .status(204)))
         try await bed.client.signOut(.others)

@@ -30,6 +30,9 @@ struct SupabaseAuthFailure: Error, Sendable {
     var code: String? { if case .refused(let code, _, _) = kind { code } else { nil } }
     var status: Int? { if case .refused(_, let status, _) = kind { status } else { nil } }
 
+    /// Whether it was the token that was not taken, whatever was asked with it: the service says so when one has run out.
+    var isAboutToken: Bool { code == "bad_jwt" || code == "no_authorization" || (code == nil && status == 401) }
+
     /// Three shapes of bodies: the present one, the one before it, and that of OAuth; before the service stands a gateway.
     init(_ response: HTTPResponse, now: Int64) {
         retryAfter = response.headers["Retry-After"].flatMap { RetryAfter.delay($0, now: now) }
