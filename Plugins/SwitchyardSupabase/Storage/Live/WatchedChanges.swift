@@ -11,6 +11,8 @@ struct WatchedChanges {
         /// Tells this one from an earlier one of the same ID.
         let generation: Int
         var token: String?
+        /// All transactions below it were seen by the last look at this target; 0 when nothing is known.
+        var seenBelow: UInt64 = 0
         /// Whether the server shall count the results: once after a resume, to find out what was missed.
         var wantsCount: Bool
         var isNew = true
@@ -24,9 +26,6 @@ struct WatchedChanges {
     private var targets: [Int: Target] = [:]
     private var generations = 0
     private var lastReadTime = Timestamp.never
-    /// All transactions below it were seen by the last look; targets that came later are looked at anyway.
-    private var seenBelow: UInt64 = 0
-    private var epoch = ""
 
     /// - Parameter reader: Empty for whoever asks with a key alone.
     init(_ tables: SupabaseTables = .none, reader: AuthUser.ID = "") {
@@ -90,17 +89,16 @@ struct WatchedChanges {
         return String(decoding: resumeToken[(mark + 1)...], as: UTF8.self)
     }
 
-    /// The token names the database's epoch, and the oldest transaction that may be new. Another database, as after one
-    /// was restored, counts anew.
-    private mutating func note(_ token: String) {
+    /// The oldest transaction that may be new after a look. A token names the database's epoch before it: another database,
+    /// as after one was restored, counts anew.
+    private static func oldest(in token: String) -> UInt64 {
         let parts = token.split(separator: ":")
-        guard parts.count == 2, let oldest = UInt64(parts[1]) else { return }
-        seenBelow = epoch == parts[0] ? max(seenBelow, oldest) : oldest
-        epoch = String(parts[0])
+        return parts.count == 2 ? UInt64(parts[1]) ?? 0 : 0
     }
 
-    /// Whether what a transaction has left may not have been told yet.
-    func mayBeNew(_ transaction: UInt64) -> Bool { transaction >= seenBelow }
+    /// Whether what a transaction has left may not have been told yet to one of the targets, which are not always looked at
+    /// together.
+    func mayBeNew(_ transaction: UInt64) -> Bool { targets.values.contains { transaction >= $0.seenBelow } }
 
     /// Where the documents are announced that are watched.
     var topics: Set<HintTopic> {
@@ -138,8 +136,9 @@ struct WatchedChanges {
             let readTime = Timestamp(postgres: answer["readTime"])
         else { throw .unreadableAnswer }
         lastReadTime = max(lastReadTime, readTime)
-        note(token)
+        let oldest = Self.oldest(in: token)
         var events: [WatchEvent] = []
+        var asked: Set<Int> = []
         for element in list {
             guard let id = element["id"]?.int64.map({ Int($0) }) else { throw .unreadableAnswer }
             guard var target = targets[id], inquiry.generations[id] == target.generation else { continue }
@@ -152,9 +151,15 @@ struct WatchedChanges {
                 continue
             }
             events += try self.events(of: element, for: &target, token, isSettled: answer["settled"] == true)
+            target.seenBelow = oldest
             targets[id] = target
+            asked.insert(id)
         }
-        if !events.isEmpty { events.append(.snapshot(version: lastReadTime, token: resumeToken(token))) }
+        guard !events.isEmpty else { return [] }
+        // A snapshot's token is that of every target, so it is none where some were not looked at.
+        let isAboutAll = targets.keys.allSatisfy { asked.contains($0) }
+        if !isAboutAll, !asked.isEmpty { events.append(.token(asked.sorted(), token: resumeToken(token))) }
+        events.append(.snapshot(version: lastReadTime, token: isAboutAll ? resumeToken(token) : []))
         return events
     }
 
