@@ -6,7 +6,7 @@ import SwitchyardWire
 /// Documents on Postgres for the offline engine: every operation is one call of a function in the database, which does all
 /// of it or nothing.
 struct SupabaseDriver: SyncDriver {
-    let service: PostgRESTService
+    private(set) var service: PostgRESTService
     let tables: SupabaseTables
     /// Who is to look for changes at once, instead of when it is time again.
     let hints: ChangeHints
@@ -51,6 +51,8 @@ struct SupabaseDriver: SyncDriver {
             }
         }
         var answers: [FetchedDocuments] = []
+        // Two calls make one answer: both show what the same person may see.
+        let service = rows.isEmpty || documents.isEmpty ? service : try await service.bound()
         if !rows.isEmpty {
             let targets = rows.map { place, ids -> JSON in
                 var object = place.json
@@ -137,7 +139,7 @@ struct SupabaseDriver: SyncDriver {
     }
 
     func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend {
-        SupabaseTransaction(driver: self, reader: try await service.reader())
+        SupabaseTransaction(driver: try await bound())
     }
 
     func deleteRecursively(
@@ -147,6 +149,7 @@ struct SupabaseDriver: SyncDriver {
         if try tables.place(of: document.collection) != nil {
             throw .unsupported("recursive deletion", by: .supabase, instead: "Delete the row by itself.")
         }
+        let service = try await service.bound()
         var deleted = 0
         while true {
             if Task.isCancelled { throw StorageError(.cancelled, "The deletion was cancelled.") }
@@ -160,10 +163,16 @@ struct SupabaseDriver: SyncDriver {
         }
     }
 
+    /// The same for a series of calls in the name of whoever is signed in now; it fails when somebody else is.
+    private func bound() async throws(StorageError) -> SupabaseDriver {
+        var driver = self
+        driver.service = try await service.bound()
+        return driver
+    }
+
     /// A batch has a name, so it can be sent again without harm.
     fileprivate func commit(
-        _ writes: [DocumentWrite], as name: String, for batch: OutgoingBatch? = nil,
-        by reader: PostgRESTService.Reader? = nil
+        _ writes: [DocumentWrite], as name: String, for batch: OutgoingBatch? = nil
     ) async throws(StorageError) -> CommitResult {
         var function = "switchyard_commit"
         var entries: [JSON] = []
@@ -179,7 +188,7 @@ struct SupabaseDriver: SyncDriver {
             entries.append(.object(entry))
         }
         let answer = try await service.call(
-            function, ["batch": .string(name), "writes": .array(entries)], isIdempotent: true, for: batch, as: reader)
+            function, ["batch": .string(name), "writes": .array(entries)], isIdempotent: true, for: batch)
         hints.give()
         let result = try CommitResult(postgres: answer)
         guard result.updateTimes.count == writes.count else { throw .unreadableAnswer }
@@ -195,9 +204,8 @@ struct SupabaseDriver: SyncDriver {
 
 /// Optimistic: nothing is locked, and the commit checks that what was read is still so.
 private struct SupabaseTransaction: StorageTransactionBackend {
+    /// Bound to whoever began it: nobody else's ledger knows its batch.
     let driver: SupabaseDriver
-    /// Who began it. Nobody else's ledger knows its batch, so it must not be sent in another name.
-    let reader: PostgRESTService.Reader
 
     func documents(_ paths: [StoragePath]) async throws(StorageError) -> [DocumentSnapshot] {
         try await driver.documents(paths).documents
@@ -209,7 +217,7 @@ private struct SupabaseTransaction: StorageTransactionBackend {
         var pause = Duration.milliseconds(100)
         while true {
             do throws(StorageError) {
-                let result = try await driver.commit(writes, as: name, by: reader)
+                let result = try await driver.commit(writes, as: name)
                 return WriteReceipt.Acknowledgement(commitTime: result.commitTime, updateTimes: result.updateTimes)
             } catch {
                 guard error.code == .unavailable || error.code == .deadlineExceeded, pause < .seconds(1) else {

@@ -82,6 +82,27 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
+    @Test func `A series of calls, and new tokens for refused ones, are one person's`() async throws {
+        let present = Mutex("alice")
+        let tokens = SupabaseTokens(key: "key", issuer: .supabase) { _ throws(AuthError) in
+            AccessToken(value: Secret(Self.good), expiresAt: .distantFuture, userID: present.withLock { $0 })
+        }
+        let refused = ScriptedExchange.on(
+            .post, Self.rpc,
+            check: { _ in
+                present.withLock { $0 = "bob" }
+                return nil
+            }, .json(#"{"code":"PGRST303","message":"JWT expired"}"#, status: 401))
+        let transport = ScriptedTransport([refused])
+        let service = PostgRESTService(
+            project: try SupabaseProject("https://demo.supabase.co"), tokens: tokens, transport: transport)
+        let bound = try await service.bound()
+        #expect(await failure(service)?.code == .sessionChanged)
+        let error = await failure(bound)
+        #expect(error?.code == .sessionChanged && error?.isRetryable == false)
+        try transport.verify()
+    }
+
     @Test func `A session counts more than the service key, which stays at home then`() async throws {
         let auth = ForeignAuthClient { _ in Self.good }
         let (transport, service) = try service(
