@@ -13,7 +13,8 @@ struct CrossedProviders: Sendable {
     let supabase: LocalSupabase
     private let postgres: PostgresServer
 
-    /// - Parameter isOpen: Whether everybody may see everything on the local Firebase.
+    /// - Parameter isOpen: Whether everybody may see everything on the local Firebase, and write below anybody's name on the local
+    ///   Supabase.
     init(isOpen: Bool = true) async throws {
         var options = LocalFirebaseOptions()
         options.allowsEverything = isOpen
@@ -21,6 +22,7 @@ struct CrossedProviders: Sendable {
         postgres = try await PostgresServer()
         supabase = try await LocalSupabase(postgresPort: UInt16(postgres.port))
         try await postgres.query(DocumentSchema.sql)
+        if isOpen { try await postgres.query("insert into switchyard.rules values ('users', 'owner', 'owner')") }
     }
 
     /// For checks that clean up after themselves. Its processes end with this one.

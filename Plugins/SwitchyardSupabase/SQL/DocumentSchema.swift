@@ -1,7 +1,7 @@
 /// The SQL that makes a database hold documents.
 package enum DocumentSchema {
     /// Goes up with everything that is added or changed, so that a client knows whether what it calls is there.
-    package static let version = 7
+    package static let version = 8
     /// The oldest clients, by the version they bring along, that these functions still serve.
     package static let serves = 1
 
@@ -40,6 +40,7 @@ package enum DocumentSchema {
         """
         insert into switchyard.settings (schema, serves) values (\(version), \(serves))
           on conflict (only_one) do update set schema = excluded.schema, serves = excluded.serves;
+        do $$ begin perform switchyard.settle(); end $$;
         """
     }
 }

@@ -1,21 +1,26 @@
 -- What a listener has not seen yet. Asked after every hint and every now and then; hints may be lost without harm.
 
--- Where a listener is: the database's epoch, and the oldest transaction that had not ended. All before it were seen.
+-- Where a listener is: the database's epoch, and the oldest transaction that had not ended. All before it were seen. Where
+-- the epoch is none any more, the place is none to go on from.
 create or replace function switchyard.token() returns text
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  return (select s.epoch::text || ':' || pg_snapshot_xmin(pg_current_snapshot())::text from switchyard.settings s);
+  if switchyard.is_at_home() is not true then return 'moved:0'; end if;
+  return (select s.epoch::text || ':' || pg_snapshot_xmin(pg_current_snapshot())::text::bigint + s.lead
+          from switchyard.settings s);
 end $$;
 
 -- The transaction to go on from; null where a listener must begin anew.
 create or replace function switchyard.since(token text) returns xid8
 language plpgsql stable security definer set search_path = '' as $$
+declare
+  own  switchyard.settings;
+  seen bigint := substring(token from '^[^:]+:([0-9]{1,18})$');
 begin
-  return (select case when split_part(token, ':', 1) = s.epoch::text and split_part(token, ':', 2) ~ '^[0-9]+$'
-                       and split_part(token, ':', 2)::xid8 >= s.forgotten
-                       and split_part(token, ':', 2)::xid8 <= pg_snapshot_xmax(pg_current_snapshot())
-                      then split_part(token, ':', 2)::xid8 end
-          from switchyard.settings s);
+  select * into own from switchyard.settings;
+  if seen is null or split_part(token, ':', 1) <> own.epoch::text or switchyard.is_at_home() is not true then return null; end if;
+  if seen > pg_snapshot_xmax(pg_current_snapshot())::text::bigint + own.lead then return null; end if;
+  return (select x from (select seen::text::xid8 as x) y where x >= own.forgotten);
 end $$;
 
 -- The state of one target since a transaction: its documents that were written, and the paths of those that were and
@@ -84,7 +89,7 @@ begin
   select max((d ->> 'updated')::timestamptz) into newest
     from jsonb_array_elements(answers) a, jsonb_array_elements(coalesce(a -> 'documents', '[]')) d;
   return jsonb_build_object('token', switchyard.token(), 'targets', answers, 'settled', switchyard.is_settled(),
-                            'readTime', switchyard.time_text(greatest(statement_timestamp(), newest)));
+                            'readTime', switchyard.time_text(switchyard.read_time(newest)));
 end $$;
 
 -- A hint that something was written: where, not what. The data is fetched under the reader's own rights. Once in a
@@ -94,7 +99,7 @@ language plpgsql security definer set search_path = '' as $$
 declare
   told   text[] := coalesce(nullif(current_setting('switchyard.told', true), '')::text[], '{}');
   place_ text;
-  hint   jsonb := jsonb_build_object('transaction', pg_current_xact_id()::text);
+  hint   jsonb := jsonb_build_object('transaction', switchyard.version()::text);
 begin
   for place_ in select distinct t.collection from touched t where t.collection <> all (told) loop
     told := told || place_;

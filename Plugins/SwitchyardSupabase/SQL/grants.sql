@@ -11,6 +11,7 @@ begin
     execute format('revoke all on function %s from public', each_);
     execute format('grant execute on function %s to anon, authenticated, service_role', each_);
   end loop;
-  revoke all on function switchyard.create_index(text, jsonb, boolean), switchyard.forget() from public;
+  revoke all on function switchyard.create_index(text, jsonb, boolean), switchyard.forget(int), switchyard.begin_epoch()
+    from public;
 end $$;
 notify pgrst, 'reload schema';

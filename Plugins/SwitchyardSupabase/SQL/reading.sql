@@ -65,12 +65,18 @@ language sql stable security definer set search_path = '' as $$
       statement_timestamp() - interval '10 seconds')) end
 $$;
 
--- Not before what it shows, if that can be: a document's time can be ahead of the clock by its last steps.
+-- Not before what is shown, if that can be: a document's time can be ahead of the clock by its last steps. One that is
+-- further ahead was made up, and is no reason to take what comes later for older.
+create or replace function switchyard.read_time(newest timestamptz) returns timestamptz
+language sql stable parallel safe as $$
+  select greatest(statement_timestamp(), case when newest <= statement_timestamp() + interval '1 second' then newest end)
+$$;
+
 create or replace function switchyard.answer(documents jsonb, newest timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
   return jsonb_build_object('documents', documents, 'readTime', switchyard.time_text(
-    case when switchyard.is_settled() then greatest(statement_timestamp(), newest) else switchyard.missing_since() end));
+    case when switchyard.is_settled() then switchyard.read_time(newest) else switchyard.missing_since() end));
 end $$;
 
 -- Those of the documents that are there and may be read, in no order; and since when others are gone, which holds whatever

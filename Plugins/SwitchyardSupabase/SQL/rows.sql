@@ -154,6 +154,12 @@ begin
   return case when cardinality(parts) = 0 then 'true' else array_to_string(parts, ' and ') end;
 end $$;
 
+-- A column's time, or the beginning of all where the column has none that can be told.
+create or replace function switchyard.column_time_sql(column_ text) returns text
+language sql immutable set search_path = '' as $$
+  select format('coalesce(switchyard.known_time(t.%I::timestamptz), timestamptz ''epoch'')', column_)
+$$;
+
 -- Rows as documents, under the names by which queries know them. Without parents, those of all collections.
 create or replace function switchyard.rows_sql(table_ jsonb, parents jsonb, conditions text) returns text
 language plpgsql stable set search_path = '' as $$
@@ -164,9 +170,9 @@ declare
   named     text := format('t.%I::text !~ ''/'' and t.%1$I::text not in ('''', ''.'', ''..'')', table_ ->> 'id');
   data_     text;
   -- Without a column for it, a row's version is that it was read later.
-  updated   text := case when table_ ? 'updated' then format('coalesce(t.%I::timestamptz, ''epoch'')', table_ ->> 'updated')
+  updated   text := case when table_ ? 'updated' then switchyard.column_time_sql(table_ ->> 'updated')
                     else 'statement_timestamp()' end;
-  created   text := case when table_ ? 'created' then format('coalesce(t.%I::timestamptz, ''epoch'')', table_ ->> 'created')
+  created   text := case when table_ ? 'created' then switchyard.column_time_sql(table_ ->> 'created')
                     else 'timestamptz ''epoch''' end;
 begin
   perform switchyard.column_type(table_, table_ ->> 'id');
@@ -302,7 +308,7 @@ begin
     end;
   end loop;
   return result || jsonb_build_object('targets', (result -> 'targets') || answers,
-    'readTime', switchyard.time_text(greatest(newest, (result ->> 'readTime')::timestamptz)));
+    'readTime', switchyard.time_text(switchyard.read_time(greatest(newest, (result ->> 'readTime')::timestamptz))));
 end $$;
 
 -- The ledger, for a function that may not see it.
@@ -312,9 +318,11 @@ language sql security definer set search_path = '' as $$
 $$;
 
 create or replace function switchyard.remember(batch text, answer jsonb) returns void
-language sql security definer set search_path = '' as $$
-  insert into switchyard.batches (id, owner, answer) values (batch, coalesce(switchyard.caller(), ''), answer)
-$$;
+language plpgsql volatile security definer set search_path = '' as $$
+begin
+  insert into switchyard.batches (id, owner, answer) values (batch, coalesce(switchyard.caller(), ''), answer);
+  if random() < 0.02 then perform switchyard.forget(); end if;
+end $$;
 
 -- One write to a row; answers {"updateTime": …, "transforms": […]}.
 create or replace function switchyard.write_row(entry jsonb, index_ int, at timestamptz) returns jsonb
@@ -415,7 +423,7 @@ begin
       end;
     end loop;
     -- A version is later than the one before, also if the clock has gone back.
-    if updated is not null and old.updated_at > at then at := old.updated_at + interval '1 microsecond'; end if;
+    if updated is not null and old.updated_at >= at then at := old.updated_at + interval '1 microsecond'; end if;
     foreach column_ in array array_remove(array[updated, case when not is_there then table_ ->> 'created' end], null) loop
       continue when format('%I', column_) = any (columns_);
       columns_ := columns_ || format('%I', column_);
@@ -454,7 +462,7 @@ begin
   end loop;
 
   if updated is not null then
-    execute format('select t.%I::timestamptz as updated_at from %s t where %s', updated, name_, place_) into old;
+    execute format('select %s as updated_at from %s t where %s', switchyard.column_time_sql(updated), name_, place_) into old;
     at := coalesce(old.updated_at, at);
   end if;
   return jsonb_build_object('updateTime', switchyard.time_text(at), 'transforms', values_);
@@ -479,6 +487,7 @@ begin
   perform pg_advisory_xact_lock(hashtextextended(coalesce(switchyard.caller(), '') || '/' || batch, 1));
   answer_ := switchyard.recall(batch);
   if answer_ is not null then return answer_; end if;
+  perform switchyard.settle();
   for lock_key in select distinct hashtextextended(w ->> 'path', 0) from jsonb_array_elements(writes) w order by 1 loop
     perform pg_advisory_xact_lock(lock_key);
   end loop;

@@ -16,8 +16,9 @@ begin
 end $$;
 grant usage on schema switchyard to anon, authenticated, service_role;
 
--- `version` is the writing transaction: what a listener has not seen is what transactions wrote that had not ended when
--- it looked last. Numbers from a sequence could not say that; they become visible out of their order.
+-- `version` is the writing transaction, as switchyard.version() counts them: what a listener has not seen is what
+-- transactions wrote that had not ended when it looked last. Numbers from a sequence could not say that; they become
+-- visible out of their order.
 create table if not exists switchyard.documents (
   path          text collate "C" primary key check (path ~ '^[^/]+/[^/]+(/[^/]+/[^/]+)*$' and octet_length(path) <= 900),
   place         bytea not null generated always as (switchyard.place(path)) stored,
@@ -46,6 +47,8 @@ create table if not exists switchyard.deletions (
   deleted_at    timestamptz not null
 );
 create index if not exists deletions_changes on switchyard.deletions (collection_id, version);
+-- Since version 8: by these, what is to be forgotten is found without looking at the rest.
+create index if not exists deletions_age on switchyard.deletions (deleted_at);
 
 -- Batches that took effect, by their names and whose they were: one that is sent again is answered, not carried out.
 create table if not exists switchyard.batches (
@@ -55,13 +58,20 @@ create table if not exists switchyard.batches (
   kept_at timestamptz not null default clock_timestamp(),
   primary key (id, owner)
 );
+create index if not exists batches_age on switchyard.batches (kept_at);
 
--- Who may read and write the documents of a collection, by the collection's last segment. Without a row: `owner`.
+-- Who may read and write the documents of a collection, by the collection's last segment. Without a row: `owner`; for the
+-- collection `users` at the root, and for what lies below its documents, `named`.
 create table if not exists switchyard.rules (
   collection_id text primary key,
-  read  text not null default 'owner' check (read  in ('none', 'owner', 'authenticated', 'public')),
-  write text not null default 'owner' check (write in ('none', 'owner', 'authenticated', 'public'))
+  read  text not null default 'owner',
+  write text not null default 'owner'
 );
+-- Since version 8: `named`.
+alter table switchyard.rules
+  drop constraint if exists rules_read_check, drop constraint if exists rules_write_check,
+  add constraint rules_read_check check (read in ('none', 'named', 'owner', 'authenticated', 'public')),
+  add constraint rules_write_check check (write in ('none', 'named', 'owner', 'authenticated', 'public'));
 
 -- One row. `epoch` names this database's numbering of transactions, which a restored copy does not continue. Deletions
 -- and answers are kept for `keep`; listeners older than `forgotten` begin anew.
@@ -74,6 +84,85 @@ create table if not exists switchyard.settings (
 );
 -- Since version 2: the oldest clients that these functions still serve.
 alter table switchyard.settings add column if not exists serves int not null default 1;
+-- Since version 8: where the epoch is good, and by how much versions are ahead of the transactions that are counted there.
+alter table switchyard.settings add column if not exists home text;
+alter table switchyard.settings add column if not exists lead bigint not null default 0;
+
+-- Which history of which database this is: a copy that is restored from a dump or from files, or that takes over from
+-- another server, is elsewhere.
+create or replace function switchyard.home() returns text
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  server text;
+  line   text;
+begin
+  if has_function_privilege('pg_catalog.pg_control_system()', 'execute') then
+    select c.system_identifier into server from pg_catalog.pg_control_system() c;
+  end if;
+  if not pg_is_in_recovery() then
+    line := substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8);
+  elsif has_function_privilege('pg_catalog.pg_control_checkpoint()', 'execute') then
+    select lpad(upper(to_hex(c.timeline_id)), 8, '0') into line from pg_catalog.pg_control_checkpoint() c;
+  end if;
+  return concat_ws('/', coalesce(server, '-'), coalesce(line, '-'),
+                   (select d.oid from pg_catalog.pg_database d where d.datname = current_database()),
+                   'switchyard.settings'::regclass::oid);
+end $$;
+
+-- Begins a new epoch: whoever has listened before begins anew. From now on versions are ahead of all that are here, however
+-- far the transactions of this server have been counted. For administrators, after a copy of the disks was brought back.
+create or replace function switchyard.begin_epoch() returns void
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  newest bigint;
+begin
+  -- From one kind of collection to the next: the newest of each is at the end of its part of the index.
+  with recursive kinds as (
+    (select d.collection_id, d.version from switchyard.documents d order by d.collection_id desc, d.version desc limit 1)
+    union all
+    select n.collection_id, n.version from kinds k, lateral (
+      select d.collection_id, d.version from switchyard.documents d where d.collection_id < k.collection_id
+      order by d.collection_id desc, d.version desc limit 1) n
+  ), gone as (
+    (select d.collection_id, d.version from switchyard.deletions d order by d.collection_id desc, d.version desc limit 1)
+    union all
+    select n.collection_id, n.version from gone k, lateral (
+      select d.collection_id, d.version from switchyard.deletions d where d.collection_id < k.collection_id
+      order by d.collection_id desc, d.version desc limit 1) n
+  ) select max(a.version::text::bigint) into newest
+      from (select k.version from kinds k union all select g.version from gone g) a;
+  update switchyard.settings s
+    set epoch = gen_random_uuid(), home = switchyard.home(), forgotten = '0',
+        lead = greatest(s.lead, coalesce(newest, 0) + 1 - pg_current_xact_id()::text::bigint);
+end $$;
+
+-- Whether the epoch is good here. Until somebody writes, it may not be.
+create or replace function switchyard.is_at_home() returns boolean
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return (select s.home is not null and s.home = switchyard.home() from switchyard.settings s);
+end $$;
+
+-- Sees to it, once in a transaction that writes, and before it takes any other lock.
+create or replace function switchyard.settle() returns void
+language plpgsql volatile security definer set search_path = '' as $$
+begin
+  if current_setting('switchyard.settled', true) = 'yes' then return; end if;
+  if switchyard.is_at_home() is false then
+    perform from switchyard.settings for update;
+    -- Somebody else may have been here meanwhile.
+    if not switchyard.is_at_home() then perform switchyard.begin_epoch(); end if;
+  end if;
+  perform set_config('switchyard.settled', 'yes', true);
+end $$;
+
+-- The version that this transaction gives to what it writes.
+create or replace function switchyard.version() returns xid8
+language plpgsql volatile security definer set search_path = '' as $$
+begin
+  perform switchyard.settle();
+  return (select (pg_current_xact_id()::text::bigint + s.lead)::text::xid8 from switchyard.settings s);
+end $$;
 
 -- Who is calling. Text, for not every issuer of tokens names people by UUIDs.
 create or replace function switchyard.caller() returns text
@@ -90,36 +179,47 @@ begin
           where r.rolname = coalesce(nullif(current_setting('role', true), 'none'), session_user::text));
 end $$;
 
--- The collections whose documents the caller may read or write whosever they are, and those it may not even then.
-create or replace function switchyard.open_to_caller(deed text) returns text[]
+-- The rules for a deed, 'read' or 'write', as the caller meets them. Collections whose documents are open to the caller
+-- whosever they are; those that are closed even to their owners; those with any row; those with the row `named`; and those
+-- at the root below whose documents collections without a row are `named`, too.
+create or replace function switchyard.standing(
+  deed text, out opened text[], out closed text[], out ruled text[], out named text[], out roots text[])
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  return (select coalesce(array_agg(r.collection_id), '{}') from switchyard.rules r
-          where case deed when 'read' then r.read else r.write end
-            = any (case when switchyard.caller() is null then array['public'] else array['public', 'authenticated'] end));
+  select coalesce(array_agg(r.id) filter (where r.rule = 'public'
+                  or (r.rule = 'authenticated' and switchyard.caller() is not null)), '{}'),
+         coalesce(array_agg(r.id) filter (where r.rule = 'none'), '{}'), coalesce(array_agg(r.id), '{}'),
+         coalesce(array_agg(r.id) filter (where r.rule = 'named'), '{}')
+    into opened, closed, ruled, named
+    from (select x.collection_id as id, case deed when 'read' then x.read else x.write end as rule from switchyard.rules x) r;
+  roots := case when 'users' = any (ruled) then named else named || 'users'::text end;
 end $$;
 
-create or replace function switchyard.closed(deed text) returns text[]
-language plpgsql stable security definer set search_path = '' as $$
-begin
-  return (select coalesce(array_agg(r.collection_id), '{}') from switchyard.rules r
-          where case deed when 'read' then r.read else r.write end = 'none');
-end $$;
+-- Whose a document is by its rule: whom the path names, or whoever made it. Statements take it in.
+create or replace function switchyard.holder(
+  path text, collection text, collection_id text, owner text, ruled text[], named text[], roots text[]) returns text
+language sql immutable parallel safe as $$
+  select case when collection_id = any (named) then substr(path, length(collection) + 2)
+              when collection_id = any (ruled) then owner
+              when split_part(path, '/', 1) = any (roots) then split_part(path, '/', 2)
+              else owner end
+$$;
 
--- The caller's reading rule for rows of `d`, with constants in it, so that it spoils no plan.
-create or replace function switchyard.readable() returns text
+-- The caller's rule for rows of `d`, with constants in it, so that it spoils no plan.
+create or replace function switchyard.allowed(deed text) returns text
 language plpgsql stable set search_path = '' as $$
+declare
+  my record;
 begin
   if switchyard.is_trusted() then return 'true'; end if;
-  return format('((d.owner = %L and d.collection_id <> all (%L::text[])) or d.collection_id = any (%L::text[]))',
-                switchyard.caller(), switchyard.closed('read'), switchyard.open_to_caller('read'));
+  select * into my from switchyard.standing(deed);
+  return format('(d.collection_id = any (%L::text[]) or (d.collection_id <> all (%L::text[])
+      and switchyard.holder(d.path, d.collection, d.collection_id, d.owner, %L::text[], %L::text[], %L::text[]) = %L))',
+    my.opened, my.closed, my.ruled, my.named, my.roots, switchyard.caller());
 end $$;
 
-create or replace function switchyard.may_write(collection_id text, owner text) returns boolean
-language sql stable set search_path = '' as $$
-  select coalesce(switchyard.is_trusted() or collection_id = any (switchyard.open_to_caller('write'))
-    or (owner = switchyard.caller() and collection_id <> all (switchyard.closed('write'))), false)
-$$;
+create or replace function switchyard.readable() returns text
+language sql stable set search_path = '' as $$ select switchyard.allowed('read') $$;
 
 alter table switchyard.documents enable row level security;
 alter table switchyard.deletions enable row level security;
@@ -130,5 +230,28 @@ grant select on switchyard.documents to anon, authenticated;
 grant all on all tables in schema switchyard to service_role;
 drop policy if exists documents_read on switchyard.documents;
 create policy documents_read on switchyard.documents for select using (
-  (owner = (select switchyard.caller()) and collection_id <> all ((select switchyard.closed('read'))::text[]))
-  or collection_id = any ((select switchyard.open_to_caller('read'))::text[]));
+  collection_id = any ((select s.opened from switchyard.standing('read') s)::text[])
+  or (collection_id <> all ((select s.closed from switchyard.standing('read') s)::text[])
+      and switchyard.holder(path, collection, collection_id, owner,
+            (select s.ruled from switchyard.standing('read') s)::text[], (select s.named from switchyard.standing('read') s)::text[],
+            (select s.roots from switchyard.standing('read') s)::text[]) = (select switchyard.caller())));
+-- What versions up to 7 had in their place.
+drop function if exists switchyard.open_to_caller(text), switchyard.closed(text), switchyard.may_write(text, text);
+
+-- Since version 8 `users` is `named`. Who updates learns whom that shuts out.
+do $$
+declare
+  count_ bigint;
+begin
+  if (select s.schema < 8 from switchyard.settings s) and not exists (
+      select from switchyard.rules r where r.collection_id = 'users') then
+    select count(*) into count_ from switchyard.documents d
+      where d.place >= switchyard.place('users') and d.place < switchyard.place('users') || '\xff'::bytea
+        and d.owner <> split_part(d.path, '/', 2)
+        and not exists (select from switchyard.rules r where r.collection_id = d.collection_id);
+    if count_ > 0 then
+      raise warning '% documents below users/… belong to somebody else than the path names; they are that person''s from now on', count_
+        using hint = 'Where names below users/ are not IDs of accounts: insert into switchyard.rules values (''users'', ''owner'', ''owner'')';
+    end if;
+  end if;
+end $$;

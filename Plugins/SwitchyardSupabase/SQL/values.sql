@@ -118,10 +118,18 @@ language sql immutable strict parallel safe as $$
   select substr(switchyard.whole_key(value), 1, 800)
 $$;
 
--- Stable, as `to_char` is: a statement takes it in instead of calling it for each row.
+-- A time that readers can write, too; null for others, infinity among them.
+create or replace function switchyard.known_time(at timestamptz) returns timestamptz
+language sql immutable parallel safe as $$
+  select case when at between '0001-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00' then at end
+$$;
+
+-- A time that readers cannot write is told as the beginning of all: whatever is written next is later. Stable, as `to_char`
+-- is: a statement takes it in instead of calling it for each row.
 create or replace function switchyard.time_text(at timestamptz) returns text
 language sql stable parallel safe as $$
-  select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+  select to_char(case when at is not null then coalesce(switchyard.known_time(at), 'epoch') end at time zone 'UTC',
+                 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
 $$;
 
 create or replace function switchyard.strings(list jsonb) returns text[]

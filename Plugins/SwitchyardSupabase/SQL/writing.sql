@@ -82,42 +82,55 @@ declare
 begin
   perform pg_current_xact_id();
   if tg_op = 'DELETE' then
-    insert into switchyard.deletions (path, place, collection, collection_id, owner, deleted_at)
-      values (old.path, old.place, old.collection, old.collection_id, old.owner,
-              coalesce(chosen, greatest(clock_timestamp(), old.updated_at + interval '1 microsecond')))
+    insert into switchyard.deletions (path, place, collection, collection_id, owner, version, deleted_at)
+      values (old.path, old.place, old.collection, old.collection_id, old.owner, switchyard.version(),
+              coalesce(chosen, greatest(clock_timestamp(), switchyard.known_time(old.updated_at) + interval '1 microsecond')))
       on conflict (path) do update set owner = excluded.owner, version = excluded.version, deleted_at = excluded.deleted_at;
     return old;
   end if;
   if tg_op = 'INSERT' then
     delete from switchyard.deletions x where x.path = new.path returning x.deleted_at into earlier;
-    new.updated_at := coalesce(chosen, greatest(clock_timestamp(), earlier + interval '1 microsecond'));
+    new.updated_at := coalesce(chosen, greatest(clock_timestamp(), switchyard.known_time(earlier) + interval '1 microsecond'));
     new.created_at := new.updated_at;
   else
     if new.path <> old.path then raise exception 'a document keeps its path' using errcode = '22023'; end if;
     new.created_at := old.created_at;
-    new.updated_at := coalesce(chosen, greatest(clock_timestamp(), old.updated_at + interval '1 microsecond'));
+    new.updated_at := coalesce(chosen, greatest(clock_timestamp(), switchyard.known_time(old.updated_at) + interval '1 microsecond'));
   end if;
-  new.version := pg_current_xact_id();
+  new.version := switchyard.version();
   return new;
 end $$;
 drop trigger if exists documents_stamp on switchyard.documents;
 create trigger documents_stamp before insert or update or delete on switchyard.documents
   for each row execute function switchyard.stamp();
 
--- Forgets deletions and answers that are older than `settings.keep`. Commits call it now and then.
-create or replace function switchyard.forget() returns void
-language plpgsql security definer set search_path = '' as $$
+-- Forgets some of the deletions and answers that are older than `settings.keep`: the oldest, and no more at a time than
+-- nobody notices. Commits call it now and then, often enough to keep up with what they leave, and nobody waits here for
+-- anybody else. Answers how many are forgotten.
+drop function if exists switchyard.forget();
+create or replace function switchyard.forget(most int default 200) returns int
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   horizon timestamptz;
-  newest  xid8;
+  newest  bigint;
+  count_  int;
+  total   int;
 begin
-  select clock_timestamp() - s.keep into horizon from switchyard.settings s for update;
-  delete from switchyard.batches b where b.kept_at < horizon;
-  with gone as (delete from switchyard.deletions d where d.deleted_at < horizon returning d.version)
-    select max(gone.version::text::numeric)::text::xid8 into newest from gone;
+  select clock_timestamp() - s.keep into horizon from switchyard.settings s for update skip locked;
+  if horizon is null then return 0; end if;
+  delete from switchyard.batches b using (
+    select x.id, x.owner from switchyard.batches x where x.kept_at < horizon order by x.kept_at limit most
+    for update skip locked) old where b.id = old.id and b.owner = old.owner;
+  get diagnostics total = row_count;
+  with gone as (
+    delete from switchyard.deletions d using (
+      select x.path from switchyard.deletions x where x.deleted_at < horizon order by x.deleted_at limit most
+      for update skip locked) old where d.path = old.path returning d.version)
+    select max(gone.version::text::bigint), count(*) into newest, count_ from gone;
   if newest is not null then
-    update switchyard.settings s set forgotten = (newest::text::numeric + 1)::text::xid8 where s.forgotten <= newest;
+    update switchyard.settings s set forgotten = (newest + 1)::text::xid8 where s.forgotten <= newest::text::xid8;
   end if;
+  return total + count_;
 end $$;
 
 -- Whether clients can name a document so; the table itself knows less about names.
@@ -139,6 +152,9 @@ create or replace function public.switchyard_commit(batch text, writes jsonb) re
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   me       text := coalesce(switchyard.caller(), '');
+  trusted  boolean := switchyard.is_trusted();
+  my       record;
+  kind     text;
   index_   int := -1;
   entry    jsonb;
   step     jsonb;
@@ -160,6 +176,8 @@ begin
   perform pg_advisory_xact_lock(hashtextextended(me || '/' || batch, 1));
   select b.answer into answer_ from switchyard.batches b where b.id = batch and b.owner = me;
   if found then return answer_; end if;
+  perform switchyard.settle();
+  select * into my from switchyard.standing('write');
 
   -- One lock for each path, always in the same order: it also covers paths without a row, and cannot deadlock.
   for lock_key in select distinct hashtextextended(w ->> 'path', 0) from jsonb_array_elements(writes) w order by 1 loop
@@ -168,7 +186,7 @@ begin
   -- A transaction is known to be under way before it takes its time: see switchyard.is_settled.
   perform pg_current_xact_id();
   -- One time for all, after that of every document it touches.
-  select greatest(clock_timestamp(), max(t.at) + interval '1 microsecond') into at from (
+  select greatest(clock_timestamp(), max(switchyard.known_time(t.at)) + interval '1 microsecond') into at from (
     select d.updated_at as at from switchyard.documents d where d.path in (select w ->> 'path' from jsonb_array_elements(writes) w)
     union all
     select g.deleted_at from switchyard.deletions g where g.path in (select w ->> 'path' from jsonb_array_elements(writes) w)) t;
@@ -181,14 +199,18 @@ begin
     end if;
     select d.* into old from switchyard.documents d where d.path = entry ->> 'path' for update;
     is_there := found;
-    if not switchyard.may_write(substring(entry ->> 'path' from '([^/]+)/[^/]+$'),
-                                case when is_there then old.owner else switchyard.caller() end) then
+    kind := substring(entry ->> 'path' from '([^/]+)/[^/]+$');
+    if not trusted and kind <> all (my.opened) and (kind = any (my.closed) or switchyard.holder(
+        entry ->> 'path', regexp_replace(entry ->> 'path', '/[^/]+$', ''), kind,
+        case when is_there then old.owner else switchyard.caller() end, my.ruled, my.named, my.roots)
+        is distinct from switchyard.caller() or switchyard.caller() is null) then
       raise exception 'not allowed' using errcode = '42501', detail = index_;
     elsif entry ->> 'exists' = 'false' and is_there then
       raise exception 'the document exists' using errcode = 'PT409', detail = index_;
     elsif entry ->> 'exists' = 'true' and not is_there then
       raise exception 'the document does not exist' using errcode = 'PT404', detail = index_;
-    elsif entry ? 'updateTime' and (not is_there or old.updated_at <> (entry ->> 'updateTime')::timestamptz) then
+    elsif entry ? 'updateTime' and (not is_there or coalesce(switchyard.known_time(old.updated_at), 'epoch')
+        <> (entry ->> 'updateTime')::timestamptz) then
       raise exception 'the document has changed' using errcode = 'PT412', detail = index_;
     end if;
 
@@ -236,7 +258,7 @@ begin
 
   answer_ := jsonb_build_object('commitTime', switchyard.time_text(at), 'results', outcomes);
   insert into switchyard.batches (id, owner, answer) values (batch, me, answer_);
-  if random() < 0.0005 then perform switchyard.forget(); end if;
+  if random() < 0.02 then perform switchyard.forget(); end if;
   return answer_;
 end $$;
 
@@ -246,25 +268,23 @@ language sql stable security definer set search_path = '' as $$
   select b.answer from switchyard.batches b where b.id = batch and b.owner = coalesce(switchyard.caller(), '')
 $$;
 
--- Deletes a document and what is below it, at most `most` documents at a time, from the end. Answers how many went.
+-- Deletes a document and what is below it, as far as the caller may, at most `most` documents at a time, from the end.
+-- Answers how many went. What somebody else has put there stays; only where it is the document itself it is a refusal.
 create or replace function public.switchyard_delete_tree(path text, most int default 500) returns int
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  doomed text[];
+  mine   text := switchyard.allowed('write');
   count_ int;
 begin
-  select array_agg(t.path) into doomed from (
-    select d.path, d.collection_id, d.owner from switchyard.documents d
-    where d.place >= switchyard.place(switchyard_delete_tree.path)
-      and d.place < switchyard.place(switchyard_delete_tree.path) || '\xff'::bytea
-    order by d.place desc limit most for update) t
-  where switchyard.may_write(t.collection_id, t.owner);
-  delete from switchyard.documents d where d.path = any (doomed);
-  get diagnostics count_ = row_count;
-  if count_ = 0 and exists (
-    select from switchyard.documents d where d.place >= switchyard.place(switchyard_delete_tree.path)
-      and d.place < switchyard.place(switchyard_delete_tree.path) || '\xff'::bytea) then
-    raise exception 'not allowed' using errcode = '42501';
-  end if;
+  perform switchyard.settle();
+  execute format('select count(*) from switchyard.documents d where d.path = $1 and (%s) is not true', mine)
+    into count_ using switchyard_delete_tree.path;
+  if count_ > 0 then raise exception 'not allowed' using errcode = '42501'; end if;
+  execute format('with doomed as (
+      select d.path from switchyard.documents d
+      where d.place >= $1 and d.place < $1 || ''\xff''::bytea and %s order by d.place desc limit $2 for update),
+    gone as (delete from switchyard.documents d using doomed x where d.path = x.path returning d.path)
+    select count(*) from gone', mine)
+    into count_ using switchyard.place(switchyard_delete_tree.path), most;
   return count_;
 end $$;

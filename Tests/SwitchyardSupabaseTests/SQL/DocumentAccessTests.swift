@@ -158,6 +158,7 @@ struct DocumentAccessTests {
                 "insert into switchyard.documents (path, data) values ('x/y', '{}')",
                 "update switchyard.documents set owner = 'ben'", "delete from switchyard.documents",
                 "select * from switchyard.batches", "select * from switchyard.deletions", "select switchyard.forget()",
+                "select switchyard.begin_epoch()",
                 "update switchyard.rules set read = 'public'", "update switchyard.settings set schema = 9",
                 "select switchyard.create_index('notes', '[[[\"x\"], \"asc\"]]')",
             ] {
@@ -166,6 +167,84 @@ struct DocumentAccessTests {
                 }
                 #expect(failure?.description.contains("42501") == true, "\(statement)")
             }
+        }
+    }
+
+    private func outcome(_ bed: Bed, _ write: DocumentWrite, as caller: Caller) async -> StorageError.Code? {
+        do {
+            try await bed.commit(write, as: caller)
+            return nil
+        } catch {
+            return (error as? StorageError)?.code
+        }
+    }
+
+    @Test func `What lies under a person's name is that person's, whoever comes first`() async throws {
+        try await withBed { (bed: Bed) async throws -> Void in
+            for path: StoragePath in ["users/ann", "users/ann/notes/n", "users/ann/lists/l/items/i"] {
+                #expect(await outcome(bed, try .set(path, ["x": 1]), as: .stranger) == .unauthorized)
+                #expect(await outcome(bed, try .set(path, ["x": 1]), as: .anonymous) == .unauthenticated)
+                #expect(await outcome(bed, try .set(path, ["x": 1]), as: .owner) == nil)
+                for (caller, count) in [(Caller.owner, 1), (.stranger, 0), (.anonymous, 0)] {
+                    let found = try await bed.call("switchyard_get", ["paths": [.string(path.rawValue)]], as: caller)
+                    #expect(found["documents"]?.array?.count == count, "\(path) by \(caller)")
+                }
+            }
+            // Whoever made it: a server, or somebody before there was this rule.
+            try await bed.site.postgres.query(
+                "insert into switchyard.documents (path, data, owner) values ('users/ann/notes/s', '{}', null), ('users/ann/notes/b', '{}', 'ben');"
+            )
+            for (user, paths) in [("ann", "users/ann/notes/b users/ann/notes/s"), ("ben", "")] {
+                let seen = try await bed.site.postgres.query(
+                    """
+                    select set_config('request.jwt.claims', '{"sub": "\(user)"}', false) is null;
+                    set role authenticated;
+                    select string_agg(path, ' ' order by path) from switchyard.documents where path ~ '/notes/[sb]$';
+                    """)
+                #expect(seen == "f" + (paths.isEmpty ? "" : "\n" + paths), "around the functions")
+            }
+            // Elsewhere a name says nothing, and a row in the rules says otherwise.
+            #expect(await outcome(bed, try .set("teams/t/users/ann", ["x": 1]), as: .stranger) == nil)
+            try await bed.site.postgres.query(
+                "insert into switchyard.rules values ('members', 'authenticated', 'named'), ('inbox', 'owner', 'owner');"
+            )
+            #expect(await outcome(bed, try .set("teams/t/members/ann", ["x": 1]), as: .stranger) == .unauthorized)
+            #expect(await outcome(bed, try .set("teams/t/members/ann", ["x": 1]), as: .owner) == nil)
+            #expect(await outcome(bed, try .set("users/ann/inbox/i", ["x": 1]), as: .stranger) == nil)
+            try await bed.site.postgres.query("insert into switchyard.rules values ('users', 'owner', 'owner');")
+            #expect(await outcome(bed, try .set("users/cleo", ["x": 1]), as: .stranger) == nil)
+        }
+    }
+
+    @Test func `A tree is deleted as far as it is the caller's, however much of it is not`() async throws {
+        try await withBed { (bed: Bed) async throws -> Void in
+            for n in 0..<7 {
+                try await bed.commit(try .set(StoragePath(validating: "notes/a/mine/m\(n)"), ["x": 1]), as: .owner)
+                // Behind them in the order in which the tree is deleted from its end, and before.
+                for name in ["alien", "zalien"] {
+                    try await bed.commit(try .set(StoragePath(validating: "notes/a/\(name)/f\(n)"), [:]), as: .stranger)
+                }
+            }
+            var counts: [Int64] = []
+            while counts.last != 0, counts.count < 10 {
+                let count = try await bed.call("switchyard_delete_tree", ["path": "notes/a", "most": 3], as: .owner)
+                counts.append(try #require(count.int64))
+            }
+            #expect(counts == [3, 3, 2, 0])
+            let left = try await bed.site.postgres.query(
+                "select count(*), count(*) filter (where owner = 'ben') from switchyard.documents where path like 'notes/a%'"
+            )
+            #expect(left == "14|14")
+            // The document itself is a refusal, and nothing below it goes.
+            try await bed.commit(try .set("notes/theirs", ["x": 1]), as: .stranger)
+            try await bed.commit(try .set("notes/theirs/mine/m", ["x": 1]), as: .owner)
+            let refused = await #expect(throws: StorageError.self) {
+                _ = try await bed.call("switchyard_delete_tree", ["path": "notes/theirs"], as: .owner)
+            }
+            #expect(refused?.code == .unauthorized)
+            #expect(
+                try await bed.call("switchyard_get", ["paths": ["notes/theirs/mine/m"]], as: .owner)["documents"]?
+                    .array?.count == 1)
         }
     }
 

@@ -1,6 +1,7 @@
 import Switchyard
 import SwitchyardConformance
 import SwitchyardEmulator
+import SwitchyardSync
 import SwitchyardTestSupport
 import Synchronization
 import Testing
@@ -29,15 +30,21 @@ struct LostDatabaseConformanceTests {
         }
     }
 
-    private static let site = Task {
+    private struct Bed: Sendable {
+        let site: SupabaseSite
+        let rules: [FaultSwitches.Rule]
+    }
+
+    private static let bed = Task {
         let site = try await SupabaseSite()
-        for (period, fault) in [(6, LocalSupabase.losesDatabaseBefore), (5, LocalSupabase.losesDatabaseAfter)] {
+        let faults = [(6, LocalSupabase.losesDatabaseBefore), (5, LocalSupabase.losesDatabaseAfter)]
+        let rules = faults.map { period, fault in
             let commits = Counter()
-            site.supabase.faults.add(fault, times: nil) { request in
+            return site.supabase.faults.add(fault, times: nil) { request in
                 request.rawPath.hasSuffix("switchyard_commit") && commits.next().isMultiple(of: period)
             }
         }
-        return site
+        return Bed(site: site, rules: rules)
     }
 
     static let tally = ConformanceTally(
@@ -45,6 +52,19 @@ struct LostDatabaseConformanceTests {
 
     @Test(arguments: StorageConformance.checks(for: SupabaseHarness.features))
     func `Documents on Postgres, with its connection lost at every third commit`(_ check: StorageCheck) async throws {
-        try await Self.tally.run(check, on: Harness(site: try await Self.site.value))
+        try await Self.tally.run(check, on: Harness(site: try await Self.bed.value.site))
+    }
+
+    @Test func `Both faults strike, and what is counted is counted once`() async throws {
+        let bed = try await Self.bed.value
+        let faults = bed.site.supabase.faults
+        let before = bed.rules.map { faults.strikes(of: $0) }
+        let client = try bed.site.hurriedClient()
+        for _ in 0..<24 {
+            _ = try await client.commit(WriteBatch([.merge("lost/counter", ["n": .increment(1)])])).acknowledged()
+        }
+        #expect(try await client.snapshot("lost/counter", from: .server).data?["n"] == 24)
+        for (rule, count) in zip(bed.rules, before) { #expect(faults.strikes(of: rule) >= count + 3) }
+        await client.shutDown()
     }
 }

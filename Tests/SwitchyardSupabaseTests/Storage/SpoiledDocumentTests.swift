@@ -57,6 +57,45 @@ struct SpoiledDocumentTests {
         await client.shutDown()
     }
 
+    @Test(arguments: ["infinity", "-infinity", "0044-03-15 BC", "20000-01-01"])
+    func `A row of a time that nobody can write spoils no query, no listener and no later one`(
+        _ time: String
+    ) async throws {
+        let site = try await SupabaseSite()
+        try await site.postgres.query(TableHarness.sql)
+        let client = SyncedStorageClient(
+            driver: SupabaseDriver(
+                service: try site.service(), tables: try TableHarness.mixedTables(),
+                pace: SupabaseWatch.Pace(alone: .milliseconds(20))))
+        try await site.postgres.query(
+            """
+            insert into public.items (parent, id, number, created_at, changed_at)
+              values ('x', 'odd', 1, :'time', :'time'), ('x', 'plain', 2, now(), now());
+            set session_replication_role = replica;
+            insert into switchyard.documents (path, data, owner, created_at, updated_at)
+              values ('odd/odd', '{"number": 1}', 'tester', :'time', :'time'),
+                     ('odd/plain', '{"number": 2}', 'tester', now(), now());
+            """, ["time": time])
+        for items: CollectionPath in ["conformance/x/items", "odd"] {
+            let query = try Query(in: items).ordered(by: "number")
+            #expect(try await client.results(of: query, from: .server).documents.map(\.id) == ["odd", "plain"])
+            let shown = Newest(client.snapshots(of: query))
+            try await eventually("both are shown") { shown.snapshot?.documents.map(\.id) == ["odd", "plain"] }
+            let path = try items.document("later")
+            _ = try await client.setDocument(path, ["number": 3]).acknowledged()
+            try await eventually("a later one is shown") { shown.snapshot?.documents.count == 3 }
+            _ = try await client.deleteDocument(path).acknowledged()
+            try await eventually("and its end") { shown.snapshot?.documents.count == 2 }
+            _ = try await client.setDocument(path, ["number": 4]).acknowledged()
+            try await eventually("it comes back") { shown.snapshot?.documents.last?["number"] == 4 }
+            _ = try await client.updateDocument(items.document("odd"), ["number": 0]).acknowledged()
+            try await eventually("the odd one is written to") { shown.snapshot?.documents.first?["number"] == 0 }
+            shown.leave()
+        }
+        await client.shutDown()
+        await site.stop()
+    }
+
     private static let deep = String(repeating: #"{"a":"#, count: 250) + "1" + String(repeating: "}", count: 250)
 
     @Test(arguments: [

@@ -8,6 +8,13 @@ import Testing
 @testable import SwitchyardSupabase
 
 extension SupabaseSite {
+    /// Where everybody is the same person to the database, so that names in `users` are nobody's.
+    fileprivate static let nameless = Task {
+        let site = try await shared.value
+        try await site.postgres.query("insert into switchyard.rules values ('users', 'owner', 'owner')")
+        return site
+    }
+
     /// A module for people who are signed in elsewhere: each is exchanged for somebody who may see what the others write, as
     /// the checks want it.
     func module() throws -> SupabaseModule {
@@ -40,7 +47,7 @@ private struct SupabaseSwitchingHarness: SwitchingHarness {
 
     func makeFactory() async throws -> InfrastructureFactory {
         InfrastructureFactory(
-            MockModule(backend: MockBackend()), try await SupabaseSite.shared.value.module())
+            MockModule(backend: MockBackend()), try await SupabaseSite.nameless.value.module())
     }
 }
 
@@ -53,7 +60,7 @@ private struct SupabaseDomainHarness: DomainHarness {
 
     func makeDomainDevice() async throws -> DomainDevice {
         let auth = MockAuthClient(backend)
-        let module = try await SupabaseSite.shared.value.module()
+        let module = try await SupabaseSite.nameless.value.module()
         return DomainDevice(
             CoreClients(
                 auth: auth, storage: try await module.makeStorageClient(ModuleContext(auth: auth)),

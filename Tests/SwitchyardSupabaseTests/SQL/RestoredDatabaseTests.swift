@@ -1,0 +1,169 @@
+import Foundation
+import SwitchyardBytes
+import SwitchyardTestSupport
+import Testing
+
+@testable import SwitchyardEmulator
+@testable import SwitchyardSupabase
+
+/// Databases that were brought back from copies, whose transactions are counted anew or once more.
+@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+struct RestoredDatabaseTests {
+    /// What a listener on one collection is told, as the functions' owner.
+    private struct Look {
+        let token: String
+        let isWhole: Bool
+        let paths: [String]
+
+        init(_ port: Int, since token: String?) async throws {
+            let text = try await PostgresServer.query(
+                """
+                select public.switchyard_changes(jsonb_build_array(jsonb_build_object('id', 1, 'since', :'since',
+                  'query', '{"in": "posts", "orders": [[null, "asc"]]}'::jsonb)));
+                """, ["since": token ?? ""], port: port)
+            let answer = try JSON(parsing: text)
+            self.token = try #require(answer["token"]?.string)
+            let target = try #require(answer["targets"]?[0])
+            isWhole = target["reset"] == true
+            paths = (target["documents"]?.array ?? []).compactMap { $0["path"]?.string }.sorted()
+        }
+    }
+
+    private static func commit(_ path: String, _ op: String = "set", port: Int) async throws {
+        try await PostgresServer.query(
+            "select public.switchyard_commit(:'batch', jsonb_build_array(jsonb_build_object('op', :'op', 'path', :'path')));",
+            ["batch": RandomID.make(), "path": path, "op": op], port: port)
+    }
+
+    private static func useUpTransactions(_ count: Int, port: Int) async throws {
+        try await PostgresServer.query(
+            "do $$ begin for n in 1 .. \(count) loop perform pg_current_xact_id(); commit; end loop; end $$;",
+            port: port)
+    }
+
+    private static func run(_ program: String, _ arguments: [String]) async throws {
+        let log = ScratchSpace.url.appendingPathComponent("log-\(RandomID.make())").path
+        let status = try await ProcessRun.status(of: [program] + arguments, logFile: log)
+        let text = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
+        try #require(status == 0, "\(program): \(text)")
+    }
+
+    @Test func `After a restore into another cluster only what is new is told, and old places are none`() async throws {
+        let programs = try #require(PostgresPrograms.installed)
+        let (old, new) = (try await PostgresServer(), try await PostgresServer())
+        defer {
+            old.stop()
+            new.stop()
+        }
+        try await old.query(DocumentSchema.sql)
+        try await Self.useUpTransactions(5000, port: old.port)
+        for name in ["a", "b", "c"] { try await Self.commit("posts/\(name)", port: old.port) }
+        // Something is forgotten, too, and what has been forgotten is not to be told for ever as unknown.
+        try await Self.commit("posts/c", "delete", port: old.port)
+        try await old.query(
+            "update switchyard.deletions set deleted_at = now() - interval '1 year'; select switchyard.forget();")
+        let before = try await Look(old.port, since: nil)
+
+        let copy = ScratchSpace.url.appendingPathComponent("copy-\(RandomID.make())").path
+        let place = ["-h", "127.0.0.1", "-U", LocalPostgres.user]
+        try await Self.run(programs.path("pg_dump"), place + ["-p", "\(old.port)", "-Fc", "-f", copy, "postgres"])
+        try await new.query(
+            "create role anon nologin; create role authenticated nologin; create role service_role nologin bypassrls;")
+        try await Self.run(programs.path("pg_restore"), place + ["-p", "\(new.port)", "-d", "postgres", copy])
+
+        // Before anybody has written, everything is told each time.
+        let unsettled = try await Look(new.port, since: before.token)
+        #expect(unsettled.isWhole && unsettled.paths == ["posts/a", "posts/b"])
+        #expect(try await Look(new.port, since: unsettled.token).isWhole)
+
+        try await Self.commit("posts/d", port: new.port)
+        let settled = try await Look(new.port, since: before.token)
+        #expect(settled.isWhole && settled.paths == ["posts/a", "posts/b", "posts/d"])
+        let quiet = try await Look(new.port, since: settled.token)
+        #expect(!quiet.isWhole && quiet.paths == [])
+        try await Self.commit("posts/a", port: new.port)
+        #expect(try await Look(new.port, since: quiet.token).paths == ["posts/a"])
+
+        // Also when as many transactions have been counted here as there.
+        try await Self.useUpTransactions(6000, port: new.port)
+        #expect(try await Look(new.port, since: before.token).isWhole)
+        // Bringing the functions up to date once more is no move.
+        let place2 = try await Look(new.port, since: nil)
+        try await new.query(DocumentSchema.sql)
+        #expect(try await !Look(new.port, since: place2.token).isWhole)
+    }
+
+    @Test func `After a restore of the files places from the lost time are none`() async throws {
+        let folder = ScratchSpace.url.appendingPathComponent("kept-\(RandomID.make())")
+        let data = folder.appendingPathComponent("data").path
+        let copy = folder.appendingPathComponent("copy").path
+        let first = try await LocalPostgres(folder: folder)
+        try await PostgresServer.query(DocumentSchema.sql, port: Int(first.port))
+        try await Self.commit("posts/a", port: Int(first.port))
+        await first.stop()
+        try await Self.run("cp", ["-a", data, copy])
+
+        let second = try await LocalPostgres(folder: folder)
+        let kept = try await Look(Int(second.port), since: nil).token
+        try await Self.useUpTransactions(50, port: Int(second.port))
+        try await Self.commit("posts/lost", port: Int(second.port))
+        let lost = try await Look(Int(second.port), since: nil)
+        #expect(lost.paths == ["posts/a", "posts/lost"])
+        await second.stop()
+
+        try await Self.run("rm", ["-r", data])
+        try await Self.run("mv", [copy, data])
+        // As a copy that takes over does it: it follows at first, and then begins a history of its own.
+        try await Self.run("touch", [data + "/standby.signal"])
+        let third = try await LocalPostgres(folder: folder)
+        let port = Int(third.port)
+        defer { third.kill() }
+        #expect(try await PostgresServer.query("select pg_is_in_recovery()", port: port) == "t")
+        #expect(try await !Look(port, since: kept).isWhole, "a copy that follows is at home")
+        #expect(try await PostgresServer.query("select pg_promote(true, 60)", port: port) == "t")
+        try await Self.useUpTransactions(100, port: port)
+        for since in [lost.token, kept] {
+            let look = try await Look(port, since: since)
+            #expect(look.isWhole && look.paths == ["posts/a"])
+        }
+        try await Self.commit("posts/b", port: port)
+        for since in [lost.token, kept] { #expect(try await Look(port, since: since).isWhole) }
+        let settled = try await Look(port, since: nil)
+        try await Self.commit("posts/c", port: port)
+        let next = try await Look(port, since: settled.token)
+        #expect(!next.isWhole && next.paths == ["posts/c"])
+        await third.stop()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    @Test func `An administrator can begin a new epoch, and nobody else`() async throws {
+        let server = try await PostgresServer()
+        defer { server.stop() }
+        try await server.query(DocumentSchema.sql)
+        try await Self.commit("posts/a", port: server.port)
+        let token = try await Look(server.port, since: nil).token
+        #expect(try await !Look(server.port, since: token).isWhole)
+        await #expect(throws: PostgresServer.Failure.self) {
+            try await server.query("set role authenticated; select switchyard.begin_epoch();")
+        }
+        try await server.query("select switchyard.begin_epoch()")
+        #expect(try await Look(server.port, since: token).isWhole)
+    }
+
+    @Test func `Many who write first after a restore begin one epoch, and wait for each other without harm`()
+        async throws
+    {
+        let server = try await PostgresServer()
+        defer { server.stop() }
+        try await server.query(DocumentSchema.sql)
+        try await server.query("update switchyard.settings set home = 'elsewhere'")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for n in 0..<20 { group.addTask { try await Self.commit("posts/p\(n % 5)", port: server.port) } }
+            try await group.waitForAll()
+        }
+        let look = try await Look(server.port, since: nil)
+        #expect(look.paths.count == 5)
+        #expect(try await server.query("select switchyard.is_at_home()") == "t")
+        #expect(try await !Look(server.port, since: look.token).isWhole)
+    }
+}
