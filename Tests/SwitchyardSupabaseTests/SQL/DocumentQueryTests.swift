@@ -61,6 +61,23 @@ struct DocumentQueryTests {
         try await eventually("nobody writes") { try await settled() == "t" }
     }
 
+    /// Whoever looks at all locks holds up everybody who takes one: with fifty who read, that was most of the time.
+    @Test func `No function looks at the server's locks`() async throws {
+        let server = try await PostgresServer()
+        defer { server.stop() }
+        try await server.query(DocumentSchema.sql)
+        #expect(
+            try await server.query(
+                """
+                select string_agg(p.proname, ' ') from pg_proc p
+                where p.prosrc ~ 'pg_locks|pg_lock_status|pg_blocking_pids'
+                  and (p.pronamespace = 'switchyard'::regnamespace or p.proname like 'switchyard%');
+                """) == "")
+        #expect(
+            try await server.query("select count(*) > 10 from pg_proc where pronamespace = 'switchyard'::regnamespace")
+                == "t")
+    }
+
     @Test(arguments: [nil, "en-US"])
     func `A thousand random queries find what the evaluator finds, in its order`(locale: String?) async throws {
         let server = try await PostgresServer(locale: locale)
