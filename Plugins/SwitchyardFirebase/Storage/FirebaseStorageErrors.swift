@@ -20,14 +20,14 @@ extension StorageError {
             case .unimplemented: (.unsupported, false)
             case .internal: (.internal, true)
             case .unavailable: (.unavailable, true)
-            // Not the code of an answer that could not be read: a write with this one is refused for good.
+            // Not the code of an answer that could not be read.
             case .dataLoss: (Code(rawValue: "dataLoss"), false)
             case .unauthenticated: (.unauthenticated, true)
             case .ok: (.unknown, false)
             }
         self.init(
             failure.foreignStatus.map { Code(rawValue: $0) } ?? code, failure.message, isRetryable: isRetryable,
-            underlying: failure)
+            underlying: failure, isRefusal: !isRetryable && failure.status != .ok)
     }
 
     init(_ error: FirestoreFormatError) {

@@ -87,9 +87,13 @@ struct FirestoreDriver: SyncDriver {
             answer = try await service.commit(batch.writes + Ledger.entries(batch.id, in: ledger), of: batch)
         } catch {
             // An earlier attempt may have arrived after it had been looked for.
-            guard ledger != nil, error.code == .alreadyExists, let known = try await result(ofBatch: batch.id) else {
-                throw error
+            guard ledger != nil, error.code == .alreadyExists else { throw error }
+            let known: CommitResult?
+            do throws(StorageError) { known = try await result(ofBatch: batch.id) } catch {
+                // Whether it arrived is still not known.
+                throw error.asRefusal(false)
             }
+            guard let known else { throw error }
             return known
         }
         return try answer.result(of: batch, from: 0)

@@ -282,7 +282,7 @@ public final class MockStorageClient: StorageClient {
         while let item = await next() {
             let failure = await send(item)
             guard let failure else { continue }
-            if failure.isRetryable || failure.code == .cancelled {
+            if !failure.isRefusal {
                 database.change { [device] _ in ((), device.queue.putBack(item.id, failure.code)) }
                 let clock = controls.network.clock
                 let task = Task { _ = try? await clock.sleep(for: .seconds(min(60, 1 << min(item.attempts - 1, 6)))) }
@@ -304,7 +304,7 @@ public final class MockStorageClient: StorageClient {
 
     private func send(_ item: MockWriteQueue.Item) async -> StorageError? {
         do throws(StorageError) {
-            if !controls.isQuiet { _ = try await controls.enter(.send, item.batch.subject, needsNetwork: true) }
+            try await enterSending(item)
             let now = database.now()
             let isLost = try database.change { [device, controls] state throws(StorageError) in
                 guard device.isConnected else { throw StorageError(.unavailable, "The mock's network is off.") }
@@ -316,7 +316,7 @@ public final class MockStorageClient: StorageClient {
                     return (isLost, actions)
                 } catch {
                     device.queue.markTakenEffect(item.id, false)
-                    throw error
+                    throw error.asRefusal()
                 }
             }
             if isLost { return StorageError(.unavailable, "The answer was lost.") }
@@ -326,6 +326,21 @@ public final class MockStorageClient: StorageClient {
             return error
         }
     }
+
+    /// What a test has scripted counts as the server's word, unless no server could have said it.
+    private func enterSending(_ item: MockWriteQueue.Item) async throws(StorageError) {
+        guard !controls.isQuiet else { return }
+        do throws(StorageError) {
+            _ = try await controls.enter(.send, item.batch.subject, needsNetwork: true)
+        } catch {
+            let isServers = !error.isRetryable && !Self.ownFailures.contains(error.code)
+            throw isServers ? error.asRefusal() : error
+        }
+    }
+
+    private static let ownFailures: Set<StorageError.Code> = [
+        .cancelled, .shutDown, .unauthenticated, .localStore, .internal, .unknown,
+    ]
 
     private func setReachable(_ isReachable: Bool) {
         let isRepaired = database.change { [device] state in

@@ -177,7 +177,12 @@ struct SupabaseDriver: SyncDriver {
         var function = "switchyard_commit"
         var entries: [JSON] = []
         for write in writes {
-            guard let place = try tables.place(of: write.path.collection) else {
+            let found: SupabaseTables.Place?
+            // No later attempt finds a place for it.
+            do throws(StorageError) { found = try tables.place(of: write.path.collection) } catch {
+                throw error.asRefusal()
+            }
+            guard let place = found else {
                 entries.append(.object(write.postgres))
                 continue
             }

@@ -7,12 +7,18 @@ public struct StorageError: ClientError {
     public let isRetryable: Bool
     public let retryAfter: Duration?
     public let underlying: (any Error)?
+    /// Whether the server has looked at what was asked for and will never do it, whoever asks again: a broken rule, a
+    /// precondition that does not hold. Only such an answer takes a write that waits out of its queue.
+    ///
+    /// Not so where nobody knows what the server would say: no code alone means a refusal.
+    public let isRefusal: Bool
 
     /// `isRetryable` is by default what is usual for `code`.
     public init(
         _ code: Code, _ message: String, isRetryable: Bool? = nil, retryAfter: Duration? = nil,
-        underlying: (any Error)? = nil
+        underlying: (any Error)? = nil, isRefusal: Bool = false
     ) {
+        self.isRefusal = isRefusal
         self.code = code
         self.message = message
         self.isRetryable = isRetryable ?? Code.usuallyRetryable.contains(code)
@@ -67,6 +73,13 @@ extension StorageError {
         _ operation: String, by provider: InfrastructureProvider, instead alternative: String
     ) -> StorageError {
         StorageError(.unsupported, "Storage on “\(provider)” does not support \(operation). \(alternative)")
+    }
+
+    /// This error as the server's refusal, or as none.
+    public func asRefusal(_ isRefusal: Bool = true) -> StorageError {
+        StorageError(
+            code, message, isRetryable: isRefusal ? false : isRetryable, retryAfter: retryAfter,
+            underlying: underlying, isRefusal: isRefusal)
     }
 
     package static func invalid(_ message: String) -> StorageError { StorageError(.invalidArgument, message) }

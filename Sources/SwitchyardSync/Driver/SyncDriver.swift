@@ -4,8 +4,8 @@ public import Switchyard
 /// What a provider supplies to get live queries, a cache and a queue of writes: a few calls to its server.
 ///
 /// The engine above does the rest. It never calls a driver while it is told to stay off the network, and never commits two
-/// batches at the same time. A driver keeps no cache, retries nothing and applies no writes locally; a failure it
-/// throws says by `StorageError.isRetryable` whether the engine shall try again.
+/// batches at the same time. A driver keeps no cache, retries nothing and applies no writes locally; a failed commit says by
+/// `StorageError.isRefusal` whether the server has refused the batch for good.
 ///
 /// ```swift
 /// let storage = SyncedStorageClient(driver: AcmeDriver(…), storage: .folder(folder))
@@ -32,8 +32,9 @@ public protocol SyncDriver: Sendable {
 
     /// Carries out all writes of a batch or none.
     ///
-    /// - Throws: Without `StorageError.isRetryable`, the server's refusal, after which the batch leaves the queue.
-    ///   Retryable, anything else, including an answer that was lost: the batch will be tried again.
+    /// - Throws: With `StorageError.isRefusal`, the server's refusal of this batch, after which it leaves the queue: see
+    ///   `StorageError.asRefusal(_:)`. Anything else, whatever its code, and including an answer that was lost, keeps it
+    ///   there, and it will be tried again.
     func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult
 
     /// Carries out all writes of several batches, in their order, or none. Asked only with

@@ -149,7 +149,7 @@ extension SyncMachine {
             writerFailures += 1
             isWriterOverloaded = error.code == .resourceExhausted
             if wasOpen, let batch = pipeline.first {
-                if SyncMachine.isPermanent(error) {
+                if error.isRefusal {
                     writerFailures = 0
                     pipeline.removeFirst()
                     refuse(batch, error, at: time)
@@ -174,13 +174,6 @@ extension SyncMachine {
             emit(.queueChanged(.left(batch)))
             emit(.refusedChanged)
             raise(changes)
-        }
-    }
-
-    package static func isPermanent(_ error: StorageError) -> Bool {
-        switch error.code {
-        case .cancelled, .unknown, .internal, .unauthenticated, .aborted: false
-        default: !error.isRetryable
         }
     }
 }

@@ -153,8 +153,9 @@ extension ModelServer.State {
             ledger[key] = .success(result)
             return (result, streams)
         } catch {
-            ledger[key] = .failure(error)
-            throw error
+            let answer = error.isRetryable ? error : error.asRefusal()
+            ledger[key] = .failure(answer)
+            throw answer
         }
     }
 

@@ -155,11 +155,22 @@ extension SyncEngine {
         if batches.count > 1 { return try await driver.commit(batches) }
         let batch = batches[0]
         if batch.mayHaveBeenSent, driver.traits.hasLedger {
-            if let known = try await driver.result(ofBatch: batch.id) { return [known] }
+            if let known = try await outcome(of: batch, from: driver) { return [known] }
             // Shut down meanwhile; the driver is not to be called any more.
             guard !Task.isCancelled else { throw StorageError(.cancelled, "The client was shut down.") }
         }
         return [try await driver.commit(batch)]
+    }
+
+    /// A ledger that may not be read says nothing about the batch.
+    private static func outcome(
+        of batch: OutgoingBatch, from driver: any SyncDriver
+    ) async throws(StorageError) -> CommitResult? {
+        do throws(StorageError) {
+            return try await driver.result(ofBatch: batch.id)
+        } catch {
+            throw error.asRefusal(false)
+        }
     }
 
     /// The next batch, or several that may go together.
@@ -203,7 +214,7 @@ extension SyncEngine {
     }
 
     private func commitFailed(_ batches: [OutgoingBatch], _ error: StorageError) {
-        if batches.count > 1, SyncMachine.isPermanent(error) {
+        if batches.count > 1, error.isRefusal {
             // Nothing was carried out. One of them is to blame, and only that one is to be refused.
             outbox = batches + outbox
             loneBatches = batches.count

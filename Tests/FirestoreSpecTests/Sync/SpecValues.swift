@@ -86,9 +86,13 @@ enum SpecValues {
         15: .init(rawValue: "dataLoss"), 16: .unauthenticated,
     ]
 
+    /// What takes a write out of its queue.
+    private static let refusals = Set([3, 5, 6, 7, 9, 11, 12, 15].compactMap { codes[$0] })
+
     static func error(_ json: JSON?) throws -> StorageError {
         guard let code = json?["code"]?.int.flatMap({ codes[$0] }) else { throw SpecFailure("unknown error code") }
-        return StorageError(code, "The scenario's own error.")
+        let error = StorageError(code, "The scenario's own error.")
+        return refusals.contains(code) ? error.asRefusal() : error
     }
 
     static func number(of code: StorageError.Code) -> Int { codes.first { $0.value == code }?.key ?? -1 }

@@ -133,7 +133,7 @@ import Testing
         .outOfRange, .unimplemented, .dataLoss,
     ])
     func `A write that is refused for good leaves the queue`(_ status: FirestoreStatus) {
-        #expect(SyncMachine.isPermanent(StorageError(FirestoreFailure(status, "no"))))
+        #expect(StorageError(FirestoreFailure(status, "no")).isRefusal)
     }
 
     @Test(arguments: [
@@ -141,7 +141,7 @@ import Testing
         .unauthenticated,
     ])
     func `A write that may succeed later stays in the queue`(_ status: FirestoreStatus) {
-        #expect(!SyncMachine.isPermanent(StorageError(FirestoreFailure(status, "no"))))
+        #expect(!StorageError(FirestoreFailure(status, "no")).isRefusal)
     }
 
     @Test(arguments: [(403, "<html>Forbidden</html>"), (404, ""), (400, "[]"), (451, "{}"), (511, "<html>")])

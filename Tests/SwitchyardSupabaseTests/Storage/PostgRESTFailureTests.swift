@@ -55,14 +55,14 @@ import Testing
         (409, "23505"), (413, "54000"),
     ])
     func `A write that the database refuses for good leaves the queue`(_ status: Int, _ code: String) {
-        #expect(SyncMachine.isPermanent(StorageError(Self.failure(status, code))))
+        #expect(StorageError(Self.failure(status, code)).isRefusal)
     }
 
     @Test(arguments: [
         (405, "25006"), (500, "40001"), (500, "57014"), (401, "PGRST303"), (503, "PGRST002"), (500, "53300"),
     ])
     func `A write that may succeed later stays in the queue`(_ status: Int, _ code: String) {
-        #expect(!SyncMachine.isPermanent(StorageError(Self.failure(status, code))))
+        #expect(!StorageError(Self.failure(status, code)).isRefusal)
     }
 
     /// What becomes of a batch of nobody's that is committed against a script.
@@ -90,7 +90,7 @@ import Testing
     @Test func `What nobody may write does not wait for somebody`() async throws {
         let refusal = ScriptedReply.json(#"{"code":"42501","message":"not allowed"}"#, status: 401)
         let failure = try #require(try await Self.commit(Self.function("switchyard_commit", refusal)))
-        #expect(failure.code == .unauthorized && SyncMachine.isPermanent(failure))
+        #expect(failure.code == .unauthorized && failure.isRefusal)
     }
 
     @Test func `A function that vanishes later makes writes wait, and is asked for again`() async throws {

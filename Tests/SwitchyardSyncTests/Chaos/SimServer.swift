@@ -33,8 +33,8 @@ struct SimServer {
                 result.transformResults.append(values)
             }
         } catch {
-            ledger[batch.id] = .failure(error)
-            return .failure(error)
+            ledger[batch.id] = .failure(error.asRefusal())
+            return .failure(error.asRefusal())
         }
         documents = staged
         for write in batch.writes { changed[write.path] = time }

@@ -67,7 +67,11 @@ struct TinyDriver: SyncDriver {
     func openWatch() async throws(StorageError) -> any WatchConnection { TinyWatch(server) }
 
     func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult {
-        CommitResult(commitTime: try server.commit(batch.writes))
+        do throws(StorageError) {
+            return CommitResult(commitTime: try server.commit(batch.writes))
+        } catch {
+            throw error.asRefusal()
+        }
     }
 }
 

@@ -171,7 +171,8 @@ struct FirestoreExchange: Sendable {
         guard request.body.count <= maximumRequest else {
             throw StorageError(
                 .invalidArgument,
-                "The request has \(request.body.count) bytes; the server takes at most \(maximumRequest).")
+                "The request has \(request.body.count) bytes; the server takes at most \(maximumRequest).",
+                isRefusal: true)
         }
         request.maximumBodySize = Self.maximumAnswer
         request.maximumStreamedSize = Int64(Self.maximumAnswer)

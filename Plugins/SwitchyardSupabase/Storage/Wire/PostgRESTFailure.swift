@@ -80,7 +80,10 @@ extension StorageError {
 
     init(_ failure: PostgRESTFailure) {
         let (code, isRetryable) = StorageError.meaning(of: failure)
-        self.init(code, failure.words, isRetryable: isRetryable, underlying: failure)
+        let isAboutBatch = ![.unauthenticated, .unknown, .internal].contains(code)
+        self.init(
+            code, failure.words, isRetryable: isRetryable, underlying: failure,
+            isRefusal: isAboutBatch && !isRetryable)
     }
 
     private static func meaning(of failure: PostgRESTFailure) -> (Code, Bool) {

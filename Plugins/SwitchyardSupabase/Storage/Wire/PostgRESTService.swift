@@ -86,7 +86,8 @@ struct PostgRESTService: Sendable {
             guard failure.isAboutToken, tokens.canRefresh, refused == nil else {
                 if batch != nil, proof.user == nil, failure.code == "42501" {
                     // It stays nobody's batch, whoever signs in.
-                    throw StorageError(.unauthorized, failure.message, isRetryable: false, underlying: failure)
+                    throw StorageError(
+                        .unauthorized, failure.message, isRetryable: false, underlying: failure, isRefusal: true)
                 }
                 throw StorageError(failure, asked: proof, issuer: tokens.issuer)
             }
