@@ -13,7 +13,7 @@ enum ConformanceListens {
 
     static func outcome(of body: JSON) throws -> ConformanceOutcome {
         let machine = try SyncMachine(
-            store: MemoryStore(), policy: .eager, owner: QueueOwner(nil), storeID: "conformance")
+            store: MemoryStore(), policy: .eager, owner: QueueOwner(nil))
         var listener = Listener(machine)
         listener.take(machine.start())
         let query = try Query(in: "C").ordered(by: "a")

@@ -40,7 +40,7 @@ final class SyncDesk {
     private(set) var raised = 0
 
     init(_ store: any SyncStore) throws {
-        machine = try SyncMachine(store: store, policy: .standard, owner: QueueOwner(nil), storeID: "bench")
+        machine = try SyncMachine(store: store, policy: .standard, owner: QueueOwner(nil))
         perform(machine.start())
     }
 

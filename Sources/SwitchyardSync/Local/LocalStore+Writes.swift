@@ -2,7 +2,9 @@ import Switchyard
 
 extension LocalStore {
     /// Puts a batch into the queue and shows its effect.
-    func write(_ writes: [DocumentWrite], at time: Timestamp) throws(StorageError) -> (QueuedBatch, Documents) {
+    func write(
+        _ writes: [DocumentWrite], as name: String, at time: Timestamp
+    ) throws(StorageError) -> (QueuedBatch, Documents) {
         try perform(.writeLocally) { transaction throws(StorageError) in
             let rows = transaction.rows
             let paths = Set(writes.map(\.path))
@@ -16,7 +18,7 @@ extension LocalStore {
             transaction.globals.highestBatchNumber += 1
             let number = transaction.globals.highestBatchNumber
             let batch = QueuedBatch(
-                number: number, id: "\(transaction.globals.storeID)-\(number)", writes: writes,
+                number: number, id: name, writes: writes,
                 baseWrites: writes.compactMap { $0.baseWrite(over: entries[$0.path]!.document) }, queuedAt: time)
             try rows.putBatch(batch, of: transaction.owner)
 

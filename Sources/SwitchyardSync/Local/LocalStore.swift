@@ -25,13 +25,10 @@ final class LocalStore {
     }
 
     /// Reads the numbers that go on counting.
-    ///
-    /// - Parameter storeID: The name that a new store gets.
-    func open(storeID: String) throws(StorageError) {
+    func open() throws(StorageError) {
         globals = try store.transaction(.open) { rows throws(StorageError) in
             let old = try rows.globals
             var globals = old
-            if globals.storeID.isEmpty { globals.storeID = storeID }
             globals.lastUserID = owner.userID ?? old.lastUserID
             if globals != old { try rows.setGlobals(globals) }
             return globals

@@ -32,7 +32,7 @@ extension SyncMachine {
             guard try local.removeRefused(id) else { return }
             emit(.refusedChanged)
             guard let writes else { return }
-            let (batch, changes) = try local.write(writes, at: time)
+            let (batch, changes) = try local.write(writes, as: makeName(), at: time)
             emit(.queueChanged(.added(batch)))
             raise(changes)
             fillPipeline()

@@ -3,7 +3,7 @@ package import Switchyard
 extension SyncMachine {
     func write(_ token: Int, _ writes: [DocumentWrite], at time: Timestamp) {
         do throws(StorageError) {
-            let (batch, changes) = try local.write(writes, at: time)
+            let (batch, changes) = try local.write(writes, as: makeName(), at: time)
             writeTokens[batch.number] = token
             emit(.writeQueued(token, id: batch.id))
             emit(.queueChanged(.added(batch)))

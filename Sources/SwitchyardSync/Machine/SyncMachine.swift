@@ -1,4 +1,5 @@
 package import Switchyard
+import SwitchyardBytes
 
 /// The engine without time, tasks and network: what happened goes in, what is to be done comes out.
 ///
@@ -41,6 +42,7 @@ package final class SyncMachine {
     var sentUpTo: Int
     /// Whether the server knows which batches it has had.
     let hasLedger: Bool
+    let makeName: () -> String
     /// The acknowledgements since the last that was made durable.
     var unsettled = 0
     var writerFailures = 0
@@ -55,19 +57,25 @@ package final class SyncMachine {
     var undone: [() throws(StorageError) -> Void] = []
     var recoveries = 0
 
-    /// - Parameter storeID: The name that a new store gets; batches are called after it.
+    /// - Parameter makeName: The name of a new batch: never one that was there before, in whatever state this store, or a copy
+    ///   of it, was found again.
     package init(
-        store: any SyncStore, policy: CachePolicy, owner: QueueOwner, storeID: String, hasLedger: Bool = true,
-        maximumLimboResolutions: Int = 100, maximumInFlight: Int = 10, hidesDocuments: Bool = false
+        store: any SyncStore, policy: CachePolicy, owner: QueueOwner, hasLedger: Bool = true,
+        maximumLimboResolutions: Int = 100, maximumInFlight: Int = 10, hidesDocuments: Bool = false,
+        makeName: @escaping () -> String = SyncMachine.randomName
     ) throws(StorageError) {
         local = LocalStore(store: store, policy: policy, owner: owner, hidesDocuments: hidesDocuments)
         self.maximumLimboResolutions = maximumLimboResolutions
         self.maximumInFlight = maximumInFlight
         self.hasLedger = hasLedger
+        self.makeName = makeName
         sentUpTo = 0
-        try local.open(storeID: storeID)
+        try local.open()
         sentUpTo = local.globals.highestBatchNumber
     }
+
+    /// 131 random bits. Counted names would come back with a restored backup, and the ledger would take new batches for old.
+    package static func randomName() -> String { RandomID.make(length: 22) }
 
     /// To be called once, before any event: takes up the queue that is there.
     package func start() -> [SyncAction] {

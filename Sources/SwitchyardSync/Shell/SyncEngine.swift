@@ -81,7 +81,7 @@ package actor SyncEngine {
         if isShutDown { throw StorageError(.shutDown, "The client was shut down.") }
         if let openMachine { return openMachine }
         let machine = try SyncMachine(
-            store: storage(), policy: policy, owner: owner, storeID: RandomID.make(),
+            store: storage(), policy: policy, owner: owner,
             hasLedger: driver.traits.hasLedger,
             maximumInFlight: driver.traits.mergesBatches ? SyncEngine.mergedInFlight : 10,
             hidesDocuments: driver.traits.hidesDocuments)

@@ -102,8 +102,6 @@ package struct StoreGlobals: Sendable, Equatable {
     package var highestSequenceNumber: Int64 = 0
     /// Over all users, so that a batch's number says when it was written.
     package var highestBatchNumber = 0
-    /// Chosen at random when the store was made; the first part of every batch's name.
-    package var storeID = ""
     /// Who was signed in last; `nil` when nobody has been since the store was made or emptied.
     package var lastUserID: String?
 

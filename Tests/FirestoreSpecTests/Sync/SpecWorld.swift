@@ -67,8 +67,7 @@ final class SpecWorld {
 
     private func start() throws {
         machine = try SyncMachine(
-            store: store, policy: policy, owner: QueueOwner(user), storeID: "spec",
-            maximumLimboResolutions: limboLimit)
+            store: store, policy: policy, owner: QueueOwner(user), maximumLimboResolutions: limboLimit)
         process(machine.start())
     }
 

@@ -5,6 +5,7 @@ import Switchyard
 final class SimClient {
     let name: String
     private let makeStore: () throws -> any SyncStore
+    private let names: BatchNames
     private var store: FlakyStore
     private let policy: CachePolicy
     private(set) var machine: SyncMachine
@@ -33,9 +34,11 @@ final class SimClient {
         self.name = name
         self.policy = policy
         self.makeStore = makeStore
+        let names = BatchNames(of: name)
+        self.names = names
         trace = Trace(keepsText: keepsTrace)
         store = FlakyStore(try makeStore())
-        machine = try SyncMachine(store: store, policy: policy, owner: QueueOwner("alice"), storeID: name)
+        machine = try SyncMachine(store: store, policy: policy, owner: QueueOwner("alice"), makeName: names.next)
         perform(machine.start())
     }
 
@@ -131,7 +134,7 @@ final class SimClient {
         (isWatchOpening, isWriterOpening, isNetworkEnabled) = (false, false, true)
         store.close()
         store = FlakyStore(try makeStore())
-        machine = try SyncMachine(store: store, policy: policy, owner: QueueOwner(user), storeID: name)
+        machine = try SyncMachine(store: store, policy: policy, owner: QueueOwner(user), makeName: names.next)
         perform(machine.start())
     }
 
@@ -251,4 +254,17 @@ struct Trace {
     }
 
     private mutating func mix(_ value: UInt64) { digest = (digest ^ value) &* 0x100_0000_01B3 }
+}
+
+/// Names that are new and the same in every run; they outlive the machine, as chance does.
+private final class BatchNames {
+    private let client: String
+    private var last = 0
+
+    init(of client: String) { self.client = client }
+
+    func next() -> String {
+        last += 1
+        return "\(client)-\(last)"
+    }
 }

@@ -10,7 +10,7 @@ import Testing
 
     /// Its write is acknowledged before anybody listens.
     init() throws {
-        machine = try SyncMachine(store: MemoryStore(), policy: .standard, owner: QueueOwner(nil), storeID: "s")
+        machine = try SyncMachine(store: MemoryStore(), policy: .standard, owner: QueueOwner(nil))
         _ = machine.start()
         _ = machine.handle(.write(1, [try .set(ulm, ["pop": 126])], at: time(1)))
         _ = machine.handle(.writerOpened)

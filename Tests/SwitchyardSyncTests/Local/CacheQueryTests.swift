@@ -12,7 +12,7 @@ import Testing
         let stores: [any SyncStore] = [MemoryStore(), try SQLiteStore(folder: folder.url)]
         for store in stores {
             var random = RandomRows(seed: UInt64(seed) &+ 500)
-            let machine = try SyncMachine(store: store, policy: .standard, owner: QueueOwner(nil), storeID: "s")
+            let machine = try SyncMachine(store: store, policy: .standard, owner: QueueOwner(nil))
             _ = machine.handle(.setNetwork(isEnabled: false))
             fill(machine, &random)
             let all = try RandomRows.collections.flatMap { try machine.run(Query(in: $0)) }
@@ -50,7 +50,7 @@ import Testing
         let folder = try TemporaryFolder()
         for direction in [Query.Direction.ascending, .descending] {
             let store = try SQLiteStore(folder: folder.file("\(direction)"))
-            let machine = try SyncMachine(store: store, policy: .standard, owner: QueueOwner(nil), storeID: "s")
+            let machine = try SyncMachine(store: store, policy: .standard, owner: QueueOwner(nil))
             let documents = (0..<500).map { number in
                 let path = StoragePath(unchecked: "items/\(1000 + number)")
                 return DocumentSnapshot.existing(

@@ -9,7 +9,7 @@ import Testing
 
     private func machine(hidesDocuments: Bool = true) throws -> SyncMachine {
         let machine = try SyncMachine(
-            store: MemoryStore(), policy: .standard, owner: QueueOwner(nil), storeID: "s",
+            store: MemoryStore(), policy: .standard, owner: QueueOwner(nil),
             hidesDocuments: hidesDocuments)
         _ = machine.start()
         return machine

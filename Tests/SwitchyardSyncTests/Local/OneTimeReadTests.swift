@@ -9,7 +9,7 @@ import Testing
     private let ulm: StoragePath = "cities/ulm"
 
     init() throws {
-        machine = try SyncMachine(store: MemoryStore(), policy: .eager, owner: QueueOwner(nil), storeID: "s")
+        machine = try SyncMachine(store: MemoryStore(), policy: .eager, owner: QueueOwner(nil))
         _ = machine.handle(.setNetwork(isEnabled: false))
     }
 

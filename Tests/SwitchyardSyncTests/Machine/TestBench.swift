@@ -8,7 +8,7 @@ final class TestBench {
     private(set) var snapshots: [ViewSnapshot] = []
 
     init(_ policy: CachePolicy = .standard, over store: any SyncStore = MemoryStore()) throws {
-        machine = try SyncMachine(store: store, policy: policy, owner: QueueOwner(nil), storeID: "test")
+        machine = try SyncMachine(store: store, policy: policy, owner: QueueOwner(nil))
         take(machine.start())
     }
 

@@ -142,7 +142,6 @@ struct RandomRows {
         globals.highestTargetID = number(0...1000)
         globals.highestSequenceNumber = Int64(number(0...1000))
         globals.highestBatchNumber = number(0...1000)
-        globals.storeID = pick(["", "s"])
         return globals
     }
 }

@@ -49,7 +49,7 @@ final class DownloadFile: Sendable {
     func commit() throws(FileStorageError) {
         guard let descriptor = takeDescriptor() else { return }
         // A full disk may show only here; and after a power cut there is to be the old file or the new one, not half of it.
-        let isWritten = fsync(descriptor) == 0
+        let isWritten = POSIXFile.flush(descriptor)
         guard close(descriptor) == 0, isWritten else {
             unlink(temporary)
             throw FileStorageError(.localFile, "The downloaded file cannot be written; the disk may be full.")

@@ -24,7 +24,7 @@ extension RecordWriter {
         write(globals.highestTargetID)
         write(globals.highestSequenceNumber)
         write(globals.highestBatchNumber)
-        write(globals.storeID)
+        write("")
     }
 
     mutating func write(_ record: BundleRecord) {
@@ -71,7 +71,8 @@ extension RecordReader {
         globals.highestTargetID = try int()
         globals.highestSequenceNumber = try integer()
         globals.highestBatchNumber = try int()
-        globals.storeID = try string()
+        // The first part of the names that earlier versions gave to batches.
+        _ = try string()
         return globals
     }
 

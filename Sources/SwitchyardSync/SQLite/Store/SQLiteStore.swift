@@ -73,15 +73,17 @@ package final class SQLiteStore: SyncStore {
         return try SQLiteRows(fresh)
     }
 
-    private static func connect(_ file: URL) throws(StorageError) -> SQLiteConnection {
+    /// On Darwin a plain synchronisation ends before the disk has anything: only the full one outlasts a failure of power.
+    static func connect(_ file: URL) throws(StorageError) -> SQLiteConnection {
         let connection = try SQLiteConnection(path: file.path)
         // Exclusive: no shared memory beside the file, and a second opener is refused even without our own lock.
         _ = try connection.number("PRAGMA locking_mode = EXCLUSIVE") as Int64?
         _ = try connection.number("PRAGMA journal_mode = WAL") as Int64?
         try connection.run(
             """
-            PRAGMA synchronous = FULL; PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY;
-            PRAGMA journal_size_limit = 16777216; PRAGMA wal_autocheckpoint = 4000; PRAGMA trusted_schema = OFF
+            PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;
+            PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 16777216;
+            PRAGMA wal_autocheckpoint = 4000; PRAGMA trusted_schema = OFF
             """)
         return connection
     }

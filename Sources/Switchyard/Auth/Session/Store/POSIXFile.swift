@@ -50,7 +50,7 @@ enum POSIXFile {
         guard descriptor >= 0 else { throw Failure("writing it", errno) }
         var info = stat()
         var failure: Failure?
-        if !write(bytes, to: descriptor) || fsync(descriptor) != 0 || fstat(descriptor, &info) != 0 {
+        if !write(bytes, to: descriptor) || !flush(descriptor) || fstat(descriptor, &info) != 0 {
             failure = Failure("writing it", errno)
         }
         close(descriptor)
@@ -128,7 +128,16 @@ enum POSIXFile {
         let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
         let descriptor = open(folder.isEmpty ? "/" : folder, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
-        fsync(descriptor)
+        _ = flush(descriptor)
         close(descriptor)
+    }
+
+    /// Has the disk itself keep what was written; on Darwin a plain synchronisation ends before that.
+    static func flush(_ descriptor: Int32) -> Bool {
+        #if canImport(Darwin)
+            // Some file systems know the plain one only.
+            if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
+        #endif
+        return fsync(descriptor) == 0
     }
 }
