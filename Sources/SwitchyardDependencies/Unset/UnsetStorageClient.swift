@@ -29,6 +29,9 @@ struct UnsetStorageClient: StorageClient {
     func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath] {
         throw .unset("collections")
     }
+    func deleteRecursively(
+        _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
+    ) async throws(StorageError) -> Int { throw .unset("deleteRecursively") }
     func enableNetwork() async throws(StorageError) { throw .unset("enableNetwork") }
     func disableNetwork() async throws(StorageError) { throw .unset("disableNetwork") }
     func waitForPendingWrites() async throws(StorageError) { throw .unset("waitForPendingWrites") }

@@ -1,8 +1,9 @@
-import Switchyard
 import SwitchyardConformance
 import SwitchyardMock
 import SwitchyardMockHarness
 import Testing
+
+@testable import Switchyard
 
 /// A layer that forgets to pass something on would show here: wrapped clients keep the whole meaning.
 @Suite struct MockLayersConformanceTests {
@@ -33,6 +34,44 @@ import Testing
     @Test(arguments: MessagingConformance.checks(for: messaging.features))
     func `Messaging that is observed and retried`(_ check: MessagingCheck) async throws {
         try await check.run(on: Self.messaging)
+    }
+
+    static let switchableAuth = MockAuthHarness { SwitchableAuthClient(board: Switchboard($0)) }
+    static let switchableFiles = MockFileHarness { SwitchableFileStorageClient(board: Switchboard($0)) }
+    static let switchableMessaging = MockMessagingHarness { SwitchableMessagingClient(board: Switchboard($0)) }
+    static let switchableDomain = SwitchableDomainHarness()
+
+    @Test(arguments: AuthConformance.checks(for: switchableAuth.features))
+    func `Auth that can be exchanged`(_ check: AuthCheck) async throws { try await check.run(on: Self.switchableAuth) }
+
+    @Test(arguments: FileConformance.checks(for: switchableFiles.features))
+    func `Files that can be exchanged`(_ check: FileCheck) async throws {
+        try await check.run(on: Self.switchableFiles)
+    }
+
+    @Test(arguments: MessagingConformance.checks(for: switchableMessaging.features))
+    func `Messaging that can be exchanged`(_ check: MessagingCheck) async throws {
+        try await check.run(on: Self.switchableMessaging)
+    }
+
+    @Test(arguments: DomainConformance.checks(for: switchableDomain.features))
+    func `Domain clients that can be exchanged`(_ check: DomainCheck) async throws {
+        try await check.run(on: Self.switchableDomain)
+    }
+
+    /// All clients of an infrastructure.
+    struct SwitchableDomainHarness: DomainHarness {
+        let features = DomainFeatures(.all, files: true)
+        private let factory = InfrastructureFactory(MockModule(backend: MockBackend()))
+
+        func makeDomainDevice() async throws -> DomainDevice {
+            let backend = try await factory.make(InfrastructureSelection(default: .mock))
+            return DomainDevice(
+                CoreClients(
+                    auth: backend.auth, storage: backend.storage, files: backend.files, messaging: backend.messaging),
+                users: backend.users, contacts: backend.contacts, checkIns: backend.checkIns,
+                notifications: backend.notifications)
+        }
     }
 
     struct LayeredHarness: StorageHarness {

@@ -50,6 +50,17 @@ private struct SideModule<Side: TestSide>: InfrastructureModule {
 }
 
 @Suite struct SwitchingTests {
+    @Test func `What a provider deletes by itself is left to it`() async throws {
+        struct Deleting: StorageLayer {
+            let base: any StorageClient
+            func deleteRecursively(
+                _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
+            ) async throws(StorageError) -> Int { 4711 }
+        }
+        let board = Switchboard<any StorageClient>(Deleting(base: MockStorageClient(MockBackend())))
+        #expect(try await SwitchableStorageClient(board: board).deleteRecursively("a/1") == 4711)
+    }
+
     private let east = SideModule<East>()
     private let west = SideModule<West>()
     private var factory: InfrastructureFactory { InfrastructureFactory(east, west) }

@@ -74,6 +74,14 @@ struct SwitchableStorageClient: StorageClient {
         try await board.run { client throws(StorageError) in try await client.collections(under: document) }
     }
 
+    func deleteRecursively(
+        _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
+    ) async throws(StorageError) -> Int {
+        try await board.run { client throws(StorageError) in
+            try await client.deleteRecursively(document, progress: progress)
+        }
+    }
+
     func enableNetwork() async throws(StorageError) {
         try await board.run { client throws(StorageError) in try await client.enableNetwork() }
     }
