@@ -4,6 +4,7 @@ extension SyncMachine {
     func listen(_ id: Int, _ query: LiveQuery, _ options: ListenerOptions) {
         let hadServerListeners = hasServerListeners(query)
         do throws(StorageError) {
+            try checkOwner()
             if views[query] == nil {
                 try open(query)
             }
@@ -160,6 +161,6 @@ extension SyncMachine {
     func take(_ fetched: FetchedDocuments) -> [StoragePath: DocumentSnapshot] {
         guard let changes = try? local.apply(fetched, isWatched: hasListeners) else { return [:] }
         raise(changes)
-        return changes
+        return isOwnerPresent ? changes : [:]
     }
 }

@@ -57,7 +57,20 @@ extension SyncMachine {
         fillPipeline()
     }
 
+    /// Whether the store works on the queue of who is there now.
+    var isOwnerPresent: Bool { wantedOwner == local.owner }
+
+    /// What one user has queued is nobody else's to see, and nothing of anybody else's may be added to it.
+    func checkOwner() throws(StorageError) {
+        guard !isOwnerPresent else { return }
+        throw StorageError(
+            .localStore,
+            "The queue of the user who signed in cannot be opened: what is kept on this device cannot be written at the "
+                + "moment. Try again later.", isRetryable: true)
+    }
+
     func setUser(_ owner: QueueOwner) {
+        wantedOwner = owner
         // At once, even where the rest has to wait for the store: the streams speak for somebody who has left.
         restartStreams()
         attempt { [unowned self] () throws(StorageError) in

@@ -3,6 +3,7 @@ package import Switchyard
 extension SyncMachine {
     func write(_ token: Int, _ writes: [DocumentWrite], at time: Timestamp) {
         do throws(StorageError) {
+            try checkOwner()
             let (batch, changes) = try local.write(writes, as: makeName(), at: time)
             writeTokens[batch.number] = token
             emit(.writeQueued(token, id: batch.id))
@@ -16,6 +17,7 @@ extension SyncMachine {
 
     func wait(_ token: Int) {
         do throws(StorageError) {
+            try checkOwner()
             if let number = try local.highestBatchNumber() {
                 waits.append((token, number))
             } else {

@@ -49,6 +49,8 @@ package final class SyncMachine {
     var isWriterOverloaded = false
     var writeTokens: [Int: Int] = [:]
     var waits: [(token: Int, number: Int)] = []
+    /// Whose queue is to be worked on. Another one than the store's for as long as that cannot go over to it.
+    var wantedOwner: QueueOwner
 
     // Why there is no traffic
     var isNetworkEnabled = true
@@ -69,6 +71,7 @@ package final class SyncMachine {
         self.maximumInFlight = maximumInFlight
         self.hasLedger = hasLedger
         self.makeName = makeName
+        wantedOwner = owner
         sentUpTo = 0
         try local.open()
         sentUpTo = local.globals.highestBatchNumber
@@ -159,18 +162,25 @@ package final class SyncMachine {
     }
 
     package func document(at path: StoragePath) throws(StorageError) -> DocumentSnapshot? {
-        try local.document(at: path)
+        try checkOwner()
+        return try local.document(at: path)
     }
     package func run(_ query: Query) throws(StorageError) -> [DocumentSnapshot] {
+        try checkOwner()
         let evaluator = QueryEvaluator(query)
         return try local.run(.query(query), usesConfirmed: false).documents.values
             .sorted { evaluator.ordering($0, $1) == .before }
     }
     package func namedQuery(_ name: String) throws(StorageError) -> Query? { try local.namedQuery(name)?.query }
     func hasQueue() throws(StorageError) -> Bool { try local.highestBatchNumber() != nil }
-    package func queue() throws(StorageError) -> [QueuedBatch] { try local.batches() }
-    package func refused() throws(StorageError) -> [RefusedBatch] { try local.refusedBatches() }
-    package func clear() throws(StorageError) { try local.store.clear() }
+    package func queue() throws(StorageError) -> [QueuedBatch] {
+        try checkOwner()
+        return try local.batches()
+    }
+    package func refused() throws(StorageError) -> [RefusedBatch] {
+        try checkOwner()
+        return try local.refusedBatches()
+    }
     package func close() { local.store.close() }
 }
 

@@ -120,7 +120,9 @@ extension SyncEngine {
         perform(machine.takeActions())
         if let mark, mark != acknowledgedCount, lastCommitTime > fetched.readTime { return nil }
         let documents = local.isEmpty ? fetched.documents : fetched.documents.map { local[$0.path] ?? $0 }
-        guard case .results(let query) = request, try machine.hasQueue() else { return documents }
+        guard case .results(let query) = request, machine.isOwnerPresent, try machine.hasQueue() else {
+            return documents
+        }
         let pending = try machine.run(query).filter { $0.metadata.localState == .pending && local[$0.path] == nil }
         return documents + pending
     }
