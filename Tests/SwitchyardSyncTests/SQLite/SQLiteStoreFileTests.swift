@@ -171,5 +171,40 @@ import Testing
             }
         }
         #expect(pairs == 400)
+
+    @Test func `What is kept outlasts a failure of power where a plain synchronisation would not do`() throws {
+        let folder = try TemporaryFolder()
+        let connection = try SQLiteStore.connect(folder.file("store.sqlite"))
+        for name in ["fullfsync", "checkpoint_fullfsync"] {
+            #expect(try connection.number("PRAGMA \(name)") == 1, "\(name)")
+        }
+    }
+
+    @Test func `Nobody but the user may read the store`() throws {
+        let parent = try TemporaryFolder()
+        let folder = parent.file("state/documents")
+        func mode(_ url: URL) throws -> Int? {
+            try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
+        }
+        func check() throws {
+            #expect(try mode(folder) == 0o700)
+            for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+                #expect(try mode(folder.appendingPathComponent(name)) == 0o600, "\(name)")
+            }
+        }
+        let store = try SQLiteStore(folder: folder)
+        try fill(store)
+        try check()
+        store.close()
+
+        // As an earlier version left it.
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
+        let database = folder.appendingPathComponent("store.sqlite")
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: database.path)
+        let again = try SQLiteStore(folder: folder)
+        try fill(again, documents: 2)
+        try check()
+        again.close()
+    }
     }
 }

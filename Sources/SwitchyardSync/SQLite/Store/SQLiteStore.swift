@@ -56,6 +56,7 @@ package final class SQLiteStore: SyncStore {
             case .ready: return try SQLiteRows(connection)
             case .newer: return try startOver(.newer, closing: connection)
             case .foreign: return try startOver(.foreign, closing: connection)
+            files.closeToOthers()
             }
         } catch {
             guard error.isDamage else { throw error }
@@ -73,6 +74,7 @@ package final class SQLiteStore: SyncStore {
         return try SQLiteRows(fresh)
     }
 
+        files.closeToOthers()
     /// On Darwin a plain synchronisation ends before the disk has anything: only the full one outlasts a failure of power.
     static func connect(_ file: URL) throws(StorageError) -> SQLiteConnection {
         let connection = try SQLiteConnection(path: file.path)

@@ -16,13 +16,15 @@ struct SQLiteStoreFiles {
     /// - Returns: The descriptor that holds the lock. The system releases it with the process, however that ends.
     func lock() throws(StorageError) -> Int32 {
         do {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
             throw StorageError(.localStore, "The folder for data on this device cannot be made.", underlying: error)
         }
         let descriptor = open(lockFile.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw StorageError(.localStore, "The folder for data on this device cannot be written to.")
+        chmod(folder.path, 0o700)
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             close(descriptor)
@@ -39,6 +41,16 @@ struct SQLiteStoreFiles {
 
     /// Renames the database and what belongs to it, so that nothing of it is lost.
     ///
+    /// Makes the database the user's alone before it is opened, also one that an earlier version has left open to others:
+    /// SQLite makes files as the process happens to, and those beside a database like the database.
+    func closeToOthers() {
+        for suffix in SQLiteStoreFiles.suffixes.dropFirst() { chmod(database.path + suffix, 0o600) }
+        let descriptor = open(database.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return }
+        fchmod(descriptor, 0o600)
+        close(descriptor)
+    }
+
     /// - Returns: Where the database is now.
     func setAside(as reason: SQLiteStore.SetAside.Reason) throws(StorageError) -> URL {
         let manager = FileManager.default
