@@ -1,5 +1,11 @@
 import Switchyard
 
+/// Who waits for the answer to a batch, and in whose queue that is.
+package struct WriteToken: Sendable {
+    let token: Int
+    let owner: QueueOwner
+}
+
 /// What the user decides about the queue.
 extension SyncMachine {
     func cancelWrite(_ id: String) {

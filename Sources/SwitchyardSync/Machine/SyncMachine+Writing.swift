@@ -1,11 +1,11 @@
-package import Switchyard
+import Switchyard
 
 extension SyncMachine {
     func write(_ token: Int, _ writes: [DocumentWrite], at time: Timestamp) {
         do throws(StorageError) {
             try checkOwner()
             let (batch, changes) = try local.write(writes, as: makeName(), at: time)
-            writeTokens[batch.number] = token
+            writeTokens[batch.number] = WriteToken(token: token, owner: local.owner)
             emit(.writeQueued(token, id: batch.id))
             emit(.queueChanged(.added(batch)))
             raise(changes)
@@ -29,7 +29,7 @@ extension SyncMachine {
     }
 
     func finish(_ batch: QueuedBatch, _ result: Result<CommitResult, StorageError>) {
-        if let token = writeTokens.removeValue(forKey: batch.number) { emit(.writeFinished(token, result)) }
+        if let write = writeTokens.removeValue(forKey: batch.number) { emit(.writeFinished(write.token, result)) }
         guard !waits.isEmpty else { return }
         let first: Int
         do throws(StorageError) {

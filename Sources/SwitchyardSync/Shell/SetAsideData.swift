@@ -1,7 +1,8 @@
 public import Foundation
 public import Switchyard
 
-/// Data of this device that could not be used when it was opened: kept under another name, never deleted.
+/// Data of this device that could not be used when it was opened: kept under another name until somebody has what is kept
+/// on this device deleted, by a sign-out with that wish or by hand.
 public struct SetAsideData: Sendable, Hashable {
     public enum Reason: String, Sendable, Hashable {
         case damaged

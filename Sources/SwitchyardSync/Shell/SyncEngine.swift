@@ -23,6 +23,8 @@ package actor SyncEngine {
     /// Outlives the machine, which clearing replaces.
     private var isNetworkEnabled = true
     private(set) var openMachine: SyncMachine?
+    /// Emptied, and waiting for its next machine, with those who still wait for answers.
+    private var emptied: (store: any SyncStore, writeTokens: [Int: WriteToken])?
     private(set) var isShutDown = false
 
     // Who waits for what
@@ -81,12 +83,16 @@ package actor SyncEngine {
         if isShutDown { throw StorageError(.shutDown, "The client was shut down.") }
         if let openMachine { return openMachine }
         let machine = try SyncMachine(
-            store: storage(), policy: policy, owner: owner,
+        let store: any SyncStore
+        if let emptied { store = emptied.store } else { store = try storage() }
+            store: store, policy: policy, owner: owner,
             hasLedger: driver.traits.hasLedger,
             maximumInFlight: driver.traits.mergesBatches ? SyncEngine.mergedInFlight : 10,
             hidesDocuments: driver.traits.hidesDocuments)
         openMachine = machine
         if policy != .eager { startCollector() }
+        machine.writeTokens = emptied?.writeTokens ?? [:]
+        emptied = nil
         if !isNetworkEnabled { perform(machine.handle(.setNetwork(isEnabled: false))) }
         perform(machine.start())
         return machine
@@ -184,28 +190,42 @@ package actor SyncEngine {
         guard try !machine().hasListeners else {
             throw StorageError(.failedPrecondition, "Leave all streams before deleting what is kept on this device.")
         }
-        try wipe()
+        try empty(keeping: [:]) { store throws(StorageError) in try store.clear() }
     }
 
-    /// Deletes what is kept on this device. Streams that are open see it vanish, and begin anew on nothing.
-    func wipe() throws(StorageError) {
+    /// Deletes the cache, and what one user has queued on this device. Streams that are open see it vanish, and begin anew on
+    /// nothing. What others have queued stays, and whoever waits for it goes on waiting.
+    ///
+    /// - Parameter owner: Whose data it is; who is there now when left out.
+    func wipe(of owner: QueueOwner? = nil) throws(StorageError) {
+        let owner = owner ?? self.owner
+        let others = try machine().writeTokens.filter { $0.value.owner != owner }
+        try empty(keeping: others) { store throws(StorageError) in try store.wipe(of: owner) }
+    }
+
+    /// The same for who was there last, unless nobody has been signed in since it was done.
+    func wipeAfterSomebody() throws(StorageError) {
+        if let userID = try machine().lastUserID { try wipe(of: QueueOwner(userID)) }
+    }
+
+    private func empty(
+        keeping writeTokens: [Int: WriteToken], _ body: (any SyncStore) throws(StorageError) -> Void
+    ) throws(StorageError) {
         let old = try machine()
         perform(old.handle(.setNetwork(isEnabled: false)))
-        do throws(StorageError) { try old.clear() } catch {
+        do throws(StorageError) { try body(old.store) } catch {
             perform(old.handle(.setNetwork(isEnabled: isNetworkEnabled)))
             throw error
         }
         openMachine = nil
         cancelTimers()
-        failCalls(StorageError(.cancelled, "What was kept on this device was deleted."))
+        failCalls(
+            StorageError(.cancelled, "What was kept on this device was deleted."),
+            but: Set(writeTokens.values.map(\.token)))
+        trouble = nil
+        emptied = (old.store, writeTokens)
         perform(old.vanishing())
-        old.close()
-        if listenerCount > 0 { try beginAnew() }
-    }
-
-    /// The same, unless nobody has been signed in since it was done last.
-    func wipeAfterSomebody() throws(StorageError) {
-        if try machine().lastUserID != nil { try wipe() }
+        if listenerCount > 0 || !writeTokens.isEmpty { try beginAnew() }
     }
 
     private func beginAnew() throws(StorageError) {
@@ -230,10 +250,11 @@ package actor SyncEngine {
         committing?.cancel()
         collector?.cancel()
         cancelTimers()
-        openMachine?.close()
+        (openMachine?.store ?? emptied?.store)?.close()
         openMachine = nil
         failAll(StorageError(.shutDown, "The client was shut down."))
     }
+        emptied = nil
 
     private func cancelTimers() {
         for timer in timers.values { timer.task.cancel() }
@@ -250,9 +271,11 @@ package actor SyncEngine {
         failCalls(error)
     }
 
-    private func failCalls(_ error: StorageError) {
-        for promise in writes.values { promise.resolve(.failure(error)) }
+    /// - Parameter kept: Writes that nothing has happened to.
+    private func failCalls(_ error: StorageError, but kept: Set<Int> = []) {
+        for (token, promise) in writes where !kept.contains(token) { promise.resolve(.failure(error)) }
         for promise in waits.values { promise.resolve(.failure(error)) }
-        (writes, waits) = ([:], [:])
+        writes = writes.filter { kept.contains($0.key) }
+        waits = [:]
     }
 }

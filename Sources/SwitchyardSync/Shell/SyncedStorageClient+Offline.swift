@@ -79,10 +79,15 @@ extension SyncedStorageClient {
 
     public func clearPersistence() async throws(StorageError) { try await engine.clear() }
 
-    /// As ``clearPersistence()``, but streams may be open: they see their results vanish and go on from nothing.
-    package func wipe() async throws(StorageError) { try await engine.wipe() }
+    /// Deletes the cache and the writes of one user. Streams may be open: they see their results vanish and go on from nothing.
+    ///
+    /// - Parameter userID: Whose writes; those of who is there now when left out.
+    package func wipe(of userID: String? = nil) async throws(StorageError) {
+        try await engine.wipe(of: userID.map { QueueOwner($0) })
+    }
 
-    /// As ``wipe()``, if anybody was signed in since it was done last: for a wish of which nobody knows whether it was heard.
+    /// As ``wipe(of:)`` for who was there last, if anybody was since it was done: for a wish of which nobody knows whether it
+    /// was heard.
     func wipeAfterSomebody() async throws(StorageError) { try await engine.wipeAfterSomebody() }
 }
 

@@ -106,4 +106,12 @@ package struct StoreGlobals: Sendable, Equatable {
     package var lastUserID: String?
 
     package init() {}
+
+    /// For a store that has lost its cache: what counts on goes on counting.
+    var wiped: StoreGlobals {
+        var wiped = self
+        wiped.lastSnapshotVersion = .never
+        wiped.lastUserID = nil
+        return wiped
+    }
 }

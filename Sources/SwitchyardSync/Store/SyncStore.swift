@@ -13,8 +13,11 @@ package protocol SyncStore: AnyObject {
         _ operation: StoreOperation, _ body: (any StoreRows) throws(StorageError) -> Result
     ) throws(StorageError) -> Result
 
-    /// Forgets everything; the store is then as new.
+    /// Forgets everything, also what was set aside; the store is then as new.
     func clear() throws(StorageError)
+
+    /// Forgets the cache, what was set aside, and what one user has queued and was refused. What others have queued stays.
+    func wipe(of owner: QueueOwner) throws(StorageError)
 
     /// Releases files and locks. The store is not used again.
     func close()

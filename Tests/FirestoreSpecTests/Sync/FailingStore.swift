@@ -16,6 +16,7 @@ final class FailingStore: SyncStore {
     }
 
     func clear() throws(StorageError) { try base.clear() }
+    func wipe(of owner: QueueOwner) throws(StorageError) { try base.wipe(of: owner) }
     func close() { base.close() }
 
     /// By the names that the scenarios use; those of operations that this engine does not have are left out.

@@ -20,5 +20,6 @@ final class FlakyStore: SyncStore {
     }
 
     func clear() throws(StorageError) { try base.clear() }
+    func wipe(of owner: QueueOwner) throws(StorageError) { try base.wipe(of: owner) }
     func close() { base.close() }
 }

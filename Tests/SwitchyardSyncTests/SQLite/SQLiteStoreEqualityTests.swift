@@ -39,9 +39,15 @@ import Testing
             let differing = zip(expected, actual).enumerated().filter { $1.0 != $1.1 }.map(\.offset)
             #expect(differing.isEmpty, "answers that differ in round \(round): \(differing)")
         }
+        let probe = RandomRows(seed: 3)
+        for owner in [random.owner(), random.owner()] {
+            memory.wipe(of: owner)
+            try file!.wipe(of: owner)
+            let isSame = try Self.answers(of: memory, probe) == Self.answers(of: file!, probe)
+            #expect(isSame, "after a wipe of \(owner)")
+        }
         memory.clear()
         try file!.clear()
-        let probe = RandomRows(seed: 3)
         let isSame = try Self.answers(of: memory, probe) == Self.answers(of: file!, probe)
         #expect(isSame)
     }

@@ -139,7 +139,6 @@ import Testing
             #expect(setAside.reason == .newer)
             #expect(setAside.location.lastPathComponent == "store.newer-\(round).sqlite")
             #expect(try document(in: store) == nil)
-            try store.clear()
             store.close()
             let kept = try SQLiteConnection(path: setAside.location.path)
             #expect(try kept.number("SELECT count(*) FROM documents") == 1)
@@ -171,6 +170,7 @@ import Testing
             }
         }
         #expect(pairs == 400)
+    }
 
     @Test func `What is kept outlasts a failure of power where a plain synchronisation would not do`() throws {
         let folder = try TemporaryFolder()
@@ -205,6 +205,5 @@ import Testing
         try fill(again, documents: 2)
         try check()
         again.close()
-    }
     }
 }

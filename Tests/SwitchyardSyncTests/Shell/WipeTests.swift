@@ -1,3 +1,4 @@
+import Foundation
 import Switchyard
 import SwitchyardTestSupport
 import Testing
@@ -61,6 +62,72 @@ import Testing
         try await eventually("the stream is left") { await client.engine.listenerCount == 0 }
         try await eventually("nothing is watched") { await client.engine.watchedTargetCount == 0 }
         try await client.clearPersistence()
+        await client.shutDown()
+    }
+
+    @Test(arguments: [false, true])
+    func `A wipe takes the present user's writes and the cache, and leaves what others have queued`(
+        overSQLite: Bool
+    ) async throws {
+        let folder = try TemporaryFolder(in: ScratchSpace.url)
+        _ = try server.commit([.set("rooms/a", ["n": 0]), .set("rooms/c", ["n": 0])])
+        let client = device(server, overSQLite ? .folder(folder.url) : .memory, user: "alice")
+        _ = try await client.results(of: query, from: .server)
+        try await client.disableNetwork()
+        let waiting = try await client.updateDocument("rooms/a", ["n": 1])
+        try await client.setDocument("halls/a", ["n": 1])
+        await client.setUser("bob")
+        let lost = try await client.setDocument("rooms/b", ["n": 2])
+        try await client.wipe()
+        #expect(try await client.queue.isEmpty)
+        #expect(try await client.results(of: query, from: .cache).isEmpty)
+        let error = await #expect(throws: StorageError.self) { try await lost.acknowledged() }
+        #expect(error?.code == .cancelled)
+
+        await client.setUser("alice")
+        #expect(try await client.queue.map(\.id).first == waiting.batchID)
+        #expect(try await client.queue.count == 2)
+        let halls = try await client.results(of: Query(group: "halls"), from: .cache)
+        #expect(halls.documents.map { $0["n"] } == [1])
+        var room = client.snapshots(of: "rooms/a" as StoragePath).makeAsyncIterator()
+        try await client.enableNetwork()
+        while let document = try await room.next(), document["n"] != 1 {}
+        try await waiting.acknowledged()
+        try await client.waitForPendingWrites()
+        #expect(server.documents.map(\.path).sorted() == ["halls/a", "rooms/a", "rooms/c"])
+        await client.shutDown()
+    }
+
+    @Test func `A wipe takes refused writes of the present user alone`() async throws {
+        let folder = try TemporaryFolder(in: ScratchSpace.url)
+        let client = device(server, .folder(folder.url), user: "alice")
+        server.refuse { _ in StorageError(.unauthorized, "Not for you.") }
+        for user in ["alice", "bob"] {
+            await client.setUser(user)
+            try await client.setDocument("rooms/a", ["n": 1])
+            try await client.waitForPendingWrites()
+            #expect(try await client.refusals.count == 1)
+        }
+        try await client.wipe()
+        #expect(try await client.refusals.isEmpty)
+        await client.setUser("alice")
+        #expect(try await client.refusals.count == 1)
+        await client.shutDown()
+    }
+
+    @Test func `A wipe takes databases that were set aside, and nothing of somebody else's`() async throws {
+        let folder = try TemporaryFolder(in: ScratchSpace.url)
+        let old = Data("what the user wrote".utf8)
+        for name in ["store.sqlite", "store.damaged-7.sqlite", "store.damaged-7.sqlite-wal", "store.foreign-1.sqlite"] {
+            try old.write(to: folder.file(name))
+        }
+        let client = device(server, .folder(folder.url), user: "alice")
+        #expect(try await client.setAsideData()?.reason == .damaged)
+        try await client.wipe()
+        #expect(
+            folder.names.filter { $0.hasPrefix("store.") && $0.contains("-") && !$0.hasPrefix("store.sqlite") }
+                == ["store.foreign-1.sqlite"])
+        #expect(try await client.setAsideData() == nil)
         await client.shutDown()
     }
 }

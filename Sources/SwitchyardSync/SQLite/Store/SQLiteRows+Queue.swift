@@ -78,6 +78,20 @@ extension SQLiteRows {
             .bind(owner.key).bind(batch.number).run()
     }
 
+    /// With everything that stands for it in views, and what was refused of it. Collections that others write to are filed
+    /// again.
+    func removeQueue(of owner: QueueOwner) throws(StorageError) {
+        try connection.statement("DELETE FROM batches WHERE owner = ?").bind(owner.key).run()
+        try connection.statement("DELETE FROM batch_paths WHERE owner = ?").bind(owner.key).run()
+        try connection.statement("DELETE FROM overlays WHERE owner = ?").bind(owner.key).run()
+        try connection.statement("DELETE FROM refused WHERE owner = ?").bind(owner.key).run()
+        var collections: [CollectionPath] = []
+        try connection.statement("SELECT DISTINCT collection FROM overlays").rows {
+            collections.append(CollectionPath(unchecked: $0.text(0)))
+        }
+        for collection in collections { try note(collection) }
+    }
+
     // MARK: Overlays
 
     func overlay(of owner: QueueOwner, at path: StoragePath) throws(StorageError) -> Overlay? {

@@ -54,14 +54,27 @@ final class SQLiteRows: StoreRows {
         storedUserID = nil
     }
 
-    func clear() throws(StorageError) {
+    func clear() throws(StorageError) { try empty(SQLiteSchema.tables) }
+
+    func wipe(of owner: QueueOwner) throws(StorageError) {
+        try empty(SQLiteSchema.cacheTables) { () throws(StorageError) in
+            try removeQueue(of: owner)
+            try setGlobals(globals.wiped)
+        }
+    }
+
+    /// - Parameter body: What belongs to the same transaction.
+    private func empty(
+        _ tables: [String], _ body: () throws(StorageError) -> Void = {}
+    ) throws(StorageError) {
         do throws(StorageError) {
             try begin(isDurable: true)
-            for table in SQLiteSchema.tables { try connection.run("DELETE FROM \(table)") }
+            for table in tables { try connection.run("DELETE FROM \(table)") }
             documentBytes = 0
             knownCollections.removeAll()
             lastCollection = nil
             storedUserID = nil
+            try body()
             try commit()
         } catch {
             rollBack()
@@ -109,7 +122,10 @@ final class SQLiteRows: StoreRows {
     /// Files the collection, so that queries of its group find it.
     func note(collectionOf path: StoragePath) throws(StorageError) {
         if let lastCollection, path.isDirectly(in: lastCollection) { return }
-        let collection = path.collection
+        try note(path.collection)
+    }
+
+    func note(_ collection: CollectionPath) throws(StorageError) {
         defer { lastCollection = collection }
         guard !knownCollections.contains(collection), newCollections.insert(collection).inserted else { return }
         try connection.statement("INSERT OR IGNORE INTO collections (id, path) VALUES (?, ?)")

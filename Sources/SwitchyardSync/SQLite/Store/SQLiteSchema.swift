@@ -38,11 +38,13 @@ struct SQLiteSchema {
         CREATE TABLE named_queries (name TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID;
         """
 
-    /// Every table with contents, for forgetting them.
-    static let tables = [
-        "globals", "targets", "confirmed", "collections", "documents", "uses", "batches", "batch_paths",
-        "overlays", "refused", "bundles", "named_queries",
+    /// What has been learned from the server, and can be again.
+    static let cacheTables = [
+        "targets", "confirmed", "collections", "documents", "uses", "bundles", "named_queries",
     ]
+
+    /// Every table with contents, for forgetting them.
+    static let tables = cacheTables + ["globals", "batches", "batch_paths", "overlays", "refused"]
 
     /// Marks a file as one of ours (`SWYD`), so that somebody else's is never taken for a damaged store.
     static let applicationID: Int64 = 0x5357_5944

@@ -107,8 +107,23 @@ package final class SQLiteStore: SyncStore {
     }
 
     package func clear() throws(StorageError) {
-        guard let rows else { throw StorageError(.shutDown, "The data kept on this device is closed already.") }
-        try rows.clear()
+        try empty { rows throws(StorageError) in try rows.clear() }
+    }
+
+    package func wipe(of owner: QueueOwner) throws(StorageError) {
+        try empty { rows throws(StorageError) in try rows.wipe(of: owner) }
+    }
+
+    private func empty(_ body: (SQLiteRows) throws(StorageError) -> Void) throws(StorageError) {
+        guard rows != nil else { throw StorageError(.shutDown, "The data kept on this device is closed already.") }
+        do throws(StorageError) { if let rows { try body(rows) } } catch {
+            guard error.isDamage else { throw error }
+            // Nobody can read any more what was to stay; what was to go must not stay for that.
+            rows = nil
+            rows = try startOver(.damaged)
+        }
+        try files.removeSetAside()
+        setAside = nil
     }
 
     package func close() {

@@ -51,6 +51,28 @@ struct SQLiteStoreFiles {
         close(descriptor)
     }
 
+    var isMarkedDamaged: Bool { FileManager.default.fileExists(atPath: damageMark.path) }
+
+    func markDamaged() {
+        _ = FileManager.default.createFile(
+            atPath: damageMark.path, contents: nil, attributes: [.posixPermissions: 0o600])
+    }
+
+    /// Deletes what was set aside of the user's data. A database of somebody else stays.
+    func removeSetAside() throws(StorageError) {
+        let reasons: [SQLiteStore.SetAside.Reason] = [.damaged, .newer]
+        do {
+            for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            where reasons.contains(where: { name.hasPrefix("store.\($0.rawValue)-") }) {
+                try FileManager.default.removeItem(at: folder.appendingPathComponent(name))
+            }
+        } catch {
+            throw StorageError(.localStore, "Data that was set aside cannot be deleted.", underlying: error)
+        }
+    }
+
+    /// Renames the database and what belongs to it, so that nothing of it is lost.
+    ///
     /// - Returns: Where the database is now.
     func setAside(as reason: SQLiteStore.SetAside.Reason) throws(StorageError) -> URL {
         let manager = FileManager.default

@@ -1,6 +1,19 @@
 import Switchyard
 
 extension MemoryRows {
+    /// What others than `owner` have queued, and nothing else.
+    func wiped(of owner: QueueOwner) -> MemoryRows {
+        let rest = MemoryRows()
+        rest.setGlobals(globals.wiped)
+        for (other, queue) in queues where other != owner {
+            for batch in queue.waiting { rest.putBatch(batch, of: other) }
+            for overlay in queue.overlays.values { rest.putOverlay(overlay, of: other) }
+            for batch in queue.refused { rest.putRefused(batch, of: other) }
+        }
+        rest.commit()
+        return rest
+    }
+
     func batches(of owner: QueueOwner, after number: Int, limit: Int) -> [QueuedBatch] {
         guard let queue = queues[owner] else { return [] }
         return Array(queue.batches[queue.index(of: number + 1)...].prefix(limit))

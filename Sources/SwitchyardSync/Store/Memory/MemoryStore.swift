@@ -21,5 +21,7 @@ package final class MemoryStore: SyncStore {
 
     package func clear() { rows = MemoryRows() }
 
+    package func wipe(of owner: QueueOwner) { rows = rows.wiped(of: owner) }
+
     package func close() {}
 }
