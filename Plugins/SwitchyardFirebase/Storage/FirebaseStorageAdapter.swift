@@ -16,7 +16,7 @@ public final class FirebaseStorageAdapter: StorageLayer {
         let driver = FirestoreDriver(
             service: FirestoreService(database, surroundings), ledger: configuration.writeLedger,
             locksInTransactions: configuration.locksInTransactions, clock: surroundings.context.clock)
-        documents = await UserStorageClient(
+        documents = try await UserStorageClient(
             driver: driver, folder: configuration.keepsDocuments ? try surroundings.folder("documents") : nil,
             cacheBytes: configuration.cacheBytes, context: surroundings.context)
     }

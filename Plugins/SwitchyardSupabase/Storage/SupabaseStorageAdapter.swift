@@ -20,7 +20,7 @@ public final class SupabaseStorageAdapter: StorageLayer {
             project: surroundings.project, tokens: surroundings.tokens, transport: surroundings.transport,
             clock: context.clock, gate: SchemaGate(needed: tables.isEmpty ? 1 : 3))
         let share = configuration.realtime.mode == .off ? nil : surroundings.session.realtime(for: .documents)
-        documents = await UserStorageClient(
+        documents = try await UserStorageClient(
             driver: SupabaseDriver(
                 service: service, tables: tables, realtime: share?.socket, share: share,
                 pace: SupabaseWatch.Pace(alone: configuration.checkInterval), clock: context.clock),

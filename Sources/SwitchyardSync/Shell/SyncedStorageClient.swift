@@ -31,19 +31,19 @@ public final class SyncedStorageClient: StorageClient {
         now: (@Sendable () -> Timestamp)? = nil, observer: any InfrastructureObserver = SilentObserver()
     ) {
         self.init(
-            driver: driver, storage: storage, userID: userID, clock: clock, now: now ?? { Timestamp(Date()) },
-            observer: observer
-        ) {
-            Double.random(in: 0..<1)
-        }
+            driver: driver, storage: storage, claim: nil, userID: userID, clock: clock,
+            now: now ?? { Timestamp(Date()) }, observer: observer)
     }
 
-    /// - Parameter chance: A number from 0 up to 1, anew at each call: pauses differ, so that not all devices come back at
-    ///   the same moment.
-    package init(
-        driver: any SyncDriver, storage: SyncStorage, userID: String?, clock: any Clock<Duration>,
-        now: @escaping @Sendable () -> Timestamp, observer: any InfrastructureObserver = SilentObserver(),
-        chance: @escaping @Sendable () -> Double
+    /// - Parameters:
+    ///   - claim: The storage's folder, where it has been taken already.
+    ///   - chance: A number from 0 up to 1, anew at each call: pauses differ, so that not all devices come back at the same
+    ///     moment.
+    init(
+        driver: any SyncDriver, storage: SyncStorage, claim: StoreClaim? = nil, userID: String?,
+        clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp,
+        observer: any InfrastructureObserver = SilentObserver(),
+        chance: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
     ) {
         self.driver = driver
         var capabilities = driver.capabilities
@@ -56,7 +56,8 @@ public final class SyncedStorageClient: StorageClient {
                 observer.observe(InfrastructureEvent(service: .storage, provider: provider, kind: kind))
             }
         ) { () throws(StorageError) in
-            try storage.open()
+            if let claim { return try SQLiteStore(claim) }
+            return try storage.open()
         }
     }
 

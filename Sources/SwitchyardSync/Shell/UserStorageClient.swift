@@ -9,18 +9,25 @@ package final class UserStorageClient: StorageLayer {
     /// How long the end waits for writes that would be lost with the client.
     private static let drainDeadline = Duration.seconds(3)
     private let losesWrites: Bool
+    private let claim: StoreClaim?
 
     /// - Parameters:
     ///   - driver: The server's side.
     ///   - folder: Where documents and queued writes are kept; `nil` to have them gone with the client.
     ///   - cacheBytes: Above about this size, what was not used for longest is dropped.
     ///   - context: Whose session it is, and time.
-    package init(driver: any SyncDriver, folder: URL?, cacheBytes: Int64, context: ModuleContext) async {
+    /// - Throws: `.locked` while another client has the folder. A folder that cannot be used for another reason is told of by the
+    ///   first call that needs it.
+    package init(
+        driver: any SyncDriver, folder: URL?, cacheBytes: Int64, context: ModuleContext
+    ) async throws(InfrastructureError) {
         losesWrites = folder == nil
+        let claim = try folder.flatMap { folder throws(InfrastructureError) in try Self.claim(folder) }
+        self.claim = claim
         let auth = context.auth
         let state = await auth?.state
         synced = SyncedStorageClient(
-            driver: driver, storage: folder.map { .folder($0, maximumBytes: cacheBytes) } ?? .memory,
+            driver: driver, storage: folder.map { .folder($0, maximumBytes: cacheBytes) } ?? .memory, claim: claim,
             userID: state?.user?.id, clock: context.clock, now: context.now, observer: context.observer)
         if let auth, let state {
             let follower = UserFollower(auth, synced, context, known: state)
@@ -30,6 +37,32 @@ package final class UserStorageClient: StorageLayer {
             follower = nil
         }
         await follower?.start()
+    }
+
+    private static func claim(_ folder: URL) throws(InfrastructureError) -> StoreClaim? {
+        do throws(StorageError) {
+            return try StoreClaim(folder)
+        } catch {
+            guard error.underlying is StoreIsLocked else { return nil }
+            throw InfrastructureError(.locked, error.message, underlying: error)
+        }
+    }
+
+    /// Deletes what is kept in a folder of which no client is there: the cache, and what one user has queued.
+    ///
+    /// - Parameter userID: Whose; that of who was there last when left out.
+    package static func wipe(_ folder: URL, of userID: String?) throws(InfrastructureError) {
+        guard FileManager.default.fileExists(atPath: folder.path) else { return }
+        do throws(StorageError) {
+            let store = try SQLiteStore(folder: folder)
+            defer { store.close() }
+            let last = try store.transaction(.open) { rows throws(StorageError) in try rows.globals.lastUserID }
+            guard let userID = userID ?? last else { return }
+            try store.wipe(of: QueueOwner(userID))
+        } catch {
+            throw InfrastructureError(
+                error.underlying is StoreIsLocked ? .locked : .localStore, error.message, underlying: error)
+        }
     }
 
     package func snapshot(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
@@ -78,3 +111,4 @@ package final class UserStorageClient: StorageLayer {
         await synced.shutDown()
     }
 }
+        claim?.release()

@@ -36,26 +36,26 @@ import Testing
 
     private let server = ModelServer()
 
-    private func storage(_ auth: SilentAuthClient, _ folder: URL) async -> UserStorageClient {
-        await UserStorageClient(
+    private func storage(_ auth: SilentAuthClient, _ folder: URL) async throws -> UserStorageClient {
+        try await UserStorageClient(
             driver: ModelDriver(server), folder: folder, cacheBytes: 100 << 20, context: ModuleContext(auth: auth))
     }
 
     @Test func `Who signed out while there was no storage leaves nothing to the next one`() async throws {
         let folder = try TemporaryFolder(in: ScratchSpace.url)
         let auth = SilentAuthClient(Self.signedIn("alice"))
-        let first = await storage(auth, folder.url)
+        let first = try await storage(auth, folder.url)
         try await first.setDocument("rooms/a", ["n": 1]).acknowledged()
         #expect(try await first.snapshot("rooms/a", from: .cache).exists)
         await first.shutDown()
 
         auth.become(Self.left)
-        let second = await storage(auth, folder.url)
+        let second = try await storage(auth, folder.url)
         await #expect(throws: StorageError.self) { try await second.snapshot("rooms/a", from: .cache) }
         // What is kept from then on is nobody's, and no part of that wish.
         try await second.setDocument("rooms/b", ["n": 2]).acknowledged()
         await second.shutDown()
-        let third = await storage(auth, folder.url)
+        let third = try await storage(auth, folder.url)
         #expect(try await third.snapshot("rooms/b", from: .cache).exists)
         await third.shutDown()
     }
@@ -63,7 +63,7 @@ import Testing
     @Test func `Calls and streams that begin after a sign-in has returned are the new user's`() async throws {
         let folder = try TemporaryFolder(in: ScratchSpace.url)
         let auth = SilentAuthClient(Self.signedIn("alice"))
-        let storage = await storage(auth, folder.url)
+        let storage = try await storage(auth, folder.url)
         try await storage.disableNetwork()
         _ = try await storage.setDocument("rooms/a", ["n": 1])
         #expect(try await storage.pendingWrites().newest.count == 1)
@@ -75,3 +75,61 @@ import Testing
         await storage.shutDown()
     }
 }
+
+    @Test func `Who signs out takes nothing of what another user has queued`() async throws {
+        let folder = try TemporaryFolder(in: ScratchSpace.url)
+        let auth = SilentAuthClient(Self.signedIn("alice"))
+        let storage = try await storage(auth, folder.url)
+        try await storage.disableNetwork()
+        let receipt = try await storage.setDocument("rooms/a", ["n": 1])
+        auth.become(Self.signedIn("bob"))
+        try await storage.setDocument("rooms/b", ["n": 2])
+        auth.become(Self.left)
+        await #expect(throws: StorageError.self) { try await storage.snapshot("rooms/b", from: .cache) }
+        auth.become(Self.signedIn("bob"))
+        #expect(try await storage.pendingWrites().newest.isEmpty)
+        auth.become(Self.signedIn("alice"))
+        #expect(try await storage.pendingWrites().newest.map(\.id) == [receipt.batchID])
+        await storage.shutDown()
+    }
+
+    @Test(arguments: ["bob", "alice"])
+    func `A wish to wipe is carried out although somebody has signed in before anybody looked`(
+        _ next: String
+    ) async throws {
+        let folder = try TemporaryFolder(in: ScratchSpace.url)
+        let auth = SilentAuthClient(Self.signedIn("bob"), remembersWishes: true)
+        let storage = try await storage(auth, folder.url)
+        try await storage.disableNetwork()
+        let bobs = try await storage.setDocument("rooms/b", ["n": 1])
+        auth.become(Self.signedIn("alice"))
+        let lost = try await storage.setDocument("rooms/a", ["n": 2])
+        auth.become(Self.signedIn(next), after: "alice")
+        await #expect(throws: StorageError.self) { try await storage.snapshot("rooms/a", from: .cache) }
+        let error = await #expect(throws: StorageError.self) { try await lost.acknowledged() }
+        #expect(error?.code == .cancelled)
+        // Once: what is written from then on is no part of that wish.
+        let later = try await storage.setDocument("rooms/c", ["n": 3])
+        #expect(try await storage.pendingWrites().newest.last?.id == later.batchID)
+        auth.become(Self.signedIn("bob"))
+        #expect(try await storage.pendingWrites().newest.first?.id == bobs.batchID)
+        try await storage.enableNetwork()
+        try await bobs.acknowledged()
+        await storage.shutDown()
+    }
+
+    @Test(arguments: [AuthState.locked, .unknown])
+    func `What is written while nobody can tell whose session it is, is refused and may be tried again`(
+        _ state: AuthState
+    ) async throws {
+        let folder = try TemporaryFolder(in: ScratchSpace.url)
+        let auth = SilentAuthClient(state)
+        let storage = try await storage(auth, folder.url)
+        let error = await #expect(throws: StorageError.self) { try await storage.setDocument("rooms/a", ["n": 1]) }
+        #expect(error?.isRetryable == true && error?.code == .unauthenticated)
+        auth.become(Self.signedIn("alice"))
+        #expect(try await storage.pendingWrites().newest.isEmpty)
+        try await storage.setDocument("rooms/a", ["n": 2]).acknowledged()
+        #expect(server.documents.map { $0["n"] } == [2])
+        await storage.shutDown()
+    }

@@ -23,7 +23,7 @@ package final class SQLiteStore: SyncStore {
 
     private let files: SQLiteStoreFiles
     private let schema: SQLiteSchema
-    private let lock: Int32
+    private let claim: StoreClaim
     private var rows: SQLiteRows?
 
     /// Opens the store in `folder`, or makes one there.
@@ -31,17 +31,22 @@ package final class SQLiteStore: SyncStore {
     /// - Throws: `.localStore` when another process has it open, when the folder cannot be written to, and when this
     ///   machine has no SQLite.
     package convenience init(folder: URL) throws(StorageError) {
-        try self.init(folder: folder, schema: .current)
+        try self.init(StoreClaim(folder), schema: .current)
     }
 
-    init(folder: URL, schema: SQLiteSchema) throws(StorageError) {
-        files = SQLiteStoreFiles(folder: folder)
+    convenience init(folder: URL, schema: SQLiteSchema) throws(StorageError) {
+        try self.init(StoreClaim(folder), schema: schema)
+    }
+
+    /// - Parameter claim: Released with the store, and when that cannot be opened.
+    init(_ claim: StoreClaim, schema: SQLiteSchema = .current) throws(StorageError) {
+        files = SQLiteStoreFiles(folder: claim.folder)
         self.schema = schema
-        lock = try files.lock()
+        self.claim = claim
         do throws(StorageError) {
             rows = try open()
         } catch {
-            files.unlock(lock)
+            claim.release()
             throw error
         }
     }
@@ -51,12 +56,12 @@ package final class SQLiteStore: SyncStore {
     private func open() throws(StorageError) -> SQLiteRows {
         if files.isMarkedDamaged { return try startOver(.damaged) }
         do throws(StorageError) {
+            files.closeToOthers()
             let connection = try SQLiteStore.connect(files.database)
             switch try schema.prepare(connection) {
             case .ready: return try SQLiteRows(connection)
             case .newer: return try startOver(.newer, closing: connection)
             case .foreign: return try startOver(.foreign, closing: connection)
-            files.closeToOthers()
             }
         } catch {
             guard error.isDamage else { throw error }
@@ -69,12 +74,12 @@ package final class SQLiteStore: SyncStore {
     ) throws(StorageError) -> SQLiteRows {
         connection = nil  // moving a file that is open would leave its log behind
         setAside = SetAside(reason: reason, location: try files.setAside(as: reason))
+        files.closeToOthers()
         let fresh = try SQLiteStore.connect(files.database)
         _ = try schema.prepare(fresh)
         return try SQLiteRows(fresh)
     }
 
-        files.closeToOthers()
     /// On Darwin a plain synchronisation ends before the disk has anything: only the full one outlasts a failure of power.
     static func connect(_ file: URL) throws(StorageError) -> SQLiteConnection {
         let connection = try SQLiteConnection(path: file.path)
@@ -129,7 +134,7 @@ package final class SQLiteStore: SyncStore {
     package func close() {
         guard rows != nil else { return }
         rows = nil
-        files.unlock(lock)
+        claim.release()
     }
 }
 

@@ -1,6 +1,9 @@
 import Foundation
 import Switchyard
 
+/// Lies under the error of opening a store that somebody else has open.
+struct StoreIsLocked: Error {}
+
 /// The files of a store in their folder, and the lock that makes it one process's own.
 struct SQLiteStoreFiles {
     let folder: URL
@@ -21,26 +24,23 @@ struct SQLiteStoreFiles {
         } catch {
             throw StorageError(.localStore, "The folder for data on this device cannot be made.", underlying: error)
         }
+        chmod(folder.path, 0o700)
         let descriptor = open(lockFile.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw StorageError(.localStore, "The folder for data on this device cannot be written to.")
-        chmod(folder.path, 0o700)
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             close(descriptor)
-            throw StorageError(.localStore, "The data kept on this device is locked: another process uses it.")
+            throw StorageError(
+                .localStore,
+                "The data kept on this device is locked: another client uses it, in this process or another. Shut that one "
+                    + "down, or choose another folder.", underlying: StoreIsLocked())
         }
         return descriptor
     }
 
     func unlock(_ descriptor: Int32) { close(descriptor) }
 
-    var isMarkedDamaged: Bool { FileManager.default.fileExists(atPath: damageMark.path) }
-
-    func markDamaged() { _ = FileManager.default.createFile(atPath: damageMark.path, contents: nil) }
-
-    /// Renames the database and what belongs to it, so that nothing of it is lost.
-    ///
     /// Makes the database the user's alone before it is opened, also one that an earlier version has left open to others:
     /// SQLite makes files as the process happens to, and those beside a database like the database.
     func closeToOthers() {
