@@ -47,6 +47,8 @@ public final class MockAuthClient: AuthClient {
 
     public var state: AuthState { get async { sessions.state } }
 
+    public var wipeRequests: [WipeRequest]? { sessions.wipeRequests }
+
     public func authStateStream() -> SnapshotStream<AuthState, Never> {
         SnapshotStream { [sessions] continuation in sessions.listen(continuation) }
     }

@@ -27,6 +27,7 @@ final class MockSessionBox: Sendable {
         var isShutDown = false
         var listeners: [Int: SnapshotStream<AuthState, Never>.Continuation] = [:]
         var lastListener = 0
+        var wipeRequests: [WipeRequest] = []
     }
 
     private let store: MockSessionStore
@@ -41,6 +42,7 @@ final class MockSessionBox: Sendable {
     var listenerCount: Int { box.withLock { $0.listeners.count } }
     var session: Session? { box.withLock { open(&$0).session } }
     var state: AuthState { box.withLock { open(&$0).state } }
+    var wipeRequests: [WipeRequest] { box.withLock { $0.wipeRequests } }
 
     func checkOpen() throws(AuthError) {
         if box.withLock({ $0.isShutDown }) { throw AuthError(.shutDown, "The client was shut down.") }
@@ -197,6 +199,7 @@ final class MockSessionBox: Sendable {
             try body(&box)
             guard box.state != before else { return }
             let state = box.state
+            before.noteWish(to: state, in: &box.wipeRequests)
             deliveries.add(box.listeners.values.map { listener in { listener.yield(state) } })
         }
         deliveries.drain()

@@ -7,7 +7,7 @@ import Switchyard
 actor SignOutFollower {
     private let auth: any AuthClient
     private let wipe: @Sendable () -> Void
-    private var known: AuthState
+    private var wishes: WipeWishes
     /// The last look that is under way; the next one waits for it, so that none acts on an older state after a newer one.
     private var turn: Task<Void, Never>?
     private let following = TaskBox()
@@ -15,8 +15,7 @@ actor SignOutFollower {
     init(_ auth: any AuthClient, wipe: @escaping @Sendable () -> Void) async {
         self.auth = auth
         self.wipe = wipe
-        // A wish from before belongs to what was there before.
-        known = await auth.state
+        wishes = WipeWishes(auth, state: await auth.state)
         let states = auth.authStateStream()
         following.replace(
             with: Task { [weak self] in
@@ -29,7 +28,7 @@ actor SignOutFollower {
     nonisolated func stop() { following.cancel() }
 
     func catchUp() async {
-        if turn == nil, await auth.state == known { return }
+        if turn == nil, wishes.isUpToDate(await auth.state) { return }
         let previous = turn
         let task = Task {
             await previous?.value
@@ -40,15 +39,5 @@ actor SignOutFollower {
         if turn == task { turn = nil }
     }
 
-    private func take(_ state: AuthState) {
-        switch state {
-        // Nothing is known of the session, so nothing changes.
-        case .unknown, .locked: return
-        case .signedIn, .expired: known = state
-        case .signedOut(let signOut):
-            let isNews = state != known
-            known = state
-            if isNews, signOut.wipesLocalData { wipe() }
-        }
-    }
+    private func take(_ state: AuthState) { if !wishes.take(state).isEmpty { wipe() } }
 }

@@ -19,6 +19,10 @@ public protocol AuthClient: Sendable {
     /// The state now and after every change, tokens aside.
     func authStateStream() -> SnapshotStream<AuthState, Never>
 
+    /// The wishes of this client's life to wipe local data, oldest first: unlike the state, they are there still when somebody
+    /// else has signed in since. `nil`, the default, for a client that remembers none; then only its state tells.
+    var wipeRequests: [WipeRequest]? { get }
+
     /// Makes an account and signs it in.
     ///
     /// - Throws: `.emailInUse`, `.weakPassword`; `.emailNotConfirmed` where the address must be confirmed first.
@@ -70,8 +74,8 @@ public protocol AuthClient: Sendable {
     func deleteAccount() async throws(AuthError)
 
     /// `wipesLocalData` says whether other clients are to forget what they keep on this device for the user: a storage that
-    /// was made with this client as its source of tokens drops its cache, and writes that the server does not have yet, before
-    /// its next call.
+    /// was made with this client as its source of tokens drops its cache, and the user's writes that the server does not have
+    /// yet, before its next call, whoever has signed in by then. What other users have queued stays.
     func signOut(_ scope: SignOutScope, wipesLocalData: Bool) async throws(AuthError)
 
     /// A token that is good for a while yet; refreshed when it is not, once for all who ask at the same time.
@@ -88,6 +92,7 @@ public protocol AuthClient: Sendable {
 }
 
 extension AuthClient {
+    public var wipeRequests: [WipeRequest]? { nil }
     public func answer(
         _ challenge: SecondFactorChallenge, with answer: SecondFactorAnswer
     ) async throws(AuthError) -> AuthUser { throw refusal("second factors") }

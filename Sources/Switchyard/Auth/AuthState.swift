@@ -1,3 +1,5 @@
+import SwitchyardBytes
+
 /// What is known about the session. Not known, not readable, absent, over and present are five different things.
 public enum AuthState: Sendable, Hashable {
     /// Not looked at yet: the kept session is still being read. Show neither a sign-in form nor contents.
@@ -38,6 +40,31 @@ public struct SignOut: Sendable, Hashable {
     public init(_ reason: Reason, wipesLocalData: Bool = false) {
         self.reason = reason
         self.wipesLocalData = wipesLocalData
+    }
+}
+
+/// Somebody's wish that what is kept of theirs on this device be deleted: a sign-out with that wish, or a deleted account.
+public struct WipeRequest: Sendable, Hashable, Identifiable {
+    /// Another one for each wish.
+    public let id: String
+    /// Who left; `nil` where that is not known.
+    public let userID: AuthUser.ID?
+
+    public init(id: String, userID: AuthUser.ID?) {
+        self.id = id
+        self.userID = userID
+    }
+}
+
+extension AuthState {
+    var wipesLocalData: Bool { if case .signedOut(let signOut) = self { signOut.wipesLocalData } else { false } }
+
+    /// Adds the wish that lies in going over from this state to `next`, if one does.
+    package func noteWish(to next: AuthState, in requests: inout [WipeRequest]) {
+        guard next != self, next.wipesLocalData else { return }
+        requests.append(WipeRequest(id: RandomID.make(), userID: user?.id))
+        // Whoever has slept through so many has been told by the state of most.
+        if requests.count > 100 { requests.removeFirst() }
     }
 }
 

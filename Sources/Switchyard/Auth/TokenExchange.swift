@@ -61,6 +61,7 @@ private final class ExchangedSession: AuthClient {
 
     var state: AuthState { get async { await base.state } }
     func authStateStream() -> SnapshotStream<AuthState, Never> { base.authStateStream() }
+    var wipeRequests: [WipeRequest]? { base.wipeRequests }
 
     func accessToken(refreshing: Bool) async throws(AuthError) -> AccessToken {
         // Another auth client may have been chosen since the last call.

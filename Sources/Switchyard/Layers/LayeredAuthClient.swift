@@ -16,6 +16,7 @@ public struct LayeredAuthClient: AuthClient {
     public var provider: InfrastructureProvider { base.provider }
     public var capabilities: AuthCapabilities { base.capabilities }
     public var state: AuthState { get async { await base.state } }
+    public var wipeRequests: [WipeRequest]? { base.wipeRequests }
     public func authStateStream() -> SnapshotStream<AuthState, Never> {
         layer.stream(about("state stream"), base.authStateStream())
     }

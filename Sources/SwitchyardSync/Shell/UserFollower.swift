@@ -9,6 +9,9 @@ actor UserFollower {
     private let storage: SyncedStorageClient
     private let context: ModuleContext
     private var known: AuthState
+    /// Whose queue the storage works on.
+    private var told: AuthUser.ID?
+    private var wishes: WipeWishes
     /// The last change that is under way; the next one waits for it.
     private var turn: Task<Void, Never>?
     private var following: Task<Void, Never>?
@@ -19,6 +22,8 @@ actor UserFollower {
         self.storage = storage
         self.context = context
         self.known = known
+        told = known.user?.id
+        wishes = WipeWishes(auth, state: known)
     }
 
     deinit { following?.cancel() }
@@ -36,8 +41,22 @@ actor UserFollower {
 
     func stop() { following?.cancel() }
 
-    func catchUp() async {
-        if turn == nil, await auth.state == known { return }
+    /// As ``catchUp()``, for what is going to be written: it must be somebody's, or nobody's for certain.
+    func catchUpToWrite() async throws(StorageError) {
+        switch await catchUp() {
+        case .signedIn, .expired, .signedOut: return
+        case .unknown, .locked:
+            throw StorageError(
+                .unauthenticated,
+                "The write was not queued: the device does not let the session be read yet, so nobody can tell whose it "
+                    + "would be. Try again once the device has been unlocked.", isRetryable: true)
+        }
+    }
+
+    @discardableResult
+    func catchUp() async -> AuthState {
+        let state = await auth.state
+        if turn == nil, state == known, wishes.isUpToDate(state) { return state }
         let previous = turn
         let task = Task {
             await previous?.value
@@ -46,23 +65,30 @@ actor UserFollower {
         turn = task
         await task.value
         if turn == task { turn = nil }
+        return known == state ? state : await auth.state
     }
 
     private func take(_ state: AuthState) async {
-        let isOther = state.user?.id != known.user?.id
+        for userID in wishes.take(state) {
+            // Before anybody sees anything that goes.
+            await tell(nil)
+            await wipe { storage throws(StorageError) in
+                if let userID { try await storage.wipe(of: userID) } else { try await storage.wipeAfterSomebody() }
+            }
+        }
         switch state {
         // Nothing is known of the session, so nothing changes.
         case .unknown, .locked: return
-        case .signedIn, .expired: known = state
-        case .signedOut(let signOut):
-            let isNews = state != known
+        case .signedIn, .expired, .signedOut:
             known = state
-            guard isNews, signOut.wipesLocalData else { break }
-            if isOther { await storage.setUser(nil) }
-            await wipe { storage throws(StorageError) in try await storage.wipe() }
-            return
+            await tell(state.user?.id)
         }
-        if isOther { await storage.setUser(state.user?.id) }
+    }
+
+    private func tell(_ userID: AuthUser.ID?) async {
+        guard userID != told else { return }
+        told = userID
+        await storage.setUser(userID)
     }
 
     private func wipe(_ body: (SyncedStorageClient) async throws(StorageError) -> Void) async {

@@ -92,7 +92,19 @@ import Testing
         try await eventually("the storage follows the session") { auth.listenerCount == 1 }
         let storage = device.storage.unwrapped(as: MockStorageClient.self)
         await storage?.shutDown()
-        try await eventually("it does no more") { auth.listenerCount == 0 }
+        try await eventually("it does no more") { auth.listenerCount == 1 }
+        await device.shutDown()
+        try await eventually("nobody does") { auth.listenerCount == 0 }
+    }
+
+    @Test func `Somebody who signs in at once does not make the wish forgotten`() async throws {
+        for round in 1...20 {
+            try await device.storage.setDocument("a/1", ["n": .of(round)])
+            #expect(await isCached("a/1"))
+            try await device.auth.signOut(.local, wipesLocalData: true)
+            try await device.auth.signUp(email: "user\(round)@example.com", password: "secret")
+            #expect(await !isCached("a/1"), "round \(round)")
+        }
         await device.shutDown()
     }
 }

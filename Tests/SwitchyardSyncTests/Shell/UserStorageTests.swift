@@ -13,10 +13,26 @@ import Testing
         let provider: InfrastructureProvider = "silent"
         let capabilities = AuthCapabilities()
         private let present: Mutex<AuthState>
+        /// `nil` for a client that remembers no wishes.
+        private let wishes: Mutex<[WipeRequest]?>
 
-        init(_ state: AuthState) { present = Mutex(state) }
+        init(_ state: AuthState, remembersWishes: Bool = false) {
+            present = Mutex(state)
+            wishes = Mutex(remembersWishes ? [] : nil)
+        }
 
-        func become(_ state: AuthState) { present.withLock { $0 = state } }
+        /// - Parameter leaver: Who wanted to be forgotten before that, while nobody looked.
+        func become(_ state: AuthState, after leaver: String? = nil) {
+            if let leaver {
+                wishes.withLock { wishes in
+                    let number = wishes?.count ?? 0
+                    wishes?.append(WipeRequest(id: "\(number)", userID: leaver))
+                }
+            }
+            present.withLock { $0 = state }
+        }
+
+        var wipeRequests: [WipeRequest]? { wishes.withLock { $0 } }
 
         var state: AuthState { get async { present.withLock { $0 } } }
         func authStateStream() -> SnapshotStream<AuthState, Never> { SnapshotStream { _ in {} } }
@@ -74,7 +90,6 @@ import Testing
         #expect(try await storage.snapshots(of: "rooms/a" as StoragePath).newest.metadata.hasPendingWrites)
         await storage.shutDown()
     }
-}
 
     @Test func `Who signs out takes nothing of what another user has queued`() async throws {
         let folder = try TemporaryFolder(in: ScratchSpace.url)
@@ -133,3 +148,4 @@ import Testing
         #expect(server.documents.map { $0["n"] } == [2])
         await storage.shutDown()
     }
+}

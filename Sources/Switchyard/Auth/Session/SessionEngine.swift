@@ -1,4 +1,5 @@
 import SwitchyardBytes
+import Synchronization
 
 /// The session of an auth client: what ``SessionMachine`` decides, carried out.
 ///
@@ -17,6 +18,7 @@ package actor SessionEngine {
     private let report: @Sendable (InfrastructureEvent.Kind) -> Void
     private let refresh: Refresh
     private nonisolated let states = SessionStates()
+    private nonisolated let wishes = Mutex((state: AuthState.unknown, requests: [WipeRequest]()))
     private var mark: SessionStoreMark?
     private var lastNotice: String?
     private var tasks: [SessionMachine.RefreshNumber: Task<Void, Never>] = [:]
@@ -54,6 +56,8 @@ package actor SessionEngine {
             return stop
         }
     }
+
+    package nonisolated var wipeRequests: [WipeRequest] { wishes.withLock { $0.requests } }
 
     package nonisolated var listenerCount: Int { states.listenerCount }
 
@@ -223,7 +227,13 @@ package actor SessionEngine {
                 result = outcome.result
                 run(.changed(change, outcome.result), call: &call)
             case .resume(let waiter, let outcome): waiters.removeValue(forKey: waiter)?.resume(returning: outcome)
-            case .publish(let state): states.publish(state)
+            case .publish(let state):
+                wishes.withLock { wishes in
+                    wishes.state.noteWish(to: state, in: &wishes.requests)
+                    // Nothing that is not known makes anybody forgotten.
+                    if state != .unknown, state != .locked { wishes.state = state }
+                }
+                states.publish(state)
             case .refreshed(let failure): report(.tokenRefreshed(failure: failure?.rawValue))
             }
         }

@@ -9,6 +9,7 @@ struct SwitchableAuthClient: AuthClient {
     var state: AuthState { get async { await board.run { client in await client.state } } }
     func authStateStream() -> SnapshotStream<AuthState, Never> { board.snapshots { $0.authStateStream() } }
 
+    var wipeRequests: [WipeRequest]? { board.client.wipeRequests }
     func signUp(email: String, password: Secret) async throws(AuthError) -> AuthUser {
         try await board.run { client throws(AuthError) in try await client.signUp(email: email, password: password) }
     }

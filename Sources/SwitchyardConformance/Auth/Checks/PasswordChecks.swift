@@ -115,10 +115,14 @@ extension AuthConformance {
             try await context.expectNobody()
         },
         AuthCheck("signing out can ask for local data to be wiped") { context in
-            try await context.signUp()
+            let user = try await context.signUp()
             try await context.client.signOut(.local, wipesLocalData: true)
             try expectEqual(
                 await context.client.state, .signedOut(SignOut(.byUser, wipesLocalData: true)), "the state")
+            // Who signs in after that does not make it forgotten, where the client remembers at all.
+            try await context.signUp("bob")
+            guard let requests = context.client.wipeRequests else { return }
+            try expectEqual(requests.map(\.userID), [user.id], "who wanted to be forgotten")
         },
         AuthCheck("the stream of states begins with the present one") { context in
             let user = try await context.signUp()
