@@ -83,8 +83,32 @@ package final class UserStorageClient: StorageLayer {
     }
 
     package func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt {
-        await follower?.catchUp()
+        try await follower?.catchUpToWrite()
         return try await synced.commit(batch)
+    }
+
+    package func deleteRecursively(
+        _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
+    ) async throws(StorageError) -> Int {
+        try await follower?.catchUpToWrite()
+        return try await synced.deleteRecursively(document, progress: progress)
+    }
+
+    package func aggregate(
+        _ query: Query, _ aggregations: [Aggregation]
+    ) async throws(StorageError) -> [DocumentValue] {
+        await follower?.catchUp()
+        return try await synced.aggregate(query, aggregations)
+    }
+
+    package func enableNetwork() async throws(StorageError) {
+        await follower?.catchUp()
+        try await synced.enableNetwork()
+    }
+
+    package func retryPendingWrites() async throws(StorageError) {
+        await follower?.catchUp()
+        try await synced.retryPendingWrites()
     }
 
     package func waitForPendingWrites() async throws(StorageError) {
@@ -100,7 +124,7 @@ package final class UserStorageClient: StorageLayer {
     package func resolveRefusedWrite(
         _ id: RefusedWrite.ID, requeuing batch: WriteBatch?
     ) async throws(StorageError) {
-        await follower?.catchUp()
+        try await follower?.catchUpToWrite()
         try await synced.resolveRefusedWrite(id, requeuing: batch)
     }
 
