@@ -1,6 +1,7 @@
 import Foundation
 import ProviderWire
 public import Switchyard
+import SwitchyardSync
 package import SwitchyardWire
 
 extension InfrastructureProvider {
@@ -91,6 +92,11 @@ public struct FirebaseModule: InfrastructureModule {
         _ context: ModuleContext
     ) async throws(InfrastructureError) -> any FileStorageClient {
         try FirebaseFileStorageAdapter(surroundings(context))
+    }
+
+    public func wipeLocalData(of userID: AuthUser.ID?, _ context: ModuleContext) async throws(InfrastructureError) {
+        guard let folder = context.place(of: "documents") else { return }
+        try UserStorageClient.wipe(folder, of: userID)
     }
 
     /// What a client is made with; each gets a transport of its own, to be shut down with it.

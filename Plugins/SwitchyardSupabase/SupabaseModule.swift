@@ -1,6 +1,7 @@
 import Foundation
 import ProviderWire
 public import Switchyard
+import SwitchyardSync
 package import SwitchyardWire
 
 extension InfrastructureProvider {
@@ -94,6 +95,12 @@ public struct SupabaseModule: InfrastructureModule {
 
     public func makeMessagingClient(_ context: ModuleContext) async throws(InfrastructureError) -> any MessagingClient {
         try SupabaseMessagingAdapter(surroundings(context))
+    }
+
+    public func wipeLocalData(of userID: AuthUser.ID?, _ context: ModuleContext) async throws(InfrastructureError) {
+        let project = try SupabaseProject(configuration.url)
+        guard let folder = context.place(of: "documents-\(project.id)") else { return }
+        try UserStorageClient.wipe(folder, of: userID)
     }
 
     /// What a client is made with. Each gets a transport of its own, to be shut down with it; tokens and the realtime socket

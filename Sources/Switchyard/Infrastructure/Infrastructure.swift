@@ -26,7 +26,7 @@ public final class Infrastructure: Sendable {
         assembly = Assembly(
             factory: factory, configuration: configuration, surroundings: surroundings, boards: boards,
             instances: instances)
-        auth = SwitchableAuthClient(board: boards.auth)
+        auth = SwitchableAuthClient(board: boards.auth) { [assembly] in await assembly.heedWishes() }
         storage = SwitchableStorageClient(board: boards.storage)
         files = SwitchableFileStorageClient(board: boards.files)
         messaging = SwitchableMessagingClient(board: boards.messaging)
@@ -34,6 +34,7 @@ public final class Infrastructure: Sendable {
         contacts = SwitchableContactsClient(board: boards.contacts)
         checkIns = SwitchableCheckInClient(board: boards.checkIns)
         notifications = SwitchableNotificationClient(board: boards.notifications)
+        await assembly.begin()
     }
 
     /// What is chosen now.

@@ -35,6 +35,13 @@ public protocol InfrastructureModule: Sendable {
     func makeFileStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any FileStorageClient
     func makeMessagingClient(_ context: ModuleContext) async throws(InfrastructureError) -> any MessagingClient
 
+    /// Deletes what this provider keeps on the device of a user's documents. Called while it has no storage client: not chosen
+    /// at the moment, it would not hear of a sign-out with that wish. What other users have queued stays. The default does
+    /// nothing, which is right for a provider that keeps nothing.
+    ///
+    /// - Parameter userID: Who left; `nil` for whoever used the provider last.
+    func wipeLocalData(of userID: AuthUser.ID?, _ context: ModuleContext) async throws(InfrastructureError)
+
     // Domain clients, for a provider that can do better than documents. Each must be right with nothing but `core`, whose
     // auth may be another provider's; a fast path is allowed where `core.storage.unwrapped(as:)` finds one's own client.
 
@@ -66,6 +73,8 @@ extension InfrastructureModule {
     public func makeMessagingClient(_ context: ModuleContext) async throws(InfrastructureError) -> any MessagingClient {
         throw .unsupported(.messaging, by: Self.provider)
     }
+
+    public func wipeLocalData(of userID: AuthUser.ID?, _ context: ModuleContext) async throws(InfrastructureError) {}
 
     public func makeUserClient(on core: CoreClients) async throws(InfrastructureError) -> any UserClient {
         DocumentUserClient(on: core)

@@ -133,6 +133,6 @@ package final class UserStorageClient: StorageLayer {
         await follower?.stop()
         if losesWrites { await synced.drain(within: Self.drainDeadline) }
         await synced.shutDown()
+        claim?.release()
     }
 }
-        claim?.release()

@@ -89,7 +89,7 @@ import Testing
     @Test func `Nobody follows a client that has been shut down`() async throws {
         let auth = try #require(device.auth.unwrapped(as: MockAuthClient.self))
         _ = try await device.storage.snapshot("a/1")
-        try await eventually("the storage follows the session") { auth.listenerCount == 1 }
+        try await eventually("the storage and its infrastructure follow the session") { auth.listenerCount == 2 }
         let storage = device.storage.unwrapped(as: MockStorageClient.self)
         await storage?.shutDown()
         try await eventually("it does no more") { auth.listenerCount == 1 }

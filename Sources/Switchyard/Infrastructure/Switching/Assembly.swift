@@ -9,6 +9,8 @@ actor Assembly {
     private var instances: Instances
     private var isShutDown = false
     private var lastChange: Task<Void, Never>?
+    private var wishes: WipeWishes?
+    private var following: Task<Void, Never>?
 
     init(
         factory: InfrastructureFactory, configuration: InfrastructureConfiguration,
@@ -19,6 +21,52 @@ actor Assembly {
         self.surroundings = surroundings
         self.boards = boards
         self.instances = instances
+    }
+
+    deinit { following?.cancel() }
+
+    /// To be called once: from now on wishes to wipe local data reach also providers that are not chosen.
+    func begin() async {
+        let auth = SwitchableAuthClient(board: boards.auth)
+        let state = await auth.state
+        wishes = WipeWishes(auth, state: state)
+        if state.wipesLocalData { await forget([nil]) }
+        let states = auth.authStateStream()
+        following = Task { [weak self] in
+            for await _ in states { await self?.heedWishes() }
+        }
+    }
+
+    /// Carries out the wishes of those who have left; a change that is under way comes first.
+    func heedWishes() async {
+        let before = lastChange
+        let task = Task {
+            await before?.value
+            let state = await SwitchableAuthClient(board: boards.auth).state
+            await self.forget(self.wishes?.take(state) ?? [])
+        }
+        lastChange = task
+        await task.value
+    }
+
+    private func forget(_ leavers: [AuthUser.ID?]) async {
+        guard !leavers.isEmpty, !isShutDown else { return }
+        var surroundings = surroundings
+        if let folder = configuration.stateFolder { surroundings.stateFolder = folder }
+        for provider in factory.providers where instances.storages[provider] == nil {
+            // One that cannot be made with this configuration keeps nothing under it.
+            guard let module = try? factory.module(provider, configuration) else { continue }
+            do throws(InfrastructureError) {
+                for userID in leavers {
+                    try await module.wipeLocalData(of: userID, surroundings.context(for: provider, auth: nil))
+                }
+            } catch {
+                surroundings.observer.observe(
+                    InfrastructureEvent(
+                        service: .storage, provider: provider,
+                        kind: .notice("What is kept of the user's documents could not be deleted: \(error.message)")))
+            }
+        }
     }
 
     /// Changes wait for each other, so that none sees another one half done.
@@ -88,6 +136,7 @@ actor Assembly {
     func shutDown() async {
         let before = lastChange
         isShutDown = true
+        following?.cancel()
         await before?.value
         let all = instances
         instances = Instances()

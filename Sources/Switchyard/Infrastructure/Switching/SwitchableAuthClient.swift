@@ -3,13 +3,15 @@ import Foundation
 /// The auth of an ``Infrastructure``: always the chosen one.
 struct SwitchableAuthClient: AuthClient {
     let board: Switchboard<any AuthClient>
+    /// What is to be done before a call returns that may have ended a session.
+    var ending: @Sendable () async -> Void = {}
 
     var provider: InfrastructureProvider { board.client.provider }
     var capabilities: AuthCapabilities { board.client.capabilities }
     var state: AuthState { get async { await board.run { client in await client.state } } }
+    var wipeRequests: [WipeRequest]? { board.client.wipeRequests }
     func authStateStream() -> SnapshotStream<AuthState, Never> { board.snapshots { $0.authStateStream() } }
 
-    var wipeRequests: [WipeRequest]? { board.client.wipeRequests }
     func signUp(email: String, password: Secret) async throws(AuthError) -> AuthUser {
         try await board.run { client throws(AuthError) in try await client.signUp(email: email, password: password) }
     }
@@ -74,11 +76,13 @@ struct SwitchableAuthClient: AuthClient {
     }
     func deleteAccount() async throws(AuthError) {
         try await board.run { client throws(AuthError) in try await client.deleteAccount() }
+        await ending()
     }
     func signOut(_ scope: SignOutScope, wipesLocalData: Bool) async throws(AuthError) {
         try await board.run { client throws(AuthError) in
             try await client.signOut(scope, wipesLocalData: wipesLocalData)
         }
+        await ending()
     }
     func accessToken(refreshing: Bool) async throws(AuthError) -> AccessToken {
         try await board.run { client throws(AuthError) in try await client.accessToken(refreshing: refreshing) }
