@@ -40,7 +40,7 @@ extension MockDevice {
         }
         let actions = queue.append(item) + changed(Array(Set(batch.writes.map(\.path))), server)
         return (
-            WriteReceipt(batchID: id) {
+            WriteReceipt(batchID: id, lastFailure: { [failure = item.failure] in failure.last }) {
                 await answer.value ?? .failure(StorageError(.cancelled, "The call was cancelled."))
             }, actions
         )

@@ -283,7 +283,7 @@ public final class MockStorageClient: StorageClient {
             let failure = await send(item)
             guard let failure else { continue }
             if !failure.isRefusal {
-                database.change { [device] _ in ((), device.queue.putBack(item.id, failure.code)) }
+                database.change { [device] _ in ((), device.queue.putBack(item.id, failure)) }
                 let clock = controls.network.clock
                 let task = Task { _ = try? await clock.sleep(for: .seconds(min(60, 1 << min(item.attempts - 1, 6)))) }
                 pause.withLock { $0 = task }

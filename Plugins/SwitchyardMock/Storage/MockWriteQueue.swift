@@ -1,5 +1,6 @@
 import Switchyard
 import SwitchyardBytes
+import Synchronization
 
 /// The writes of one device that wait for the server, and those that it refused. Belongs to a ``MockDevice``.
 final class MockWriteQueue {
@@ -16,10 +17,20 @@ final class MockWriteQueue {
         /// Took effect, but its answer was lost: what the server shows has it already.
         var hasTakenEffect = false
         let answer: Answer
+        /// Why the last attempt failed, for whoever waits for the answer.
+        let failure = Failure()
 
         var pending: PendingWrite {
-            PendingWrite(id: id, batch: batch, queuedAt: queuedAt, attempts: attempts, lastError: lastError)
+            PendingWrite(
+                id: id, batch: batch, queuedAt: queuedAt, attempts: attempts, lastError: lastError,
+                lastErrorMessage: failure.last?.message)
         }
+    }
+
+    final class Failure: Sendable {
+        private let state = Mutex<StorageError?>(nil)
+        var last: StorageError? { state.withLock { $0 } }
+        func note(_ error: StorageError?) { state.withLock { $0 = error } }
     }
 
     private(set) var items: [Item] = [] { didSet { isSaved = false } }
@@ -80,10 +91,11 @@ final class MockWriteQueue {
     }
 
     /// The write under way stays in the queue: it has no final answer.
-    func putBack(_ id: String, _ error: StorageError.Code?) -> [Action] {
+    func putBack(_ id: String, _ error: StorageError?) -> [Action] {
         guard let index = items.firstIndex(where: { $0.id == id }) else { return [] }
         items[index].isUnderWay = false
-        items[index].lastError = error
+        items[index].lastError = error?.code
+        items[index].failure.note(error)
         return pendingActions()
     }
 

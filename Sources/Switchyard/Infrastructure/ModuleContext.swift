@@ -53,6 +53,9 @@ public struct InfrastructureEvent: Sendable {
         /// A lost connection is being repaired underneath a stream.
         case reconnect(operation: String, attempt: Int)
         case pendingWrites(count: Int)
+        /// The queue of writes cannot be sent: why, as a code and for people. Told once for each cause until a write gets
+        /// through; the queue is kept and tried again.
+        case sendingFailed(failure: String, message: String)
         case tokenRefreshed(failure: String?)
         /// Something a person should know: a damaged file that was set aside, a session that could not be kept.
         case notice(String)

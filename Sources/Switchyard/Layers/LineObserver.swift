@@ -24,6 +24,7 @@ public struct LineObserver: InfrastructureObserver {
         case .streamClosed(let operation, let failure?): "\(operation) ended: \(failure)"
         case .reconnect(let operation, let attempt): "\(operation) reconnects, attempt \(attempt)"
         case .pendingWrites(let count): "\(count) write\(count == 1 ? "" : "s") pending"
+        case .sendingFailed(let failure, let message): "queued writes cannot be sent (\(failure)): \(message)"
         case .tokenRefreshed(nil): "token refreshed"
         case .tokenRefreshed(let failure?): "token not refreshed: \(failure)"
         case .notice(let text): text

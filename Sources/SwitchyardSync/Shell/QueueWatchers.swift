@@ -35,14 +35,14 @@ struct QueueWatchers {
         for continuation in continuations.values { continuation.yield(list) }
     }
 
-    mutating func show(_ changes: [QueueChange]) {
+    mutating func show(_ changes: [QueueChange], _ write: (QueuedBatch) -> PendingWrite) {
         var queue = list
         list = []  // while both had it, the first change would copy everything
         for change in changes {
             switch change {
-            case .added(let batch): queue.append(PendingWrite(batch))
+            case .added(let batch): queue.append(write(batch))
             case .tried(let batch):
-                if let index = queue.index(of: batch) { queue[index] = PendingWrite(batch) }
+                if let index = queue.index(of: batch) { queue[index] = write(batch) }
             case .left(let batch):
                 if let index = queue.index(of: batch) { queue.remove(at: index) }
             case .replaced: break
@@ -58,10 +58,10 @@ extension [PendingWrite] {
 }
 
 extension PendingWrite {
-    init(_ batch: QueuedBatch) {
+    init(_ batch: QueuedBatch, _ trouble: SendingTrouble?) {
         self.init(
             id: batch.id, batch: WriteBatch(batch.writes), queuedAt: batch.queuedAt, attempts: batch.attempts,
-            lastError: batch.lastError)
+            lastError: batch.lastError, lastErrorMessage: trouble?.error.message, nextAttempt: trouble?.nextAttempt)
     }
 }
 

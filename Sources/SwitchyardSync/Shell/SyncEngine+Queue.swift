@@ -2,7 +2,7 @@ import Switchyard
 
 /// The queue as the user sees it.
 extension SyncEngine {
-    func pendingWrites() throws(StorageError) -> [PendingWrite] { try machine().queue().map { PendingWrite($0) } }
+    func pendingWrites() throws(StorageError) -> [PendingWrite] { try machine().queue().map(pendingWrite) }
 
     func refusedWrites() throws(StorageError) -> [RefusedWrite] { try machine().refused().map { RefusedWrite($0) } }
 
@@ -12,7 +12,7 @@ extension SyncEngine {
         if isReplaced, let queue = try? pendingWrites() {
             queueWatchers.show(queue)
         } else {
-            queueWatchers.show(changes)
+            queueWatchers.show(changes, pendingWrite)
         }
     }
 

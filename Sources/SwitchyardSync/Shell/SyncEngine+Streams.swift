@@ -13,6 +13,7 @@ extension SyncEngine {
         timerGeneration += 1
         let generation = timerGeneration
         let pause = delay.duration(isFirstImmediate: timer != .recovery, chance)
+        if timer == .writerBackoff { trouble?.nextAttempt = timestamp.later(by: pause) }
         let task = Task { [weak self, clock] in
             var sleeps = true
             while sleeps, (try? await clock.sleep(for: pause)) != nil {
@@ -95,6 +96,7 @@ extension SyncEngine {
     func openWriter() {
         writerGeneration += 1
         emptyOutbox()
+        trouble?.nextAttempt = nil
         let generation = writerGeneration
         Task { [weak self] in await self?.writerIsOpen(generation) }
     }
@@ -199,6 +201,7 @@ extension SyncEngine {
                 // The next batch goes on its way while this answer is put down. Where none waits, those that come with the
                 // answer may travel together.
                 isNextUnderWay = !outbox.isEmpty
+                trouble = nil
                 if isNextUnderWay { commitNext(takeFromOutbox()) }
                 for result in results where generation == writerGeneration {
                     acknowledgedCount += 1
@@ -220,6 +223,7 @@ extension SyncEngine {
             loneBatches = batches.count
         } else {
             emptyOutbox()
+            if error.isRefusal { trouble = nil } else { noteTrouble(error, sending: batches[0].id) }
             feed(.writerClosed(error, at: timestamp))
         }
     }
@@ -245,6 +249,13 @@ extension SyncTimer {
     /// Set and cancelled with every write or listener, and not needed to the second: its task sleeps on meanwhile, and it may
     /// come as late as twice its pause.
     fileprivate var isLenient: Bool { self == .writerIdle || self == .watchIdle }
+}
+
+extension Timestamp {
+    fileprivate func later(by pause: Duration) -> Timestamp {
+        let (seconds, fraction) = pause.components
+        return Timestamp(microseconds: microseconds + seconds * 1_000_000 + fraction / 1_000_000_000_000)
+    }
 }
 
 extension SyncDelay {

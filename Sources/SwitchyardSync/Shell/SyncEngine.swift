@@ -18,7 +18,7 @@ package actor SyncEngine {
     let clock: any Clock<Duration>
     private let now: @Sendable () -> Timestamp
     let chance: @Sendable () -> Double
-    private let report: @Sendable (InfrastructureEvent.Kind) -> Void
+    let report: @Sendable (InfrastructureEvent.Kind) -> Void
     private var owner: QueueOwner
     /// Outlives the machine, which clearing replaces.
     private var isNetworkEnabled = true
@@ -50,6 +50,7 @@ package actor SyncEngine {
     var heldBack: Set<String> = []
     var committing: Task<Void, Never>?
     var isCommitting = false
+    var trouble: SendingTrouble?
     /// How many of the next batches must not share a request, since one of them was refused in company.
     var loneBatches = 0
     static let maximumMergedWrites = 200
@@ -82,17 +83,17 @@ package actor SyncEngine {
     func machine() throws(StorageError) -> SyncMachine {
         if isShutDown { throw StorageError(.shutDown, "The client was shut down.") }
         if let openMachine { return openMachine }
-        let machine = try SyncMachine(
         let store: any SyncStore
         if let emptied { store = emptied.store } else { store = try storage() }
+        let machine = try SyncMachine(
             store: store, policy: policy, owner: owner,
             hasLedger: driver.traits.hasLedger,
             maximumInFlight: driver.traits.mergesBatches ? SyncEngine.mergedInFlight : 10,
             hidesDocuments: driver.traits.hidesDocuments)
         openMachine = machine
-        if policy != .eager { startCollector() }
         machine.writeTokens = emptied?.writeTokens ?? [:]
         emptied = nil
+        if policy != .eager { startCollector() }
         if !isNetworkEnabled { perform(machine.handle(.setNetwork(isEnabled: false))) }
         perform(machine.start())
         return machine
@@ -178,6 +179,7 @@ package actor SyncEngine {
     /// Whose queue it is from now on.
     func setUser(_ userID: String?) {
         owner = QueueOwner(userID)
+        trouble = nil
         feed(.setUser(owner))
     }
 
@@ -218,12 +220,12 @@ package actor SyncEngine {
             throw error
         }
         openMachine = nil
+        trouble = nil
+        emptied = (old.store, writeTokens)
         cancelTimers()
         failCalls(
             StorageError(.cancelled, "What was kept on this device was deleted."),
             but: Set(writeTokens.values.map(\.token)))
-        trouble = nil
-        emptied = (old.store, writeTokens)
         perform(old.vanishing())
         if listenerCount > 0 || !writeTokens.isEmpty { try beginAnew() }
     }
@@ -252,9 +254,9 @@ package actor SyncEngine {
         cancelTimers()
         (openMachine?.store ?? emptied?.store)?.close()
         openMachine = nil
+        emptied = nil
         failAll(StorageError(.shutDown, "The client was shut down."))
     }
-        emptied = nil
 
     private func cancelTimers() {
         for timer in timers.values { timer.task.cancel() }

@@ -137,7 +137,7 @@ public final class SyncedStorageClient: StorageClient {
         try checkBatch(batch)
         let (id, answer) = try await engine.write(batch.writes)
         let isDelete = batch.writes.map { $0.operation == .delete }
-        return WriteReceipt(batchID: id) {
+        return WriteReceipt(batchID: id, lastFailure: { [weak engine] in await engine?.lastFailure() }) {
             guard let result = await answer.value else {
                 return .failure(StorageError(.cancelled, "Nobody waits for the server any more."))
             }

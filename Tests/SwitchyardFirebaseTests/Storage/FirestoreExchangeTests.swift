@@ -152,6 +152,38 @@ import Testing
         #expect(error?.code == .unavailable && error?.isRetryable == true)
     }
 
+    private static func batch(_ fields: WriteFields) throws -> OutgoingBatch {
+        OutgoingBatch(id: "b", writes: [try .merge("a/b", fields)], mayHaveBeenSent: false, userID: "alice")
+    }
+
+    @Test func `An auth client that was shut down first refuses no batch`() async throws {
+        let auth = FixedAuthClient { _ throws(AuthError) in throw AuthError(.shutDown, "The client was shut down.") }
+        let bed = try FirestoreBed(auth: auth)
+        let batch = try Self.batch(["n": 1])
+        let error = await bed.error { () throws(StorageError) in try await bed.driver.commit(batch) }
+        #expect(error?.code == .shutDown && error?.isRefusal == false)
+    }
+
+    @Test func `A batch that is too large for the server is refused without being sent`() async throws {
+        let bed = try FirestoreBed()
+        let text = String(repeating: "x", count: 1_000_000)
+        let writes = try (0..<11).map { try DocumentWrite.set(StoragePath(validating: "a/\($0)"), ["text": .of(text)]) }
+        let batch = OutgoingBatch(id: "b", writes: writes, mayHaveBeenSent: false)
+        let error = await bed.error { () throws(StorageError) in try await bed.driver.commit(batch) }
+        #expect(error?.code == .invalidArgument && error?.isRefusal == true)
+        #expect(bed.transport.requests.isEmpty)
+    }
+
+    @Test func `A name that is in the ledger already is no refusal where the ledger cannot be read`() async throws {
+        let bed = try FirestoreBed(
+            FirestoreBed.refusal("commit", "ALREADY_EXISTS", status: 409),
+            FirestoreBed.refusal("batchGet", "PERMISSION_DENIED", status: 403), ledger: "ledger")
+        let batch = try Self.batch(["n": .increment(1)])
+        let error = await bed.error { () throws(StorageError) in try await bed.driver.commit(batch) }
+        #expect(error?.code == .unauthorized && error?.isRefusal == false)
+        try bed.transport.verify()
+    }
+
     // MARK: Streams
 
     private func handshake(_ check: @escaping @Sendable (RecordedRequest) -> ScriptedReply) -> ScriptedExchange {

@@ -93,6 +93,19 @@ import Testing
         #expect(failure.code == .unauthorized && failure.isRefusal)
     }
 
+    @Test func `An auth client that was shut down first refuses no batch`() async throws {
+        let service = PostgRESTService(
+            project: try SupabaseProject("https://demo.supabase.co"),
+            tokens: SupabaseTokens(key: "key", issuer: .supabase) { _ throws(AuthError) in
+                throw AuthError(.shutDown, "The client was shut down.")
+            }, transport: ScriptedTransport([]))
+        let batch = OutgoingBatch(id: "b", writes: [], mayHaveBeenSent: false, userID: "alice")
+        let error = await #expect(throws: StorageError.self) {
+            try await service.call("switchyard_commit", [:], isIdempotent: false, for: batch)
+        }
+        #expect(error?.code == .shutDown && error?.isRefusal == false)
+    }
+
     @Test func `A function that vanishes later makes writes wait, and is asked for again`() async throws {
         let gate = SchemaGate(needed: 1)
         let schema = Self.function("switchyard_schema", .json(#"{"version":1,"serves":1}"#))

@@ -48,7 +48,7 @@ struct SwitchableStorageClient: StorageClient {
                 return receipt
             }
             let leased = LeasedReceipt(receipt, release: release)
-            return WriteReceipt(batchID: receipt.batchID) { await leased.answer() }
+            return WriteReceipt(batchID: receipt.batchID, lastFailure: receipt.lastFailure) { await leased.answer() }
         } catch {
             release.run()
             throw error

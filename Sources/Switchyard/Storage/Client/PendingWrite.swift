@@ -8,8 +8,19 @@ public struct PendingWrite: Sendable, Hashable, Identifiable {
     public let attempts: Int
     /// Why the last attempt failed, when one did.
     public let lastError: StorageError.Code?
+    /// The same for people: what is wrong and, where it can be said, what to change. Known for the write that the others wait
+    /// for, since this client was made.
+    public let lastErrorMessage: String?
+    /// When the next attempt is made, for the write that the others wait for; `nil` while it is under way, or not before
+    /// something else happens.
+    public let nextAttempt: Timestamp?
 
-    public init(id: String, batch: WriteBatch, queuedAt: Timestamp, attempts: Int, lastError: StorageError.Code?) {
+    public init(
+        id: String, batch: WriteBatch, queuedAt: Timestamp, attempts: Int, lastError: StorageError.Code?,
+        lastErrorMessage: String? = nil, nextAttempt: Timestamp? = nil
+    ) {
+        self.lastErrorMessage = lastErrorMessage
+        self.nextAttempt = nextAttempt
         self.id = id
         self.batch = batch
         self.queuedAt = queuedAt

@@ -87,7 +87,7 @@ public protocol StorageClient: Sendable {
     func refusedWrites() -> SnapshotStream<[RefusedWrite], StorageError>
     /// Removes a refused write from the list; with `requeuing`, its batch (or a corrected one) is queued again.
     func resolveRefusedWrite(_ id: RefusedWrite.ID, requeuing batch: WriteBatch?) async throws(StorageError)
-    /// Deletes everything kept on this device. Only while no stream is open.
+    /// Deletes everything kept on this device, what other users have queued included. Only while no stream is open.
     func clearPersistence() async throws(StorageError)
 
     // MARK: Life

@@ -20,12 +20,16 @@ public struct WriteReceipt: Sendable {
     /// The answer, where it was there with the receipt.
     let present: Acknowledgement?
     private let answer: @Sendable () async -> Result<Acknowledgement, StorageError>
+    let lastFailure: @Sendable () async -> StorageError?
 
     /// A write whose `answer` waits for the server; called once for each time somebody asks. It returns early with
     /// `.cancelled` when the asking task is cancelled; the write itself goes on.
-    public init(batchID: String, answer: @escaping @Sendable () async -> Result<Acknowledgement, StorageError>) {
-        self.init(batchID, present: nil, answer: answer)
-    }
+    ///
+    /// - Parameter lastFailure: Why the last attempt to send the queue failed, if one has; for whoever stops waiting.
+    public init(
+        batchID: String, lastFailure: @escaping @Sendable () async -> StorageError? = { nil },
+        answer: @escaping @Sendable () async -> Result<Acknowledgement, StorageError>
+    ) { self.init(batchID, present: nil, lastFailure: lastFailure, answer: answer) }
 
     /// A write that the server has answered already.
     public init(batchID: String, acknowledged acknowledgement: Acknowledgement) {
@@ -34,8 +38,10 @@ public struct WriteReceipt: Sendable {
 
     private init(
         _ batchID: String, present: Acknowledgement?,
+        lastFailure: @escaping @Sendable () async -> StorageError? = { nil },
         answer: @escaping @Sendable () async -> Result<Acknowledgement, StorageError>
     ) {
+        self.lastFailure = lastFailure
         self.batchID = batchID
         self.present = present
         self.answer = answer
@@ -47,5 +53,51 @@ public struct WriteReceipt: Sendable {
     @discardableResult
     public func acknowledged() async throws(StorageError) -> Acknowledgement {
         try await answer().get()
+    }
+
+    /// Waits until the server has taken the write, but not for ever: a queue that cannot be sent says here why.
+    ///
+    /// - Throws: As ``acknowledged()``; at the deadline the code of the last attempt's failure, or `.deadlineExceeded` if none
+    ///   has failed. The write stays queued then, and goes out as soon as it can.
+    @discardableResult
+    public func acknowledged(
+        within deadline: Duration, clock: any Clock<Duration> = ContinuousClock()
+    ) async throws(StorageError) -> Acknowledgement {
+        if let present { return present }
+        if let answer = await QueueDeadline.first(answer, within: deadline, clock) { return try answer.get() }
+        throw QueueDeadline.error(after: await lastFailure())
+    }
+}
+
+/// Waiting for a queue that may never empty.
+enum QueueDeadline {
+    /// - Returns: `nil` at the deadline.
+    static func first<Success: Sendable>(
+        _ answer: @escaping @Sendable () async -> Result<Success, StorageError>, within deadline: Duration,
+        _ clock: any Clock<Duration>
+    ) async -> Result<Success, StorageError>? {
+        await withTaskGroup(of: Result<Success, StorageError>?.self) { group in
+            group.addTask { await answer() }
+            group.addTask {
+                // Who is cancelled hears it from the answer.
+                if (try? await clock.sleep(for: deadline)) == nil { return await answer() }
+                return nil
+            }
+            let first = await group.next() ?? nil
+            group.cancelAll()
+            return first
+        }
+    }
+
+    static func error(after failure: StorageError?) -> StorageError {
+        guard let failure else {
+            return StorageError(
+                .deadlineExceeded,
+                "The server has not answered in time. The write is kept, and is sent as soon as it can be.")
+        }
+        return StorageError(
+            failure.code,
+            "The write is kept and will be tried again; the last attempt to send the queue failed: \(failure.message)",
+            isRetryable: true, underlying: failure)
     }
 }

@@ -1,0 +1,22 @@
+extension StorageClient {
+    /// As ``waitForPendingWrites()``, but not for ever: a queue that cannot be sent says here why.
+    ///
+    /// - Throws: At the deadline the code of the failure of the last attempt to send the first write, or `.deadlineExceeded` if
+    ///   none has failed. All of them stay queued then, and go out as soon as they can.
+    public func waitForPendingWrites(within deadline: Duration) async throws(StorageError) {
+        let answer = await QueueDeadline.first(
+            { () async -> Result<Void, StorageError> in
+                do throws(StorageError) {
+                    return .success(try await waitForPendingWrites())
+                } catch {
+                    return .failure(error)
+                }
+            }, within: deadline, clock)
+        if let answer { return try answer.get() }
+        for try await queue in pendingWrites() {
+            guard let first = queue.first else { return }
+            throw QueueDeadline.error(
+                after: first.lastError.map { StorageError($0, first.lastErrorMessage ?? "\($0)") })
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import Switchyard
+
+/// Why the queue does not get through.
+struct SendingTrouble: Sendable {
+    /// The batch that was sent and has no answer; the others wait for it.
+    let batchID: String
+    let error: StorageError
+    var nextAttempt: Timestamp?
+
+    func isSameCause(_ other: StorageError) -> Bool { error.code == other.code && error.message == other.message }
+}
+
+extension SyncEngine {
+    /// An attempt to send has failed, and not because the server refused the batch.
+    func noteTrouble(_ error: StorageError, sending batchID: String) {
+        let isKnown = trouble?.isSameCause(error) == true
+        trouble = SendingTrouble(batchID: batchID, error: error)
+        if !isKnown { report(.sendingFailed(failure: error.code.rawValue, message: error.message)) }
+    }
+
+    /// Why the queue is not sent, while that is so.
+    func lastFailure() -> StorageError? { trouble?.error }
+
+    func pendingWrite(_ batch: QueuedBatch) -> PendingWrite {
+        PendingWrite(batch, trouble.flatMap { $0.batchID == batch.id ? $0 : nil })
+    }
+}
