@@ -1,7 +1,8 @@
 /// Which wishes to wipe local data are news, for whoever has to carry them out: each once, in their order.
 package struct WipeWishes: Sendable {
     private let auth: any AuthClient
-    private var known: Set<WipeRequest.ID>
+    private var provider: InfrastructureProvider
+    private var known: Set<WipeRequest.ID> = []
     private var last: WipeRequest.ID?
     private var state: AuthState
 
@@ -9,6 +10,11 @@ package struct WipeWishes: Sendable {
     package init(_ auth: any AuthClient, state: AuthState) {
         self.auth = auth
         self.state = state
+        provider = auth.provider
+        passOver()
+    }
+
+    private mutating func passOver() {
         let requests = auth.wipeRequests ?? []
         known = Set(requests.map(\.id))
         last = requests.last?.id
@@ -22,6 +28,12 @@ package struct WipeWishes: Sendable {
     package mutating func take(_ state: AuthState) -> [AuthUser.ID?] {
         let before = self.state
         self.state = state
+        guard auth.provider == provider else {
+            // Somebody else stands behind the client, and what they were told before was about other people.
+            provider = auth.provider
+            passOver()
+            return []
+        }
         guard let requests = auth.wipeRequests else {
             return state != before && state.wipesLocalData ? [before.user?.id] : []
         }

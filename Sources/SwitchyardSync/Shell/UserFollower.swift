@@ -12,6 +12,8 @@ actor UserFollower {
     /// Whose queue the storage works on.
     private var told: AuthUser.ID?
     private var wishes: WipeWishes
+    /// Whose data is to go and could not be deleted yet; `nil` among them for whoever was there last.
+    private var leavers: [AuthUser.ID?] = []
     /// The last change that is under way; the next one waits for it.
     private var turn: Task<Void, Never>?
     private var following: Task<Void, Never>?
@@ -31,7 +33,8 @@ actor UserFollower {
     func start() async {
         // Somebody may have signed out while there was no storage, or in a process that ended before its storage knew.
         if case .signedOut(let signOut) = known, signOut.wipesLocalData {
-            await wipe { storage throws(StorageError) in try await storage.wipeAfterSomebody() }
+            leavers = [nil]
+            await wipe()
         }
         let states = auth.authStateStream()
         following = Task { [weak self] in
@@ -56,7 +59,7 @@ actor UserFollower {
     @discardableResult
     func catchUp() async -> AuthState {
         let state = await auth.state
-        if turn == nil, state == known, wishes.isUpToDate(state) { return state }
+        if turn == nil, state == known, leavers.isEmpty, wishes.isUpToDate(state) { return state }
         let previous = turn
         let task = Task {
             await previous?.value
@@ -69,13 +72,11 @@ actor UserFollower {
     }
 
     private func take(_ state: AuthState) async {
-        for userID in wishes.take(state) {
-            // Before anybody sees anything that goes.
-            await tell(nil)
-            await wipe { storage throws(StorageError) in
-                if let userID { try await storage.wipe(of: userID) } else { try await storage.wipeAfterSomebody() }
-            }
-        }
+        let news = wishes.take(state)
+        // Before anybody sees anything that goes.
+        if !news.isEmpty { await tell(nil) }
+        leavers += news
+        await wipe(isNews: !news.isEmpty)
         switch state {
         // Nothing is known of the session, so nothing changes.
         case .unknown, .locked: return
@@ -91,10 +92,15 @@ actor UserFollower {
         await storage.setUser(userID)
     }
 
-    private func wipe(_ body: (SyncedStorageClient) async throws(StorageError) -> Void) async {
+    /// What fails is tried again at the next look; an observer is told once.
+    private func wipe(isNews: Bool = true) async {
         do throws(StorageError) {
-            try await body(storage)
+            while let userID = leavers.first {
+                if let userID { try await storage.wipe(of: userID) } else { try await storage.wipeAfterSomebody() }
+                leavers.removeFirst()
+            }
         } catch {
+            guard isNews else { return }
             context.observer.observe(
                 InfrastructureEvent(
                     service: .storage, provider: storage.provider,

@@ -10,7 +10,8 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct UserStorageTests {
     /// Somebody whose comings and goings a test decides; the stream of states tells of them late, or never.
     private final class SilentAuthClient: AuthClient {
-        let provider: InfrastructureProvider = "silent"
+        var provider: InfrastructureProvider { name.withLock { $0 } }
+        private let name = Mutex<InfrastructureProvider>("silent")
         let capabilities = AuthCapabilities()
         private let present: Mutex<AuthState>
         /// `nil` for a client that remembers no wishes.
@@ -30,6 +31,12 @@ import Testing
                 }
             }
             present.withLock { $0 = state }
+        }
+
+        /// Somebody else stands behind the client, with a wish that they had long since.
+        func exchange(for state: AuthState) {
+            name.withLock { $0 = "other" }
+            become(state, after: "somebody of theirs")
         }
 
         var wipeRequests: [WipeRequest]? { wishes.withLock { $0 } }
@@ -131,6 +138,42 @@ import Testing
         try await storage.enableNetwork()
         try await bobs.acknowledged()
         await storage.shutDown()
+    }
+
+    @Test(arguments: [false, true])
+    func `Another auth client brings no wishes along from before it was chosen`(_ remembersWishes: Bool) async throws {
+        let folder = try TemporaryFolder(in: ScratchSpace.url)
+        let auth = SilentAuthClient(Self.signedIn("alice"), remembersWishes: remembersWishes)
+        let storage = try await storage(auth, folder.url)
+        try await storage.disableNetwork()
+        let alices = try await storage.setDocument("rooms/a", ["n": 1])
+        auth.exchange(for: Self.left)
+        #expect(try await storage.pendingWrites().newest.isEmpty)
+        auth.become(Self.signedIn("alice"))
+        #expect(try await storage.pendingWrites().newest.map(\.id) == [alices.batchID])
+        await storage.shutDown()
+    }
+
+    @Test func `A wipe that fails is told once, and tried again until it is done`() async throws {
+        let folder = try TemporaryFolder(in: ScratchSpace.url)
+        let first = device(server, .folder(folder.url), user: "alice")
+        try await first.setDocument("rooms/a", ["n": 1]).acknowledged()
+        await first.shutDown()
+
+        let other = try SQLiteStore(folder: folder.url)
+        let auth = SilentAuthClient(Self.signedIn("alice"), remembersWishes: true)
+        let log = EventLog()
+        let client = device(server, .folder(folder.url), user: "alice")
+        let follower = UserFollower(
+            auth, client, ModuleContext(auth: auth, observer: log), known: Self.signedIn("alice"))
+        auth.become(Self.signedIn("bob"), after: "alice")
+        for _ in 1...3 { await follower.catchUp() }
+        #expect(log.all.count == 1)
+        other.close()
+        await follower.catchUp()
+        await #expect(throws: StorageError.self) { try await client.snapshot("rooms/a", from: .cache) }
+        #expect(log.all.count == 1)
+        await client.shutDown()
     }
 
     @Test(arguments: [AuthState.locked, .unknown])
