@@ -95,8 +95,10 @@ public struct FirebaseModule: InfrastructureModule {
     }
 
     public func wipeLocalData(of userID: AuthUser.ID?, _ context: ModuleContext) async throws(InfrastructureError) {
-        guard let folder = context.place(of: "documents") else { return }
-        try UserStorageClient.wipe(folder, of: userID)
+        let endpoints = try FirebaseEndpoints(configuration, environment: environment)
+        for name in [FirestoreFolder.name(configuration, endpoints), "documents"] {
+            if let folder = context.place(of: name) { try UserStorageClient.wipe(folder, of: userID) }
+        }
     }
 
     /// What a client is made with; each gets a transport of its own, to be shut down with it.

@@ -17,7 +17,7 @@ public final class FirebaseStorageAdapter: StorageLayer {
             service: FirestoreService(database, surroundings), ledger: configuration.writeLedger,
             locksInTransactions: configuration.locksInTransactions, clock: surroundings.context.clock)
         documents = try await UserStorageClient(
-            driver: driver, folder: configuration.keepsDocuments ? try surroundings.folder("documents") : nil,
+            driver: driver, folder: configuration.keepsDocuments ? try FirestoreFolder.make(surroundings) : nil,
             cacheBytes: configuration.cacheBytes, context: surroundings.context)
     }
 }
