@@ -53,7 +53,7 @@ extension MockStorageClient {
 
     public func resolveRefusedWrite(_ id: RefusedWrite.ID, requeuing batch: WriteBatch?) async throws(StorageError) {
         try requireOffline("a list of refused writes")
-        await follower?.catchUp()
+        try await follower?.catchUpToWrite()
         if let batch { try checkBatch(batch) }
         let now = database.now()
         try database.change { [device] state throws(StorageError) in

@@ -225,7 +225,7 @@ public final class MockStorageClient: StorageClient {
         if !capabilities.transforms, batch.writes.contains(where: { !$0.transforms.isEmpty }) {
             throw .unsupported("transforms", by: provider, instead: "Write the value that the field is to have.")
         }
-        await follower?.catchUp()
+        try await follower?.catchUpToWrite()
         if !controls.isQuiet, let scripted = try await controls.enter(.commit, batch.subject) { return scripted }
         let id = RandomID.make()
         let now = database.now()

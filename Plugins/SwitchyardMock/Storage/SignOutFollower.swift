@@ -27,6 +27,12 @@ actor SignOutFollower {
 
     nonisolated func stop() { following.cancel() }
 
+    /// As ``catchUp()``, for what is going to be written: as everywhere, it must be clear whose it is.
+    func catchUpToWrite() async throws(StorageError) {
+        await catchUp()
+        try await auth.state.checkOwnerIsKnown()
+    }
+
     func catchUp() async {
         if turn == nil, wishes.isUpToDate(await auth.state) { return }
         let previous = turn

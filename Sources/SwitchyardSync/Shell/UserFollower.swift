@@ -45,16 +45,7 @@ actor UserFollower {
     func stop() { following?.cancel() }
 
     /// As ``catchUp()``, for what is going to be written: it must be somebody's, or nobody's for certain.
-    func catchUpToWrite() async throws(StorageError) {
-        switch await catchUp() {
-        case .signedIn, .expired, .signedOut: return
-        case .unknown, .locked:
-            throw StorageError(
-                .unauthenticated,
-                "The write was not queued: the device does not let the session be read yet, so nobody can tell whose it "
-                    + "would be. Try again once the device has been unlocked.", isRetryable: true)
-        }
-    }
+    func catchUpToWrite() async throws(StorageError) { try await catchUp().checkOwnerIsKnown() }
 
     @discardableResult
     func catchUp() async -> AuthState {

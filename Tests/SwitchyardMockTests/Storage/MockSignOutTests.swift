@@ -86,6 +86,21 @@ import Testing
         await device.shutDown()
     }
 
+    @Test func `What is written while the session is locked is refused, and may be tried again`() async throws {
+        let sessions = MockSessionStore()
+        try await MockAuthClient(server, store: sessions).signIn(email: "alice@example.com", password: "secret")
+        sessions.isLocked = true
+        let auth = MockAuthClient(server, store: sessions)
+        let storage = try await MockModule(backend: server).makeStorageClient(ModuleContext(auth: auth))
+        let error = await #expect(throws: StorageError.self) { try await storage.setDocument("a/1", ["n": 1]) }
+        #expect(error?.code == .unauthenticated && error?.isRetryable == true)
+        sessions.isLocked = false
+        try await storage.setDocument("a/1", ["n": 2]).acknowledged()
+        #expect(try await other.snapshot("a/1")["n"] == 2)
+        await storage.shutDown()
+        await device.shutDown()
+    }
+
     @Test func `Nobody follows a client that has been shut down`() async throws {
         let auth = try #require(device.auth.unwrapped(as: MockAuthClient.self))
         _ = try await device.storage.snapshot("a/1")
