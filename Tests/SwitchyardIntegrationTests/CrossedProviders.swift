@@ -20,7 +20,9 @@ struct CrossedProviders: Sendable {
         options.allowsEverything = isOpen
         firebase = try LocalFirebase(options)
         postgres = try await PostgresServer()
-        supabase = try await LocalSupabase(postgresPort: UInt16(postgres.port))
+        var ground = LocalSupabaseOptions()
+        ground.database = postgres.place
+        supabase = try await LocalSupabase(ground)
         try await postgres.query(DocumentSchema.sql)
         if isOpen { try await postgres.query("insert into switchyard.rules values ('users', 'owner', 'owner')") }
     }

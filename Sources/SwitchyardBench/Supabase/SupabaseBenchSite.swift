@@ -45,7 +45,7 @@
         ///
         /// - Parameter filling: SQL for what is to be there.
         static func serve(filling: String) async throws {
-            let postgres = try await PostgresServer()
+            let postgres = try await PostgresServer(aloneWith: nil)
             defer { postgres.stop() }
             let supabase = try await LocalSupabase(postgresPort: UInt16(postgres.port))
             try await postgres.query(DocumentSchema.sql)

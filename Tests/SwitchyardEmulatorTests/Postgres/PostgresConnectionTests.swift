@@ -10,7 +10,7 @@ struct PostgresConnectionTests {
     private func withPool(_ body: (PostgresServer, PostgresPool) async throws -> Void) async throws {
         let server = try await PostgresServer()
         defer { server.stop() }
-        let pool = PostgresPool(port: UInt16(server.port), user: "postgres", limit: 3)
+        let pool = PostgresPool(port: UInt16(server.port), user: "postgres", database: server.name, limit: 3)
         try await body(server, pool)
         await pool.close()
     }
@@ -92,7 +92,11 @@ struct PostgresConnectionTests {
                 for try await (number, text) in group { #expect(text == "\(number)") }
             }
             let connections = try await pool.run([
-                PostgresStatement("select count(*) from pg_stat_activity where backend_type = 'client backend'")
+                PostgresStatement(
+                    """
+                    select count(*) from pg_stat_activity
+                    where backend_type = 'client backend' and datname = current_database()
+                    """)
             ])
             #expect(connections[0].text.flatMap { Int($0) }.map { $0 <= 3 } == true)
             #expect(try await pool.run([PostgresStatement("select current_setting('my.name', true)")])[0].text == "")
@@ -103,7 +107,7 @@ struct PostgresConnectionTests {
         try await withPool { server, pool in
             let heard = Mutex<[String]>([])
             let listener = try await PostgresConnection(
-                port: UInt16(server.port), user: "postgres", database: "postgres"
+                port: UInt16(server.port), user: "postgres", database: server.name
             ) { channel, payload in heard.withLock { $0.append("\(channel) \(payload)") } }
             _ = try await listener.run([PostgresStatement("listen news")])
             _ = try await pool.run([PostgresStatement("select pg_notify('news', 'one'), pg_notify('news', 'two')")])
@@ -113,15 +117,16 @@ struct PostgresConnectionTests {
     }
 
     @Test func `An ended server fails what waits, and is found again when it is back`() async throws {
+        let sleepers = "from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()"
         try await withPool { _, pool in
             let sleeping = Task { try await pool.run([PostgresStatement("select pg_sleep(60)")]) }
             try await eventually("it sleeps") {
                 try await pool.run([
-                    PostgresStatement("select 1 from pg_stat_activity where wait_event = 'PgSleep'")
+                    PostgresStatement("select 1 \(sleepers)")
                 ])[0].text == "1"
             }
             _ = try await pool.run([
-                PostgresStatement("select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'PgSleep'")
+                PostgresStatement("select pg_terminate_backend(pid) \(sleepers)")
             ])
             let failure = await #expect(throws: PostgresFailure.self) { _ = try await sleeping.value }
             #expect(failure?.code == "57P01")

@@ -1,4 +1,5 @@
 import SwitchyardBytes
+import SwitchyardTestSupport
 import SwitchyardWire
 
 @testable import SwitchyardEmulator
@@ -23,7 +24,7 @@ final class SupabaseBed: Sendable {
         var options = LocalSupabaseOptions()
         change(&options)
         options.now = { [time] in time.now }
-        supabase = try await LocalSupabase(options)
+        supabase = try await LocalSupabase.onSharedPostgres(options)
     }
 
     static func with(

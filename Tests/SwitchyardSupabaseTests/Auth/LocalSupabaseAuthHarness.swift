@@ -32,7 +32,7 @@ final class LocalSupabaseAuthHarness: AuthHarness {
         init() async throws {
             var options = LocalSupabaseOptions()
             options.now = { [clock] in clock.now }
-            supabase = try await LocalSupabase(options)
+            supabase = try await LocalSupabase.onSharedPostgres(options)
             // What a project supplies so that people can delete their accounts.
             _ = try await supabase.database.run([
                 PostgresStatement(

@@ -22,7 +22,7 @@ struct LocalSupabaseSessionTests {
         init() async throws {
             var options = LocalSupabaseOptions()
             options.now = { [clock] in clock.now }
-            supabase = try await LocalSupabase(options)
+            supabase = try await LocalSupabase.onSharedPostgres(options)
         }
 
         func client(_ name: String) async throws -> any AuthClient {

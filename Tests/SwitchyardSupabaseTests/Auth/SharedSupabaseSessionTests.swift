@@ -50,7 +50,7 @@ struct SharedSupabaseSessionTests {
     ) async throws {
         var options = LocalSupabaseOptions()
         options.now = { clock.now }
-        let supabase = try await LocalSupabase(options)
+        let supabase = try await LocalSupabase.onSharedPostgres(options)
         do {
             try await body(supabase)
         } catch {

@@ -37,7 +37,7 @@ final class SupabaseFilesSite: FileHarness {
     var features: FileFeatures { Self.features }
 
     init() async throws {
-        supabase = try await LocalSupabase()
+        supabase = try await LocalSupabase.onSharedPostgres()
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("files-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let transport = CurlTransport()

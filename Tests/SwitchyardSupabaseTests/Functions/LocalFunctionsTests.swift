@@ -38,7 +38,7 @@ struct LocalFunctionsTests {
     ) async throws {
         var options = LocalSupabaseOptions()
         options.functions = functions
-        let supabase = try await LocalSupabase(options)
+        let supabase = try await LocalSupabase.onSharedPostgres(options)
         do {
             try await body(Site(supabase: supabase))
         } catch {

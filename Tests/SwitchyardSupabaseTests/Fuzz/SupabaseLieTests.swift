@@ -37,7 +37,7 @@ struct SupabaseLieTests {
     }
 
     private static func site() async throws -> LocalSupabase {
-        let supabase = try await LocalSupabase()
+        let supabase = try await LocalSupabase.onSharedPostgres()
         let connection = try await supabase.database.connect()
         defer { connection.close() }
         // Behind the service's own tables, so that its policies on channels are there.

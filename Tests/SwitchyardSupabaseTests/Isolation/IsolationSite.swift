@@ -24,7 +24,7 @@ final class IsolationSite: Sendable {
     let ben: Person
 
     private init() async throws {
-        supabase = try await LocalSupabase()
+        supabase = try await LocalSupabase.onSharedPostgres()
         let connection = try await supabase.database.connect()
         try await connection.run(script: DocumentSchema.sql)
         connection.close()

@@ -62,7 +62,7 @@ struct RevokedRightsTests {
     }
 
     private static func withSupabase(_ body: (LocalSupabase) async throws -> Void) async throws {
-        let supabase = try await LocalSupabase()
+        let supabase = try await LocalSupabase.onSharedPostgres()
         do {
             let connection = try await supabase.database.connect()
             try await connection.run(script: DocumentSchema.sql)

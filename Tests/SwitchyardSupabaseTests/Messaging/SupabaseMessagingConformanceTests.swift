@@ -28,7 +28,7 @@ final class LocalMessagingSite: MessagingHarness {
     var features: MessagingFeatures { Self.features }
 
     init() async throws {
-        supabase = try await LocalSupabase()
+        supabase = try await LocalSupabase.onSharedPostgres()
         let connection = try await supabase.database.connect()
         defer { connection.close() }
         // Behind the service's own tables, so that its policies on channels are there.

@@ -10,7 +10,10 @@ import Testing
 struct DocumentAnnouncementTests {
     /// As much of the service's schema as the functions meet.
     private static let realtime = """
-        create role anon nologin; create role authenticated nologin;
+        do $$ begin
+          create role anon nologin; create role authenticated nologin;
+        exception when duplicate_object then null;  -- Roles are the whole server's.
+        end $$;
         create schema realtime;
         create table realtime.messages (id bigserial, topic text, extension text, payload jsonb, event text, private boolean);
         alter table realtime.messages enable row level security;

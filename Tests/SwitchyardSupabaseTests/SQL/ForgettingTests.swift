@@ -59,7 +59,7 @@ struct ForgettingTests {
         let both = try await server.query(
             """
             create extension if not exists dblink;
-            select dblink_connect('other', 'host=127.0.0.1 port=\(server.port) user=postgres dbname=postgres');
+            select dblink_connect('other', 'host=127.0.0.1 port=\(server.port) user=postgres dbname=\(server.name)');
             select dblink_exec('other', 'begin');
             select * from dblink('other', 'select switchyard.forget()') as t(n int);
             set lock_timeout = '1s';

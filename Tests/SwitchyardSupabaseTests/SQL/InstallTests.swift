@@ -12,15 +12,16 @@ import Testing
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct InstallTests {
     private func install(on server: PostgresServer) async throws {
-        let connection = try await PostgresConnection(
-            port: UInt16(server.port), user: "postgres", database: "postgres")
+        let connection = try await server.connect()
         defer { connection.close() }
         try await connection.run(script: DocumentSchema.sql)
     }
 
     private func withSite(_ body: (PostgresServer, LocalSupabase) async throws -> Void) async throws {
         let server = try await PostgresServer()
-        let supabase = try await LocalSupabase(postgresPort: UInt16(server.port))
+        var options = LocalSupabaseOptions()
+        options.database = server.place
+        let supabase = try await LocalSupabase(options)
         do {
             try await body(server, supabase)
         } catch {

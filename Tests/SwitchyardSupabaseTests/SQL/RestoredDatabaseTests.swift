@@ -50,7 +50,7 @@ struct RestoredDatabaseTests {
 
     @Test func `After a restore into another cluster only what is new is told, and old places are none`() async throws {
         let programs = try #require(PostgresPrograms.installed)
-        let (old, new) = (try await PostgresServer(), try await PostgresServer())
+        let (old, new) = (try await PostgresServer(aloneWith: nil), try await PostgresServer(aloneWith: nil))
         defer {
             old.stop()
             new.stop()
@@ -137,7 +137,7 @@ struct RestoredDatabaseTests {
     }
 
     @Test func `An administrator can begin a new epoch, and nobody else`() async throws {
-        let server = try await PostgresServer()
+        let server = try await PostgresServer(aloneWith: nil)
         defer { server.stop() }
         try await server.query(DocumentSchema.sql)
         try await Self.commit("posts/a", port: server.port)
@@ -153,7 +153,7 @@ struct RestoredDatabaseTests {
     @Test func `Many who write first after a restore begin one epoch, and wait for each other without harm`()
         async throws
     {
-        let server = try await PostgresServer()
+        let server = try await PostgresServer(aloneWith: nil)
         defer { server.stop() }
         try await server.query(DocumentSchema.sql)
         try await server.query("update switchyard.settings set home = 'elsewhere'")

@@ -19,7 +19,7 @@ struct SupabaseSite: Sendable {
         postgres = try await PostgresServer()
         try await postgres.query(DocumentSchema.sql)
         var options = LocalSupabaseOptions()
-        options.database = .given(port: UInt16(postgres.port))
+        options.database = postgres.place
         options.maximumRows = maximumRows
         supabase = try await LocalSupabase(options)
     }
