@@ -1,5 +1,6 @@
 import Foundation
 import Switchyard
+import SwitchyardBytes
 import SwitchyardTestSupport
 import Synchronization
 import Testing
@@ -43,7 +44,16 @@ import Testing
 
         var state: AuthState { get async { present.withLock { $0 } } }
         func authStateStream() -> SnapshotStream<AuthState, Never> { SnapshotStream { _ in {} } }
-        func accessToken(refreshing: Bool) async throws(AuthError) -> AccessToken { throw Self.refusal }
+        /// Comes to nothing, and not before the client is shut down.
+        func accessToken(refreshing: Bool) async throws(AuthError) -> AccessToken {
+            isAsked.withLock { $0 = true }
+            _ = await end.value
+            throw AuthError(.shutDown, "The client was shut down.")
+        }
+        func shutDown() async { end.resolve(()) }
+        let isAsked = Mutex(false)
+        private let end = Promise<Void>()
+
         func signUp(email: String, password: Secret) async throws(AuthError) -> AuthUser { throw Self.refusal }
         func signIn(with credential: AuthCredential) async throws(AuthError) -> AuthUser { throw Self.refusal }
         func reauthenticate(with credential: AuthCredential) async throws(AuthError) { throw Self.refusal }
@@ -96,6 +106,53 @@ import Testing
         auth.become(Self.signedIn("alice"))
         #expect(try await storage.snapshots(of: "rooms/a" as StoragePath).newest.metadata.hasPendingWrites)
         await storage.shutDown()
+    }
+
+    /// Commits wait for a token, as those of real servers do.
+    private struct TokenDriver: SyncDriver {
+        let base: ModelDriver
+        let auth: any AuthClient
+        var provider: InfrastructureProvider { base.provider }
+        var capabilities: StorageCapabilities { base.capabilities }
+        var traits: SyncDriverTraits { base.traits }
+
+        func documents(_ paths: [StoragePath]) async throws(StorageError) -> FetchedDocuments {
+            try await base.documents(paths)
+        }
+        func results(of query: Query) async throws(StorageError) -> FetchedDocuments {
+            try await base.results(of: query)
+        }
+        func openWatch() async throws(StorageError) -> any WatchConnection { try await base.openWatch() }
+        func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult {
+            do throws(AuthError) { _ = try await auth.accessToken() } catch {
+                throw StorageError(.shutDown, error.message, isRetryable: false, underlying: error)
+            }
+            return try await base.commit(batch)
+        }
+    }
+
+    @Test func `What waits for a token stays queued when auth is shut down first`() async throws {
+        let folder = try TemporaryFolder(in: ScratchSpace.url)
+        let auth = SilentAuthClient(Self.signedIn("alice"))
+        let first = try await UserStorageClient(
+            driver: TokenDriver(base: ModelDriver(server), auth: auth), folder: folder.url, cacheBytes: 1 << 20,
+            context: ModuleContext(auth: auth))
+        try await first.setDocument("rooms/a", ["n": 1])
+        try await first.setDocument("rooms/b", ["n": 2])
+        try await eventually("a commit waits for its token") { auth.isAsked.withLock { $0 } }
+        await auth.shutDown()
+        try await eventually("that has come to nothing") {
+            let attempts = try await first.pendingWrites().newest.first?.attempts ?? 0
+            let refused = try await first.refusedWrites().newest.count
+            return attempts > 0 || refused > 0
+        }
+        await first.shutDown()
+
+        let second = try await storage(auth, folder.url)
+        #expect(try await second.refusedWrites().newest.isEmpty)
+        try await second.waitForPendingWrites()
+        #expect(server.documents.map(\.path).sorted() == ["rooms/a", "rooms/b"])
+        await second.shutDown()
     }
 
     @Test func `Who signs out takes nothing of what another user has queued`() async throws {
