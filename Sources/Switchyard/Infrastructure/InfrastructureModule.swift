@@ -39,7 +39,9 @@ public protocol InfrastructureModule: Sendable {
     /// at the moment, it would not hear of a sign-out with that wish. What other users have queued stays. The default does
     /// nothing, which is right for a provider that keeps nothing.
     ///
-    /// - Parameter userID: Who left; `nil` for whoever used the provider last.
+    /// - Parameters:
+    ///   - userID: Who left; `nil` for whoever used the provider last.
+    ///   - context: Where its state is.
     func wipeLocalData(of userID: AuthUser.ID?, _ context: ModuleContext) async throws(InfrastructureError)
 
     // Domain clients, for a provider that can do better than documents. Each must be right with nothing but `core`, whose

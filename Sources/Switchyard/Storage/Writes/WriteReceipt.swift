@@ -22,10 +22,13 @@ public struct WriteReceipt: Sendable {
     private let answer: @Sendable () async -> Result<Acknowledgement, StorageError>
     let lastFailure: @Sendable () async -> StorageError?
 
-    /// A write whose `answer` waits for the server; called once for each time somebody asks. It returns early with
-    /// `.cancelled` when the asking task is cancelled; the write itself goes on.
+    /// A write that the server has not answered yet.
     ///
-    /// - Parameter lastFailure: Why the last attempt to send the queue failed, if one has; for whoever stops waiting.
+    /// - Parameters:
+    ///   - batchID: The batch's own name.
+    ///   - lastFailure: Why the last attempt to send the queue failed, if one has; for whoever stops waiting.
+    ///   - answer: Waits for the server; called once for each time somebody asks. It returns early with `.cancelled` when the
+    ///     asking task is cancelled; the write itself goes on.
     public init(
         batchID: String, lastFailure: @escaping @Sendable () async -> StorageError? = { nil },
         answer: @escaping @Sendable () async -> Result<Acknowledgement, StorageError>
