@@ -1,5 +1,5 @@
 public import Foundation
-import Switchyard
+public import Switchyard
 
 /// Where a ``SyncedStorageClient`` keeps its cache and its queue.
 public struct SyncStorage: Sendable, Hashable {
@@ -27,6 +27,20 @@ public struct SyncStorage: Sendable, Hashable {
         var limits = CacheLimits()
         limits.threshold = maximumBytes
         return SyncStorage(place: .folder(url), policy: .leastRecentlyUsed(limits))
+    }
+
+    /// Deletes what a user has left in a folder of which no client is there: the cache, what was set aside, and the writes that
+    /// they have queued. What others have queued stays. Nothing is made where nothing is.
+    ///
+    /// - Parameter userID: Who wants to be forgotten; `nil` for whoever was there last.
+    /// - Throws: `.localStore`, also while a client has the folder.
+    public func wipe(of userID: String?) throws(StorageError) {
+        guard case .folder(let folder) = place, FileManager.default.fileExists(atPath: folder.path) else { return }
+        let store = try SQLiteStore(folder: folder)
+        defer { store.close() }
+        let last = try store.transaction(.open) { rows throws(StorageError) in try rows.globals.lastUserID }
+        guard let userID = userID ?? last else { return }
+        try store.wipe(of: QueueOwner(userID))
     }
 
     func open() throws(StorageError) -> any SyncStore {

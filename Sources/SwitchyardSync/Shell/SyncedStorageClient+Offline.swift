@@ -81,8 +81,12 @@ extension SyncedStorageClient {
 
     /// Deletes the cache and the writes of one user. Streams may be open: they see their results vanish and go on from nothing.
     ///
+    /// For a user who signs out with that wish. What others have queued stays; see ``SyncStorage/wipe(of:)`` for a folder of
+    /// which no client is there.
+    ///
     /// - Parameter userID: Whose writes; those of who is there now when left out.
-    package func wipe(of userID: String? = nil) async throws(StorageError) {
+    /// - Throws: `.localStore` when the device refuses; then nothing has gone.
+    public func wipe(of userID: String? = nil) async throws(StorageError) {
         try await engine.wipe(of: userID.map { QueueOwner($0) })
     }
 

@@ -52,13 +52,8 @@ package final class UserStorageClient: StorageLayer {
     ///
     /// - Parameter userID: Whose; that of who was there last when left out.
     package static func wipe(_ folder: URL, of userID: String?) throws(InfrastructureError) {
-        guard FileManager.default.fileExists(atPath: folder.path) else { return }
         do throws(StorageError) {
-            let store = try SQLiteStore(folder: folder)
-            defer { store.close() }
-            let last = try store.transaction(.open) { rows throws(StorageError) in try rows.globals.lastUserID }
-            guard let userID = userID ?? last else { return }
-            try store.wipe(of: QueueOwner(userID))
+            try SyncStorage.folder(folder).wipe(of: userID)
         } catch {
             throw InfrastructureError(
                 error.underlying is StoreIsLocked ? .locked : .localStore, error.message, underlying: error)
