@@ -40,7 +40,9 @@ import Testing
             (405, "25006", .unavailable, true),
             (404, "PT404", .notFound, false), (409, "PT409", .alreadyExists, false),
             (412, "PT412", .failedPrecondition, false), (403, "PT403", .unauthorized, false),
-            (429, "PT429", .resourceExhausted, true), (500, "XX000", .internal, true),
+            (429, "PT429", .resourceExhausted, true),
+            (403, "28000", .unauthenticated, false), (403, "0P000", .unauthenticated, false),
+            (500, "XX000", .internal, true),
         ] as [(Int, String, StorageError.Code, Bool)])
     func `Each code of the database and of the service has its meaning`(
         _ status: Int, _ code: String, _ meaning: StorageError.Code, _ isRetryable: Bool
@@ -120,7 +122,8 @@ import Testing
         (404, "42883", "function public.switchyard_commit(batch => text, writes => jsonb) does not exist"),
         (404, "42P01", "relation \\\"switchyard.documents\\\" does not exist"), (400, "3F000", "schema does not exist"),
         (400, "42P10", "there is no unique constraint"), (404, "PGRST125", "Invalid path"),
-        (406, "PGRST106", "Invalid schema"),
+        (406, "PGRST106", "Invalid schema"), (403, "42501", "permission denied for function switchyard_commit"),
+        (403, "42501", "permission denied for schema switchyard"),
     ])
     func `A write waits for what the database or its service lacks at the moment`(
         _ status: Int, _ code: String, _ message: String

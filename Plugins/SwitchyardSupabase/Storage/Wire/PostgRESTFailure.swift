@@ -52,6 +52,10 @@ struct PostgRESTFailure: Error, Hashable, Sendable {
     var isAboutMissingParts: Bool {
         if isAboutMissingFunction { return true }
         guard let code else { return false }
+        // Restored without its grants.
+        if code == "42501", message.contains("function switchyard_") || message.contains("schema switchyard") {
+            return true
+        }
         return ["PGRST205", "PGRST125", "PGRST106", "42P01", "42P10", "3F000"].contains(code)
     }
 
@@ -112,6 +116,8 @@ extension StorageError {
             }
             switch code.prefix(2) {
             case "08": return (.unavailable, true)
+            // The service may not take the role that the token names.
+            case "28", "0L", "0P": return (.unauthenticated, false)
             case "22", "23", "42", "21": return (.invalidArgument, false)
             case "53", "54": return (.resourceExhausted, code.hasPrefix("53"))
             default: break
