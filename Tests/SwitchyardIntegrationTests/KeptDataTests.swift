@@ -77,7 +77,7 @@ import Testing
         }
         try await signUp("bob")
         try await backend.storage.disableNetwork()
-        let bobs = try await backend.storage.setDocument("a/bob", ["n": 1])
+        let bobs = try await backend.storage.setDocument("a/bob", ["n": 1]).batchID
         try await backend.auth.signOut()
         try await signUp("alice")
         try await backend.storage.setDocument("a/alice", ["n": 1])
@@ -92,7 +92,7 @@ import Testing
         try await backend.auth.signOut()
         try await backend.auth.signIn(email: "bob@example.com", password: "secret")
         let waiting = try await backend.storage.pendingWrites().first { _ in true }
-        #expect(waiting?.map(\.id) == [bobs.batchID])
+        #expect(waiting?.map(\.id) == [bobs])
         await backend.shutDown()
     }
 
