@@ -10,26 +10,28 @@ begin
           from switchyard.settings s);
 end $$;
 
--- The transaction to go on from; null where a listener must begin anew.
-create or replace function switchyard.since(token text) returns xid8
+-- The transaction to go on from; null where a listener must begin anew. Up to version 7 there was nothing to be told.
+drop function if exists switchyard.since(text);
+create or replace function switchyard.since(token text, is_at_home boolean) returns xid8
 language plpgsql stable security definer set search_path = '' as $$
 declare
   own  switchyard.settings;
   seen bigint := substring(token from '^[^:]+:([0-9]{1,18})$');
 begin
   select * into own from switchyard.settings;
-  if seen is null or split_part(token, ':', 1) <> own.epoch::text or switchyard.is_at_home() is not true then return null; end if;
+  if seen is null or split_part(token, ':', 1) <> own.epoch::text or is_at_home is not true then return null; end if;
   if seen > pg_snapshot_xmax(pg_current_snapshot())::text::bigint + own.lead then return null; end if;
   return (select x from (select seen::text::xid8 as x) y where x >= own.forgotten);
 end $$;
 
 -- The state of one target since a transaction: its documents that were written, and the paths of those that were and
 -- are no results any more. Without `since`, or for a query with a limit, all of it.
-create or replace function switchyard.changes_of(target jsonb, access text) returns jsonb
+drop function if exists switchyard.changes_of(jsonb, text);
+create or replace function switchyard.changes_of(target jsonb, access text, is_at_home boolean) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   query  jsonb := target -> 'query';
-  since  xid8 := switchyard.since(target ->> 'since');
+  since  xid8 := switchyard.since(target ->> 'since', is_at_home);
   part   record;
   result jsonb := jsonb_build_object('id', target -> 'id');
   found_ jsonb;
@@ -73,6 +75,7 @@ create or replace function public.switchyard_changes(targets jsonb) returns json
 language plpgsql stable security definer set search_path = '' as $$
 declare
   access  text := switchyard.readable();
+  is_home boolean := switchyard.is_at_home();
   target  jsonb;
   answers jsonb := '[]';
   code    text;
@@ -80,7 +83,7 @@ declare
 begin
   for target in select jsonb_array_elements(targets) loop
     begin
-      answers := answers || switchyard.changes_of(target, access);
+      answers := answers || switchyard.changes_of(target, access, is_home);
     exception when data_exception or program_limit_exceeded then
       get stacked diagnostics code = returned_sqlstate;
       answers := answers || jsonb_build_object('id', target -> 'id', 'error', code);
