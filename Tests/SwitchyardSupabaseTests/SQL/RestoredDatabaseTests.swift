@@ -43,6 +43,7 @@ struct RestoredDatabaseTests {
 
     private static func run(_ program: String, _ arguments: [String]) async throws {
         let log = ScratchSpace.url.appendingPathComponent("log-\(RandomID.make())").path
+        defer { try? FileManager.default.removeItem(atPath: log) }
         let status = try await ProcessRun.status(of: [program] + arguments, logFile: log)
         let text = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
         try #require(status == 0, "\(program): \(text)")
@@ -65,6 +66,7 @@ struct RestoredDatabaseTests {
         let before = try await Look(old.port, since: nil)
 
         let copy = ScratchSpace.url.appendingPathComponent("copy-\(RandomID.make())").path
+        defer { try? FileManager.default.removeItem(atPath: copy) }
         let place = ["-h", "127.0.0.1", "-U", LocalPostgres.user]
         try await Self.run(programs.path("pg_dump"), place + ["-p", "\(old.port)", "-Fc", "-f", copy, "postgres"])
         try await new.query(
@@ -95,6 +97,7 @@ struct RestoredDatabaseTests {
 
     @Test func `After a restore of the files places from the lost time are none`() async throws {
         let folder = ScratchSpace.url.appendingPathComponent("kept-\(RandomID.make())")
+        defer { try? FileManager.default.removeItem(at: folder) }
         let data = folder.appendingPathComponent("data").path
         let copy = folder.appendingPathComponent("copy").path
         let first = try await LocalPostgres(folder: folder)
@@ -133,7 +136,6 @@ struct RestoredDatabaseTests {
         let next = try await Look(port, since: settled.token)
         #expect(!next.isWhole && next.paths == ["posts/c"])
         await third.stop()
-        try? FileManager.default.removeItem(at: folder)
     }
 
     @Test func `An administrator can begin a new epoch, and nobody else`() async throws {
