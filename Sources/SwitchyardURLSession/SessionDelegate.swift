@@ -5,6 +5,9 @@ import Synchronization
 #if canImport(FoundationNetworking)
     import FoundationNetworking
 #endif
+#if canImport(Security)
+    import Security
+#endif
 
 /// Hands what a session reports to the exchange it concerns.
 final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {

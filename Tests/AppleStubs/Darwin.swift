@@ -4,3 +4,36 @@
 
 public let F_FULLFSYNC: Int32 = 51
 public let SO_NOSIGPIPE: Int32 = 0x1022
+public let SOCK_STREAM: Int32 = 1
+public let SOCK_DGRAM: Int32 = 2
+public let IPPROTO_TCP: Int32 = 6
+public let SHUT_WR: Int32 = 1
+public let RUSAGE_SELF: Int32 = 0
+
+public typealias pthread_t = OpaquePointer
+
+public func pthread_create(
+    _ thread: UnsafeMutablePointer<pthread_t?>?, _ attributes: UnsafePointer<pthread_attr_t>?,
+    _ body: @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer?, _ argument: UnsafeMutableRawPointer?
+) -> Int32 { 0 }
+public func pthread_detach(_ thread: pthread_t) -> Int32 { 0 }
+public func pthread_join(_ thread: pthread_t, _ result: UnsafeMutablePointer<UnsafeMutableRawPointer?>?) -> Int32 { 0 }
+
+extension stat {
+    public var st_mtimespec: timespec { st_mtim }
+    public var st_ctimespec: timespec { st_ctim }
+}
+
+extension sockaddr_in {
+    public var sin_len: UInt8 {
+        get { 0 }
+        set {}
+    }
+}
+
+extension sockaddr_in6 {
+    public var sin6_len: UInt8 {
+        get { 0 }
+        set {}
+    }
+}

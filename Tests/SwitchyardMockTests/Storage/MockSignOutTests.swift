@@ -104,10 +104,12 @@ import Testing
     @Test func `Nobody follows a client that has been shut down`() async throws {
         let auth = try #require(device.auth.unwrapped(as: MockAuthClient.self))
         _ = try await device.storage.snapshot("a/1")
-        try await eventually("the storage and its infrastructure follow the session") { auth.listenerCount == 2 }
+        try await eventually("the storage, messaging and the infrastructure follow the session") {
+            auth.listenerCount == 3
+        }
         let storage = device.storage.unwrapped(as: MockStorageClient.self)
         await storage?.shutDown()
-        try await eventually("it does no more") { auth.listenerCount == 1 }
+        try await eventually("it does no more") { auth.listenerCount == 2 }
         await device.shutDown()
         try await eventually("nobody does") { auth.listenerCount == 0 }
     }

@@ -70,8 +70,10 @@ import Testing
             guard connection.readRequest() != nil else { return }
             connection.write(answer("x"))
         }
-        for round in 1...5 {
+        for round in 1...2 {
             try await eventually("the server has hung up") { server.runningCount == 0 }
+            // Newer versions of libcurl look only at connections that nobody has used for a second.
+            if round > 1 { try await Task.sleep(for: .milliseconds(1100)) }
             #expect(try await transport.send(HTTPRequest(.post, server.url, body: [1])).status == 200)
             #expect(server.acceptedCount == round)
         }
