@@ -1,3 +1,4 @@
+// swift-format-ignore-file
 // Declarations of Apple's C library where they differ from the one that the type check runs on.
 
 @_exported import Glibc

@@ -1,3 +1,4 @@
+// swift-format-ignore-file
 // What Apple's Foundation has and the one for other systems has not, or has in another module.
 
 @_exported import Foundation

@@ -1,3 +1,4 @@
+// swift-format-ignore-file
 // Declarations of Apple's Security framework, as far as this package uses them: for a type check on other systems. Nothing
 // here is ever linked or run.
 

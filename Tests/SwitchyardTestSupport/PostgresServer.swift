@@ -68,7 +68,8 @@ package final class PostgresServer: Sendable {
     ) async throws -> String {
         guard let programs = PostgresPrograms.installed else { throw LocalPostgresError.notInstalled }
         var command = [
-            programs.path("psql"), "-h", "127.0.0.1", "-p", "\(port)", "-U", LocalPostgres.user, "-d", name, "-X", "-q", "-A", "-t",
+            programs.path("psql"), "-h", "127.0.0.1", "-p", "\(port)", "-U", LocalPostgres.user, "-d", name, "-X", "-q",
+            "-A", "-t",
             "-v", "ON_ERROR_STOP=1", "-v", "VERBOSITY=verbose",
         ]
         for (name, value) in variables { command += ["-v", "\(name)=\(value)"] }

@@ -152,7 +152,7 @@ import Testing
         let driver = SupabaseDriver(
             service: PostgRESTService(
                 project: try SupabaseProject("https://demo.supabase.co"), tokens: SupabaseTokens(key: "k", auth: auth),
-                transport: transport, clock: JumpingClock()))
+                transport: transport, clock: JumpingClock()), clock: JumpingClock())
         let writes = [try DocumentWrite.set("a/b", ["x": 1])]
         for _ in 0..<12 {
             Self.feed(transport, (0..<8).map { _ in reply(&random, of: Self.documentAnswers) })

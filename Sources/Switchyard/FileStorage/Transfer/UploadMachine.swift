@@ -245,9 +245,9 @@ package struct UploadMachine: Sendable {
         step = .none
         if failedStep == .preparing || error.code == .checksumMismatch { return refuse(error) }
         if error.code == .uploadExpired { return expired(error) }
-        // It is still its owner's, who may come back to it.
-        if error.code == .sessionChanged, content.isKept, session != nil { return over([.fail(error)]) }
-        guard error.isRetryable else { return refuse(error) }
+        guard error.isRetryable else {
+            return Self.refusals.contains(error.code) ? refuse(error) : leave(error)
+        }
         if failedStep == .sending || failedStep == .asking { mustAsk = true }
         if failedStep == .sending { ready = nil }
         inFlight = nil
@@ -271,11 +271,23 @@ package struct UploadMachine: Sendable {
         _ error: FileStorageError, _ now: ContinuousClock.Instant, _ generator: inout some RandomNumberGenerator
     ) -> [Action] {
         guard now - lastProgress + (error.retryAfter ?? .zero) < policy.patience else {
-            return content.isKept && session != nil ? over([.fail(error)]) : refuse(error)
+            return leave(error)
         }
         if isPaused { return [] }
         let pause = backoff.next(now: now, atLeast: error.retryAfter, using: &generator)
         return begin(.waiting, .wait(pause))
+    }
+
+    /// What no later attempt with the same upload could change. Everything else may pass: a client that is shut down, a session
+    /// that has to be renewed, another user, an answer that says nothing.
+    private static let refusals: Set<FileStorageError.Code> = [
+        .invalidArgument, .notFound, .alreadyExists, .unauthorized, .tooLarge, .checksumMismatch, .changed,
+        .unsupported,
+    ]
+
+    /// Ends the run; an upload that is written down can go on another time.
+    private mutating func leave(_ error: FileStorageError) -> [Action] {
+        content.isKept && session != nil ? over([.fail(error)]) : refuse(error)
     }
 
     private mutating func refuse(_ error: FileStorageError) -> [Action] {

@@ -166,6 +166,17 @@ import Testing
         #expect(bench.tell(.failed(Self.refused)) == "forget, abandon, fail unauthorized")
     }
 
+    @Test(arguments: ["shutDown", "unauthenticated", "sessionChanged", "cancelled", "quotaExceeded", "http418"])
+    func `What may pass leaves an upload that is written down to be resumed`(_ code: String) {
+        let error = FileStorageError(FileStorageError.Code(rawValue: code), "Not now.", isRetryable: false)
+        var bench = Bench()
+        bench.beginSending()
+        #expect(bench.tell(.failed(error)) == "fail \(code)")
+        var passing = Bench(isKept: false)
+        passing.beginSending()
+        #expect(passing.tell(.failed(error)) == "forget, abandon, fail \(code)")
+    }
+
     @Test func `A pause stops what is under way; the server is asked when it goes on`() {
         var bench = Bench()
         bench.beginSending()
