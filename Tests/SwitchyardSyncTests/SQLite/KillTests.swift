@@ -12,25 +12,35 @@ import Testing
     private static let rounds = ProcessInfo.processInfo.environment["SWITCHYARD_KILLS"].flatMap { Int($0) } ?? 200
 
     @Test(.timeLimit(.minutes(10))) func `What was reported durable survives being killed`() async throws {
+        // Two series side by side, each over files of its own.
+        async let other = KillTests.series(of: KillTests.rounds / 2, seed: 1_000_000)
+        let one = try await KillTests.series(of: KillTests.rounds - KillTests.rounds / 2, seed: 1)
+        let reports = try await one.reports + other.reports
+        let deaths = try await one.deaths + other.deaths
+        #expect(deaths == KillTests.rounds)
+        print("kill -9: \(deaths) deaths, \(reports) reported operations, none lost")
+        #expect(reports > KillTests.rounds)
+    }
+
+    private static func series(of rounds: Int, seed: UInt64) async throws -> (deaths: Int, reports: Int) {
         let folder = try TemporaryFolder()
         let path = folder.url.path
         var ledger = Ledger()
         var deaths = 0
-        for round in 0..<KillTests.rounds {
-            let result = await #expect(processExitsWith: .failure) { [path = path as String, round = round as Int] in
-                KilledWriter.run(in: path, seed: UInt64(round) &+ 1)
+        for round in 0..<rounds {
+            let result = await #expect(processExitsWith: .failure) {
+                [path = path as String, seed = seed + UInt64(round) as UInt64] in
+                KilledWriter.run(in: path, seed: seed)
             }
             if case .signal(SIGKILL)? = result?.exitStatus { deaths += 1 }
             try ledger.read(folder.file("reports"))
             let store = try SQLiteStore(folder: folder.url)
-            #expect(store.setAside == nil, "round \(round)")
+            #expect(store.setAside == nil, "round \(round) of \(seed)")
             let problem = try ledger.check(store)
-            #expect(problem == nil, "round \(round)")
+            #expect(problem == nil, "round \(round) of \(seed)")
             store.close()
         }
-        #expect(deaths == KillTests.rounds)
-        print("kill -9: \(deaths) deaths, \(ledger.reports) reported operations, none lost")
-        #expect(ledger.reports > KillTests.rounds)
+        return (deaths, ledger.reports)
     }
 }
 
