@@ -45,7 +45,12 @@ struct FirebaseTokens: Sendable {
                 default: ("unauthenticated", "There is no token: \(error.message)", false, error)
                 }
             case .appCheck(let error): ("unauthenticated", "The source of App Check tokens failed.", true, error)
-            case .otherUser: ("sessionChanged", "Another user has signed in since the call began.", false, nil)
+            case .otherUser:
+                (
+                    "sessionChanged",
+                    "The call was not carried on: whoever began it is no longer signed in. Begin it anew as who is.",
+                    false, nil
+                )
             }
         }
     }

@@ -7,11 +7,14 @@ struct FirebaseFileFailure: Error, CustomStringConvertible {
     let status: Int
     /// What the server wrote about it: JSON in most cases, plain text in others.
     let text: String
+    /// Whether it is a page for people, which the service never writes: something before it has answered.
+    let isPage: Bool
 
     var description: String { "\(status): \(text)" }
 
     init(_ response: HTTPResponse) {
         status = response.status
+        isPage = response.body.first { $0 > 0x20 } == UInt8(ascii: "<")
         let message = (try? JSON(parsing: response.body))?["error"]?["message"]?.string
         text = String((message ?? String(decoding: response.body, as: UTF8.self)).prefix(300))
     }
@@ -28,6 +31,8 @@ extension FileStorageError {
         let failure = FirebaseFileFailure(response)
         let (code, message): (Code, String) =
             switch (response.status, subject) {
+            case (400, _) where failure.isPage, (403, _) where failure.isPage:
+                (.unavailable, "Something before the service answered with a page; check the network and try again.")
             case (400, _): (.invalidArgument, "The request was refused as invalid.")
             case (401, _) where failure.text.contains("App Check"):
                 (.unauthorized, "The App Check token is missing or not good.")

@@ -58,7 +58,8 @@ struct SupabaseTokens: Sendable {
             switch self {
             case .auth(let error): "There is no token: \(error.message)"
             case .problem(let problem, let issuer): problem.message(issuer)
-            case .otherUser: "Another user has signed in since the call began."
+            case .otherUser:
+                "The call was not carried on: whoever began it is no longer signed in. Begin it anew as who is."
             }
         }
         var cause: any Error {

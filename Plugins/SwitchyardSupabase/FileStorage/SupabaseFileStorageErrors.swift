@@ -12,11 +12,14 @@ struct SupabaseFileFailure: Error, CustomStringConvertible {
     /// The server's own name of the failure; older servers have only a text.
     let code: String
     let text: String
+    /// Whether it is a page for people, which the service never writes: something before it has answered.
+    let isPage: Bool
 
     var description: String { "\(status) \(code): \(text)" }
 
     init(_ response: HTTPResponse) {
         let json = try? JSON(parsing: response.body)
+        isPage = response.body.first { $0 > 0x20 } == UInt8(ascii: "<")
         let stated = json?["statusCode"].flatMap { $0.int ?? $0.string.flatMap { Int($0) } }
         status = stated ?? response.status
         code = json?["code"]?.string ?? json?["error"]?.string ?? ""
@@ -85,6 +88,8 @@ extension FileStorageError {
 
     private static func byStatus(_ failure: SupabaseFileFailure) -> (Code, String) {
         switch failure.status {
+        case 400 where failure.isPage, 403 where failure.isPage, 404 where failure.isPage:
+            (.unavailable, "Something before the service answered with a page; check the network and try again.")
         case 400: (.invalidArgument, "The request was refused as invalid.")
         case 401: (.unauthenticated, "The session's token was refused.")
         case 402: (.quotaExceeded, "The project's quota is used up.")

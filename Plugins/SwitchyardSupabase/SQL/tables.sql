@@ -192,7 +192,9 @@ begin
          coalesce(array_agg(r.id) filter (where r.rule = 'named'), '{}')
     into opened, closed, ruled, named
     from (select x.collection_id as id, case deed when 'read' then x.read else x.write end as rule from switchyard.rules x) r;
-  roots := case when 'users' = any (ruled) then named else named || 'users'::text end;
+  -- The same for both deeds: whoever may write there sees it, and whoever made it once does not.
+  select coalesce(array_agg(x.collection_id), '{}') into roots from switchyard.rules x where 'named' in (x.read, x.write);
+  if 'users' <> all (ruled) then roots := roots || 'users'::text; end if;
 end $$;
 
 -- Whose a document is by its rule: whom the path names, or whoever made it. Statements take it in.

@@ -152,7 +152,7 @@ create or replace function public.switchyard_commit(batch text, writes jsonb) re
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   me       text := coalesce(switchyard.caller(), '');
-  trusted  boolean := switchyard.is_trusted();
+  trusted  boolean := coalesce(switchyard.is_trusted(), false);
   my       record;
   kind     text;
   index_   int := -1;

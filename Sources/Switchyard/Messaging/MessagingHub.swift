@@ -16,8 +16,10 @@ package final class MessagingHub: Sendable {
         var lastListener = 0
         /// What arrived while nobody listened, oldest first.
         var unheard: [RemoteMessage] = []
-        /// Whose messages those are, as far as that is known.
+        /// Whose messages those are; `nil` for nobody's.
         var user: AuthUser.ID?
+        /// Whether that was told: what came before is for whoever turns out to be there.
+        var knowsUser = false
         /// The newest names, to know again what a platform delivers twice.
         var seen: Set<String> = []
         var order: [String] = []
@@ -51,7 +53,8 @@ package final class MessagingHub: Sendable {
         case .signedOut, .signedIn, .expired: break
         }
         box.withLock { box in
-            if box.user != nil, box.user != state.user?.id { box.unheard = [] }
+            if box.knowsUser, box.user != state.user?.id { box.unheard = [] }
+            box.knowsUser = true
             box.user = state.user?.id
         }
     }

@@ -149,9 +149,15 @@ package actor SyncEngine {
 
     // MARK: Writing
 
+    /// - Parameter expected: Whose queue it is for; any when left out.
     func write(
-        _ batch: [DocumentWrite]
+        _ batch: [DocumentWrite], of expected: QueueOwner? = nil
     ) throws(StorageError) -> (id: String, answer: Promise<Result<CommitResult, StorageError>>) {
+        guard expected == nil || expected == owner else {
+            throw StorageError(
+                .sessionChanged,
+                "The write was not queued: whoever made it is no longer signed in. Write again as who is.")
+        }
         let machine = try machine()
         lastToken += 1
         let token = lastToken

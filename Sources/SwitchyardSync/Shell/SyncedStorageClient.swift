@@ -134,8 +134,14 @@ public final class SyncedStorageClient: StorageClient {
 
     @discardableResult
     public func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt {
+        try await commit(batch, of: nil)
+    }
+
+    /// - Parameter owner: Whose write it is; that of whoever the storage works for when left out.
+    /// - Throws: `.sessionChanged` when the storage works for somebody else by now.
+    func commit(_ batch: WriteBatch, of owner: QueueOwner?) async throws(StorageError) -> WriteReceipt {
         try checkBatch(batch)
-        let (id, answer) = try await engine.write(batch.writes)
+        let (id, answer) = try await engine.write(batch.writes, of: owner)
         let isDelete = batch.writes.map { $0.operation == .delete }
         return WriteReceipt(batchID: id, lastFailure: { [weak engine] in await engine?.lastFailure() }) {
             guard let result = await answer.value else {

@@ -45,7 +45,14 @@ actor UserFollower {
     func stop() { following?.cancel() }
 
     /// As ``catchUp()``, for what is going to be written: it must be somebody's, or nobody's for certain.
-    func catchUpToWrite() async throws(StorageError) { try await catchUp().checkOwnerIsKnown() }
+    ///
+    /// - Returns: Whose it is.
+    @discardableResult
+    func catchUpToWrite() async throws(StorageError) -> QueueOwner {
+        let state = await catchUp()
+        try state.checkOwnerIsKnown()
+        return QueueOwner(state.user?.id)
+    }
 
     @discardableResult
     func catchUp() async -> AuthState {

@@ -78,8 +78,15 @@ package final class UserStorageClient: StorageLayer {
     }
 
     package func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt {
-        try await follower?.catchUpToWrite()
-        return try await synced.commit(batch)
+        guard let follower else { return try await synced.commit(batch) }
+        let owner = try await follower.catchUpToWrite()
+        do throws(StorageError) {
+            return try await synced.commit(batch, of: owner)
+        } catch {
+            // Somebody may have come, or only have been forgotten meanwhile.
+            guard error.code == .sessionChanged, try await follower.catchUpToWrite() == owner else { throw error }
+            return try await synced.commit(batch, of: owner)
+        }
     }
 
     package func deleteRecursively(

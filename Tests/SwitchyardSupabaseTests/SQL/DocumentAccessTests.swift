@@ -194,15 +194,20 @@ struct DocumentAccessTests {
             try await bed.site.postgres.query(
                 "insert into switchyard.documents (path, data, owner) values ('users/ann/notes/s', '{}', null), ('users/ann/notes/b', '{}', 'ben');"
             )
-            for (user, paths) in [("ann", "users/ann/notes/b users/ann/notes/s"), ("ben", "")] {
-                let seen = try await bed.site.postgres.query(
-                    """
-                    select set_config('request.jwt.claims', '{"sub": "\(user)"}', false) is null;
-                    set role authenticated;
-                    select string_agg(path, ' ' order by path) from switchyard.documents where path ~ '/notes/[sb]$';
-                    """)
-                #expect(seen == "f" + (paths.isEmpty ? "" : "\n" + paths), "around the functions")
+            // The same where the profile itself is open to be read, by everybody who is signed in.
+            for rule in ["", "insert into switchyard.rules values ('users', 'authenticated', 'named');"] {
+                try await bed.site.postgres.query(rule)
+                for (user, paths) in [("ann", "users/ann/notes/b users/ann/notes/s"), ("ben", "")] {
+                    let seen = try await bed.site.postgres.query(
+                        """
+                        select set_config('request.jwt.claims', '{"sub": "\(user)"}', false) is null;
+                        set role authenticated;
+                        select string_agg(path, ' ' order by path) from switchyard.documents where path ~ '/notes/[sb]$';
+                        """)
+                    #expect(seen == "f" + (paths.isEmpty ? "" : "\n" + paths), "around the functions")
+                }
             }
+            try await bed.site.postgres.query("delete from switchyard.rules where collection_id = 'users';")
             // Elsewhere a name says nothing, and a row in the rules says otherwise.
             #expect(await outcome(bed, try .set("teams/t/users/ann", ["x": 1]), as: .stranger) == nil)
             try await bed.site.postgres.query(

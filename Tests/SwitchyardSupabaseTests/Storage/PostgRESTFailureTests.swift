@@ -139,6 +139,19 @@ import Testing
     }
 
     @Test(arguments: [
+        (403, "42501", "permission denied for function switchyard_schema"), (406, "PGRST106", "Invalid schema"),
+        (404, "42P01", "relation does not exist"),
+    ])
+    func `What is answered to the question for the version refuses no write`(
+        _ status: Int, _ code: String, _ message: String
+    ) async throws {
+        let body = #"{"code":"\#(code)","message":"\#(message)","details":null,"hint":null}"#
+        let failure = try await Self.commit(
+            Self.function("switchyard_schema", .json(body, status: status)), gate: SchemaGate(needed: 1))
+        #expect(failure != nil && failure?.isRefusal == false)
+    }
+
+    @Test(arguments: [
         (400, #"{"code":"","details":null,"hint":null,"message":""}"#), (403, "<html>Forbidden</html>"),
         (404, "not here"), (404, #"{"message":"no Route matched with those values"}"#), (405, ""), (407, ""),
         (418, "[]"), (451, #"{"error":"blocked"}"#), (400, #"{"code":"bad_request","message":"no"}"#),

@@ -131,6 +131,18 @@ import Testing
         }
     }
 
+    @Test func `A write that is overtaken by another user is queued for nobody`() async throws {
+        let storage = device(server, user: "bob")
+        let batch = try WriteBatch([.set("a/1", ["n": 1])])
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.commit(batch, of: QueueOwner("alice"))
+        }
+        #expect(error?.code == .sessionChanged)
+        #expect(try await storage.queue.isEmpty)
+        try await storage.commit(batch, of: QueueOwner("bob")).acknowledged()
+        await storage.shutDown()
+    }
+
     @Test func `What waits for a token stays queued when auth is shut down first`() async throws {
         let folder = try TemporaryFolder(in: ScratchSpace.url)
         let auth = SilentAuthClient(Self.signedIn("alice"))

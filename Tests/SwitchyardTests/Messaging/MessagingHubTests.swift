@@ -30,6 +30,8 @@ import Testing
         try await eventually("the hub knows her") { hub.unheard.user == alice }
         hub.take(RemoteMessage(id: "for alice"))
         try await auth.signOut()
+        try await eventually("the hub knows that she has left") { hub.unheard.user == nil }
+        hub.take(RemoteMessage(id: "for alice, late"))
         let bob = try await auth.signUp(email: "bob@example.org", password: "secret-2").id
         try await eventually("the hub knows him") { hub.unheard.user == bob }
         hub.take(RemoteMessage(id: "for bob"))

@@ -31,7 +31,9 @@ struct PostgRESTService: Sendable {
         do throws(StorageError) {
             try await gate?.pass(self)
         } catch {
-            guard isForQueue || batch != nil, error.underlying is SupabaseSchemaProblem else { throw error }
+            guard isForQueue || batch != nil else { throw error }
+            // Whatever was answered, it was not about the batch.
+            guard error.underlying is SupabaseSchemaProblem else { throw error.asRefusal(false) }
             // What somebody has written waits until the database is ready for it.
             throw StorageError(.unavailable, error.message, isRetryable: true, underlying: error.underlying)
         }

@@ -10,6 +10,8 @@ actor Assembly {
     private var isShutDown = false
     private var lastChange: Task<Void, Never>?
     private var wishes: WipeWishes?
+    /// Whose data could not be deleted yet: tried again with the next wish, and before the choice changes.
+    private var unfinished: [InfrastructureProvider: [AuthUser.ID?]] = [:]
     private var following: Task<Void, Never>?
 
     init(
@@ -50,17 +52,19 @@ actor Assembly {
     }
 
     private func forget(_ leavers: [AuthUser.ID?]) async {
-        guard !leavers.isEmpty, !isShutDown else { return }
+        guard !leavers.isEmpty || !unfinished.isEmpty, !isShutDown else { return }
         var surroundings = surroundings
         if let folder = configuration.stateFolder { surroundings.stateFolder = folder }
         for provider in factory.providers where instances.storages[provider] == nil {
             // One that cannot be made with this configuration keeps nothing under it.
             guard let module = try? factory.module(provider, configuration) else { continue }
+            let people = (unfinished.removeValue(forKey: provider) ?? []) + leavers
             do throws(InfrastructureError) {
-                for userID in leavers {
+                for userID in people {
                     try await module.wipeLocalData(of: userID, surroundings.context(for: provider, auth: nil))
                 }
             } catch {
+                unfinished[provider] = people
                 surroundings.observer.observe(
                     InfrastructureEvent(
                         service: .storage, provider: provider,
@@ -90,6 +94,7 @@ actor Assembly {
         _ edit: @Sendable (inout InfrastructureConfiguration) -> Void
     ) async throws(InfrastructureError) -> SwitchReport {
         guard !isShutDown else { throw InfrastructureError(.shutDown, "The infrastructure was shut down.") }
+        await forget([])
         let watch = Stopwatch(surroundings.clock)
         let old = configuration
         var new = configuration

@@ -38,17 +38,12 @@ package final class SQLiteStore: SyncStore {
         try self.init(StoreClaim(folder), schema: schema)
     }
 
-    /// - Parameter claim: Released with the store, and when that cannot be opened.
+    /// - Parameter claim: Released with the store. One that cannot be opened leaves it to whoever took it, for another try.
     init(_ claim: StoreClaim, schema: SQLiteSchema = .current) throws(StorageError) {
         files = SQLiteStoreFiles(folder: claim.folder)
         self.schema = schema
         self.claim = claim
-        do throws(StorageError) {
-            rows = try open()
-        } catch {
-            claim.release()
-            throw error
-        }
+        rows = try open()
     }
 
     deinit { close() }
@@ -121,12 +116,18 @@ package final class SQLiteStore: SyncStore {
 
     private func empty(_ body: (SQLiteRows) throws(StorageError) -> Void) throws(StorageError) {
         guard rows != nil else { throw StorageError(.shutDown, "The data kept on this device is closed already.") }
+        // First: if this fails, nothing has gone.
+        try removeSetAside()
         do throws(StorageError) { if let rows { try body(rows) } } catch {
             guard error.isDamage else { throw error }
             // Nobody can read any more what was to stay; what was to go must not stay for that.
             rows = nil
             rows = try startOver(.damaged)
+            try removeSetAside()
         }
+    }
+
+    private func removeSetAside() throws(StorageError) {
         try files.removeSetAside()
         setAside = nil
     }

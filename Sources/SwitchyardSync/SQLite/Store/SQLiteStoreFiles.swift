@@ -67,7 +67,10 @@ struct SQLiteStoreFiles {
                 try FileManager.default.removeItem(at: folder.appendingPathComponent(name))
             }
         } catch {
-            throw StorageError(.localStore, "Data that was set aside cannot be deleted.", underlying: error)
+            throw StorageError(
+                .localStore,
+                "The wipe was not carried out: data that was set aside in “\(folder.lastPathComponent)” cannot be deleted.",
+                underlying: error)
         }
     }
 
