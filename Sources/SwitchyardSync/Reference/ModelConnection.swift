@@ -65,15 +65,13 @@ final class ModelConnection: WatchConnection {
     }
 
     /// Tells what differs from what was told, as one snapshot, if any of the documents can concern a target.
-    func serverChanged(_ touched: [StoragePath]) {
-        server.state.withLock { world in
-            state.withLock { state in
-                guard !state.isOver else { return }
-                let concerned = state.targets.filter { $0.value.canHold(anyOf: touched) }.keys.sorted()
-                guard !concerned.isEmpty else { return }
-                for id in concerned { tell(id, &state, world) }
-                buffer.yield(.snapshot(version: Timestamp(microseconds: world.time), token: token(world.time)))
-            }
+    func serverChanged(_ touched: [StoragePath], _ world: ModelServer.State) {
+        state.withLock { state in
+            guard !state.isOver else { return }
+            let concerned = state.targets.filter { $0.value.canHold(anyOf: touched) }.keys.sorted()
+            guard !concerned.isEmpty else { return }
+            for id in concerned { tell(id, &state, world) }
+            buffer.yield(.snapshot(version: Timestamp(microseconds: world.time), token: token(world.time)))
         }
     }
 

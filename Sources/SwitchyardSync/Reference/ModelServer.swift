@@ -100,13 +100,14 @@ public final class ModelServer: Sendable {
     ///   - writes: All of them take effect, or none.
     ///   - id: The batch's name, under which the result can be asked for; `nil` for a transaction's.
     public func commit(_ writes: [DocumentWrite], id: String? = nil) throws(StorageError) -> CommitResult {
-        let (result, told) = try state.withLock { state throws(StorageError) in
-            guard state.isReachable else { throw ModelServer.unreachable }
-            return try state.commitOnce(writes, id: id)
-        }
         let touched = writes.map(\.path)
-        for connection in told { connection.serverChanged(touched) }
-        return result
+        return try state.withLock { state throws(StorageError) in
+            guard state.isReachable else { throw ModelServer.unreachable }
+            let (result, told) = try state.commitOnce(writes, id: id)
+            // Under the lock: a snapshot in between, for another target, would claim this commit for all of them.
+            for connection in told { connection.serverChanged(touched, state) }
+            return result
+        }
     }
 
     func result(ofBatch id: String) throws(StorageError) -> CommitResult? {

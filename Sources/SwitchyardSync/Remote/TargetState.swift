@@ -7,6 +7,8 @@ final class TargetState {
     private let id: Int
     var pendingResponses = 0
     private(set) var isCurrent = false
+    /// Whether that is news of this snapshot: from then on, what is not told has not changed.
+    private(set) var isNewlyCurrent = false
     private var resumeToken: [UInt8] = []
     private var changes: [StoragePath: Change] = [:]
     /// What the server had confirmed as of the last snapshot, once somebody has asked.
@@ -27,6 +29,7 @@ final class TargetState {
     func markCurrent() {
         hasChanges = true
         isCurrent = true
+        isNewlyCurrent = true
     }
 
     func note(_ path: StoragePath, _ change: Change?) {
@@ -34,10 +37,17 @@ final class TargetState {
         changes[path] = change
     }
 
+    /// Another life under the same name.
+    func beginAnew() {
+        discardChanges()
+        isCurrent = false
+    }
+
     func discardChanges() {
         hasChanges = false
         changes = [:]
         confirmed = nil
+        isNewlyCurrent = false
     }
 
     /// Between two snapshots this stays the same, and to find it for each document takes time.

@@ -28,7 +28,7 @@ struct WatchAggregator {
         case .added(let ids, let token):
             for state in scope(ids, targets).map({ state(of: $0) }) {
                 state.noteResponse()
-                if state.pendingResponses == 0 { state.discardChanges() }
+                if state.pendingResponses == 0 { state.beginAnew() }
                 state.update(token)
             }
         case .removed(let ids, _):
@@ -70,12 +70,19 @@ struct WatchAggregator {
     mutating func remoteEvent(at version: Timestamp, _ targets: some WatchedTargets) -> RemoteEvent {
         var event = RemoteEvent(version: version)
         for id in states.keys.sorted() {
-            guard let state = active(id, targets) else { continue }
+            guard var state = active(id, targets) else { continue }
             // The server says nothing about a document that it never had: a complete target without it means that.
             if case .document(let path)? = targets.watched(id)?.target, state.isCurrent,
                 received[path]?.targets.contains(id) != true, !state.confirmed(targets).contains(path)
             {
-                remove(path, from: id, .missing(path, version: version), targets)
+                let isLookUp = targets.watched(id)?.purpose == .limboResolution
+                if !isLookUp, received[path]?.document.state == .found {
+                    // A look-up, say, has it at this moment: this target has missed it, and is asked for again.
+                    state = reset(id, targets)
+                    mismatches[id] = .existenceFilterMismatch
+                } else if isLookUp || state.isNewlyCurrent {
+                    remove(path, from: id, .missing(path, version: version), targets)
+                }
             }
             if state.hasChanges { event.targetChanges[id] = state.takeChanges() }
         }
@@ -84,7 +91,7 @@ struct WatchAggregator {
             document.readTime = version
             return document
         }
-        event.mismatches = mismatches
+        event.mismatches = mismatches.filter { active($0.key, targets) != nil }
         for state in states.values { state.endWindow() }
         received = [:]
         mismatches = [:]

@@ -132,4 +132,36 @@ import Testing
         #expect(newest.documents.map(\.path) == ["rooms/a", "rooms/b"])
         #expect(!newest.hasPendingWrites && !newest.isFromCache)
     }
+
+    @Test func `What a look-up finds is not missing because the document's own target is silent`() throws {
+        let bench = try TestBench()
+        let path: StoragePath = "rooms/a"
+        func time(_ n: Int64) -> Timestamp { Timestamp(microseconds: n) }
+        let document = DocumentSnapshot.existing(path, ["n": 1], updateTime: time(20))
+        bench.feed(.listen(1, .document(path), ListenerOptions()))
+        bench.feed(.write(7, [try .set(path, ["n": 1])], at: time(5)))
+        bench.feed(.committed(CommitResult(commitTime: time(20))))
+        bench.feed(.watched(.added([2])))
+        bench.feed(.watched(.changed(document, targets: [2])))
+        bench.feed(.watched(.snapshot(version: time(21))))
+        // What the server had found before the write, told after it.
+        bench.feed(.watched(.deleted(path, version: time(10), removedFrom: [2])))
+        bench.feed(.watched(.current([2], token: [1])))
+        bench.feed(.watched(.snapshot(version: time(22))))
+        #expect(bench.requests.last?.id == 1)
+        bench.feed(.watched(.added([1])))
+        bench.feed(.watched(.changed(document, targets: [1])))
+        bench.feed(.watched(.current([1], token: [2])))
+        bench.feed(.watched(.snapshot(version: time(40))))
+        #expect(try bench.machine.document(at: path)?.exists == true)
+        // The document's own target is asked for again.
+        #expect(bench.requests.last?.id == 2)
+        bench.feed(.watched(.removed([2])))
+        bench.feed(.watched(.added([2])))
+        bench.feed(.watched(.changed(document, targets: [2])))
+        bench.feed(.watched(.current([2], token: [3])))
+        bench.feed(.watched(.snapshot(version: time(41))))
+        #expect(bench.snapshots.last?.isFromCache == false)
+        #expect(bench.snapshots.last?.documents.count == 1)
+    }
 }
