@@ -119,7 +119,9 @@ struct PostgRESTService: Sendable {
         } catch {
             if error.isOtherUser, batch != nil || reader != nil {
                 // A batch waits for its own user; a stream begins anew in the next one's name.
-                throw StorageError(.unavailable, error.message, underlying: error)
+                let since = batch != nil ? "batch was written" : "stream began"
+                throw StorageError(
+                    .unavailable, "Another user has signed in since the \(since).", underlying: error)
             }
             let code: StorageError.Code =
                 switch error.code {
