@@ -105,6 +105,9 @@ let package = Package(
         .target(
             name: "SwitchyardTestSupport", dependencies: ["Switchyard", "SwitchyardWire", "SwitchyardEmulator"],
             path: "Tests/SwitchyardTestSupport"),
+        // Long runs that are done beside other tests.
+        .target(
+            name: "SwitchyardTestRuns", dependencies: ["SwitchyardConformance"], path: "Tests/SwitchyardTestRuns"),
         .testTarget(
             name: "SwitchyardTests",
             dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardTestSupport"]),
@@ -122,7 +125,7 @@ let package = Package(
         .testTarget(
             name: "SwitchyardSyncTests",
             dependencies: [
-                "Switchyard", "SwitchyardBytes", "SwitchyardSync", "SwitchyardConformance", "SwitchyardTestSupport",
+                "Switchyard", "SwitchyardBytes", "SwitchyardSync", "SwitchyardConformance", "SwitchyardTestRuns", "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardMockTests",
@@ -152,14 +155,14 @@ let package = Package(
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "FirestoreFormat",
                 "SwitchyardFirebase", "SwitchyardMock", "SwitchyardConformance", "SwitchyardEmulator",
-                "SwitchyardTestSupport",
+                "SwitchyardTestRuns", "SwitchyardTestSupport",
             ], exclude: ["Fixtures"]),
         .testTarget(
             name: "SwitchyardSupabaseTests",
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "ProviderWire",
                 "SwitchyardSupabase", "SwitchyardMock", "SwitchyardFirebase", "SwitchyardConformance",
-                "SwitchyardEmulator", "SwitchyardTestSupport",
+                "SwitchyardEmulator", "SwitchyardTestRuns", "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardEmulatorTests",

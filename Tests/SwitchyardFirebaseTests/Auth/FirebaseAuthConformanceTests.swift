@@ -1,23 +1,26 @@
 import Switchyard
 import SwitchyardConformance
 import SwitchyardEmulator
+import SwitchyardTestRuns
 import Testing
 
 @testable import SwitchyardFirebase
 
 @Suite struct FirebaseAuthConformanceTests {
-    static let tally = ConformanceTally("firebase auth", AuthConformance.all, for: LocalAuthHarness.features)
-
-    @Test(arguments: AuthConformance.checks(for: LocalAuthHarness.features))
-    func `Firebase's auth`(_ check: AuthCheck) async throws {
+    static let run = ConformanceRun("firebase auth", AuthConformance.all, for: LocalAuthHarness.features) { check in
         let harness = try LocalAuthHarness()
         do {
-            try await Self.tally.run(check, on: harness)
+            try await check(harness)
         } catch {
             await harness.firebase.stop()
             throw error
         }
         await harness.firebase.stop()
+    }
+
+    @Test(.beside(run), arguments: run.checks)
+    func `Firebase's auth`(_ check: AuthCheck) async throws {
+        try await Self.run.outcome(of: check)
     }
 
     @Test func `What Firebase is spared`() {

@@ -1,18 +1,20 @@
 import Switchyard
 import SwitchyardConformance
+import SwitchyardTestRuns
 import Testing
 
 @testable import SwitchyardFirebase
 
 @Suite struct FirebaseFileConformanceTests {
-    static let tally = ConformanceTally(
-        "firebase files, local", FileConformance.all, for: LocalFilesSite.features)
-
-    @Test(arguments: FileConformance.checks(for: LocalFilesSite.features))
-    func `Firebase's file storage`(_ check: FileCheck) async throws {
+    static let run = ConformanceRun("firebase files, local", FileConformance.all, for: LocalFilesSite.features) { check in
         let site = try LocalFilesSite()
-        try await Self.tally.run(check, on: site)
+        try await check(site)
         await site.stop()
+    }
+
+    @Test(.beside(run), arguments: run.checks)
+    func `Firebase's file storage`(_ check: FileCheck) async throws {
+        try await Self.run.outcome(of: check)
     }
 
     @Test func `The adapter declares what the checks are chosen by`() async throws {

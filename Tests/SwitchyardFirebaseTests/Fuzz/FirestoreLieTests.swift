@@ -11,8 +11,7 @@ import Testing
         var endpoints: Set<String> = []
         var lies: Set<LyingTransport.Lie> = []
         let site = try LocalSite()
-        for seed in LyingRun.seeds(40) {
-            let transport = try await run(seed, on: site)
+        for transport in try await sideBySide(LyingRun.seeds(40), width: 2, { try await run($0, on: site) }) {
             endpoints.formUnion(transport.endpoints)
             lies.formUnion(transport.lies)
         }

@@ -1,6 +1,7 @@
 import Switchyard
 import SwitchyardConformance
 import SwitchyardEmulator
+import SwitchyardTestRuns
 import Testing
 
 @testable import SwitchyardFirebase
@@ -20,12 +21,14 @@ private struct LocalFirestoreHarness: StorageHarness {
 
 /// The same suite, with the same list of what is left out, as on the vendor's own emulator.
 @Suite struct LocalFirestoreConformanceTests {
-    static let tally = ConformanceTally("local firestore", StorageConformance.all, for: FirestoreHarness.features)
-
-    @Test(arguments: StorageConformance.checks(for: FirestoreHarness.features))
-    func `A local Firestore's storage`(_ check: StorageCheck) async throws {
+    static let run = ConformanceRun("local firestore", StorageConformance.all, for: FirestoreHarness.features) { check in
         let site = try LocalSite()
-        try await Self.tally.run(check, on: LocalFirestoreHarness(site: site))
+        try await check(LocalFirestoreHarness(site: site))
         await site.firebase.stop()
+    }
+
+    @Test(.beside(run), arguments: run.checks)
+    func `A local Firestore's storage`(_ check: StorageCheck) async throws {
+        try await Self.run.outcome(of: check)
     }
 }

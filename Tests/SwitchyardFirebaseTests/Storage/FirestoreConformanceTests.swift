@@ -1,5 +1,6 @@
 import Switchyard
 import SwitchyardConformance
+import SwitchyardTestRuns
 import SwitchyardTestSupport
 import Testing
 
@@ -31,11 +32,13 @@ struct FirestoreHarness: StorageHarness {
 
 @Suite(.enabled(if: FirestoreEmulator.isInstalled, "the Firestore emulator is not installed"))
 struct FirestoreConformanceTests {
-    static let tally = ConformanceTally("firestore emulator", StorageConformance.all, for: FirestoreHarness.features)
+    static let run = ConformanceRun("firestore emulator", StorageConformance.all, for: FirestoreHarness.features) {
+        FirestoreHarness(site: try await FirestoreSite())
+    }
 
-    @Test(arguments: StorageConformance.checks(for: FirestoreHarness.features))
+    @Test(.beside(run), arguments: run.checks)
     func `Firestore's storage`(_ check: StorageCheck) async throws {
-        try await Self.tally.run(check, on: FirestoreHarness(site: FirestoreSite()))
+        try await Self.run.outcome(of: check)
     }
 
     @Test func `The adapter declares what the checks are chosen by`() async throws {

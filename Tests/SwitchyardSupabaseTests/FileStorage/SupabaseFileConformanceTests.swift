@@ -2,6 +2,7 @@ import Foundation
 import Switchyard
 import SwitchyardConformance
 import SwitchyardEmulator
+import SwitchyardTestRuns
 import SwitchyardTestSupport
 import Testing
 
@@ -10,12 +11,13 @@ import Testing
 /// The file storage adapter against the local Supabase, with a real PostgreSQL deciding who may do what.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct SupabaseFileConformanceTests {
-    static let tally = ConformanceTally(
-        "supabase files, local", FileConformance.all, for: SupabaseFilesSite.features)
+    static let run = ConformanceRun("supabase files, local", FileConformance.all, for: SupabaseFilesSite.features) {
+        try await SupabaseFilesSite.shared.value
+    }
 
-    @Test(arguments: FileConformance.checks(for: SupabaseFilesSite.features))
+    @Test(.beside(run), arguments: run.checks)
     func `Supabase's file storage`(_ check: FileCheck) async throws {
-        try await Self.tally.run(check, on: try await SupabaseFilesSite.shared.value)
+        try await Self.run.outcome(of: check)
     }
 
     @Test func `The adapter declares what the checks are chosen by`() async throws {

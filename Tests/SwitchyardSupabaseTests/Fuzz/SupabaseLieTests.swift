@@ -49,8 +49,7 @@ struct SupabaseLieTests {
         let supabase = try await Self.site()
         var endpoints: Set<String> = []
         var lies: Set<LyingTransport.Lie> = []
-        for seed in LyingRun.seeds(12) {
-            let transport = try await documents(seed, supabase)
+        for transport in try await sideBySide(LyingRun.seeds(12), width: 2, { try await documents($0, supabase) }) {
             endpoints.formUnion(transport.endpoints)
             lies.formUnion(transport.lies)
         }
@@ -122,7 +121,9 @@ struct SupabaseLieTests {
     @Test func `Lies about messages are errors, and what is sent honestly arrives`() async throws {
         let supabase = try await Self.site()
         var endpoints: Set<String> = []
-        for seed in LyingRun.seeds(8) { endpoints.formUnion(try await messages(seed, supabase).endpoints) }
+        for transport in try await sideBySide(LyingRun.seeds(8), width: 2, { try await messages($0, supabase) }) {
+            endpoints.formUnion(transport.endpoints)
+        }
         await supabase.stop()
         guard !LyingRun.isSingle else { return }
         #expect(

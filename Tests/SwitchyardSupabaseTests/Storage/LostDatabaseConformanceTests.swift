@@ -2,6 +2,7 @@ import Switchyard
 import SwitchyardConformance
 import SwitchyardEmulator
 import SwitchyardSync
+import SwitchyardTestRuns
 import SwitchyardTestSupport
 import Synchronization
 import Testing
@@ -47,12 +48,13 @@ struct LostDatabaseConformanceTests {
         return Bed(site: site, rules: rules)
     }
 
-    static let tally = ConformanceTally(
-        "supabase documents without their database", StorageConformance.all, for: SupabaseHarness.features)
+    private static let run = ConformanceRun(
+        "supabase documents without their database", StorageConformance.all, for: SupabaseHarness.features
+    ) { Harness(site: try await bed.value.site) }
 
-    @Test(arguments: StorageConformance.checks(for: SupabaseHarness.features))
+    @Test(.beside(run), arguments: run.checks)
     func `Documents on Postgres, with its connection lost at every third commit`(_ check: StorageCheck) async throws {
-        try await Self.tally.run(check, on: Harness(site: try await Self.bed.value.site))
+        try await Self.run.outcome(of: check)
     }
 
     @Test func `Both faults strike, and what is counted is counted once`() async throws {

@@ -3,6 +3,7 @@ import Switchyard
 import SwitchyardConformance
 import SwitchyardEmulator
 import SwitchyardSync
+import SwitchyardTestRuns
 import SwitchyardTestSupport
 import SwitchyardWire
 import Testing
@@ -68,10 +69,12 @@ struct SupabaseHarness: StorageHarness {
 
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct SupabaseConformanceTests {
-    static let tally = ConformanceTally("supabase documents", StorageConformance.all, for: SupabaseHarness.features)
+    static let run = ConformanceRun("supabase documents", StorageConformance.all, for: SupabaseHarness.features) {
+        SupabaseHarness(site: try await SupabaseSite.shared.value)
+    }
 
-    @Test(arguments: StorageConformance.checks(for: SupabaseHarness.features))
+    @Test(.beside(run), arguments: run.checks)
     func `Documents on Postgres`(_ check: StorageCheck) async throws {
-        try await Self.tally.run(check, on: SupabaseHarness(site: try await SupabaseSite.shared.value))
+        try await Self.run.outcome(of: check)
     }
 }

@@ -1,6 +1,7 @@
 import Switchyard
 import SwitchyardConformance
 import SwitchyardSync
+import SwitchyardTestRuns
 import SwitchyardTestSupport
 import Testing
 
@@ -55,11 +56,13 @@ struct TableHarness: StorageHarness {
 
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct TableConformanceTests {
-    static let tally = ConformanceTally("supabase tables", StorageConformance.all, for: TableHarness.features)
+    static let run = ConformanceRun("supabase tables", StorageConformance.all, for: TableHarness.features) {
+        TableHarness(site: try await TableHarness.site.value)
+    }
 
-    @Test(arguments: StorageConformance.checks(for: TableHarness.features))
+    @Test(.beside(run), arguments: run.checks)
     func `Documents in a project's own table`(_ check: StorageCheck) async throws {
-        try await Self.tally.run(check, on: TableHarness(site: try await TableHarness.site.value))
+        try await Self.run.outcome(of: check)
     }
 
     @Test func `The driver declares what the checks are chosen by`() async throws {

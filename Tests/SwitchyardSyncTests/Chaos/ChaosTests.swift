@@ -1,5 +1,6 @@
 import Foundation
 import SwitchyardSync
+import SwitchyardTestRuns
 import SwitchyardTestSupport
 import Testing
 
@@ -12,25 +13,34 @@ import Testing
     private static let only = environment["SWITCHYARD_CHAOS_SEED"].flatMap { UInt64($0) }
     private static let count = environment["SWITCHYARD_CHAOS_SEEDS"].flatMap { Int($0) } ?? 2000
 
-    @Test func `Thousands of random schedules all end in the server's truth`() async throws {
+    @Test(.beside(inMemory)) func `Thousands of random schedules all end in the server's truth`() async throws {
         if let only = Self.only, Self.environment["SWITCHYARD_CHAOS_STORE"] != "sqlite" {
             return try replay(Simulation(seed: only, keepsTrace: true))
         }
-        try await play(1...UInt64(Self.count), in: "memory") { try Simulation(seed: $0).run() }
+        Self.report(try await Self.inMemory.value, in: "memory")
     }
 
-    @Test func `Random schedules over SQLite all end in the server's truth`() async throws {
+    @Test(.beside(inFiles)) func `Random schedules over SQLite all end in the server's truth`() async throws {
         if let only = Self.only, Self.environment["SWITCHYARD_CHAOS_STORE"] == "sqlite" {
             return try Self.overSQLite(seed: only, keepsTrace: true, replay)
         }
-        try await play(1...UInt64(max(1, Self.count / 10)), in: "sqlite") { seed in
-            try Self.overSQLite(seed: seed) { try $0.run() }
+        Self.report(try await Self.inFiles.value, in: "sqlite")
+    }
+
+    private static let inMemory = SideRun {
+        try await play(1...UInt64(count), in: "memory") { try Simulation(seed: $0).run() }
+    }
+
+    private static let inFiles = SideRun {
+        try await play(1...UInt64(max(1, count / 10)), in: "sqlite") { seed in
+            try overSQLite(seed: seed) { try $0.run() }
         }
     }
 
-    private func play(
+    /// - Returns: What the schedules that failed said.
+    private static func play(
         _ seeds: ClosedRange<UInt64>, in store: String, _ body: @escaping @Sendable (UInt64) throws -> Void
-    ) async throws {
+    ) async throws -> [String] {
         let half: @Sendable (UInt64) async throws -> [String] = { parity in
             try await onOwnThread {
                 seeds.filter { $0 % 2 == parity }.compactMap { seed in
@@ -47,6 +57,10 @@ import Testing
         async let odd = half(1)
         let failures = try await even + odd
         print("chaos: \(seeds.count - failures.count) of \(seeds.count) schedules in \(store)")
+        return failures
+    }
+
+    private static func report(_ failures: [String], in store: String) {
         for failure in failures.prefix(5) {
             Issue.record("\(failure). Replay it: SWITCHYARD_CHAOS_STORE=\(store) SWITCHYARD_CHAOS_SEED=…")
         }

@@ -2,6 +2,7 @@ import Foundation
 import Switchyard
 import SwitchyardConformance
 import SwitchyardSync
+import SwitchyardTestRuns
 import SwitchyardTestSupport
 import Testing
 
@@ -24,28 +25,28 @@ struct ModelHarness: StorageHarness {
 
 @Suite struct SyncedStorageConformanceTests {
     static let memory = ModelHarness()
-    static let tally = ConformanceTally("synced storage", StorageConformance.all, for: memory.features)
+    static let memoryRun = ConformanceRun("synced storage", StorageConformance.all, for: memory.features) { memory }
 
-    @Test(arguments: StorageConformance.checks(for: memory.features))
+    @Test(.beside(memoryRun), arguments: memoryRun.checks)
     func `Storage over the engine and the reference driver`(_ check: StorageCheck) async throws {
-        try await Self.tally.run(check, on: Self.memory)
+        try await Self.memoryRun.outcome(of: check)
     }
 
     static let files = ModelHarness(
         folder: ScratchSpace.url.appendingPathComponent("synced-\(UUID().uuidString)"))
-    static let fileTally = ConformanceTally("synced storage in files", StorageConformance.all, for: files.features)
+    static let fileRun = ConformanceRun("synced storage in files", StorageConformance.all, for: files.features) { files }
 
-    @Test(arguments: StorageConformance.checks(for: files.features))
+    @Test(.beside(fileRun), arguments: fileRun.checks)
     func `Storage over the engine in a file`(_ check: StorageCheck) async throws {
-        try await Self.fileTally.run(check, on: Self.files)
+        try await Self.fileRun.outcome(of: check)
     }
 
     static let tiny = TinyHarness()
-    static let tinyTally = ConformanceTally("tiny driver", StorageConformance.all, for: tiny.features)
+    static let tinyRun = ConformanceRun("tiny driver", StorageConformance.all, for: tiny.features) { tiny }
 
-    @Test(arguments: StorageConformance.checks(for: tiny.features))
+    @Test(.beside(tinyRun), arguments: tinyRun.checks)
     func `Storage over a driver that uses nothing but what is public`(_ check: StorageCheck) async throws {
-        try await Self.tinyTally.run(check, on: Self.tiny)
+        try await Self.tinyRun.outcome(of: check)
     }
 }
 

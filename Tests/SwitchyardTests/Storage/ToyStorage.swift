@@ -78,9 +78,9 @@ final class ToyStorage: StorageClient {
     }
 
     func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath] {
-        let paths = self.paths
         let level = (document?.segments.count ?? 0) + 1
-        let found = paths.filter { document.map($0.isBelow) ?? true }.map {
+        let start = document.map { "\($0)/" } ?? ""
+        let found = state.withLock { state in state.documents.keys.filter { $0.description.hasPrefix(start) } }.map {
             CollectionPath(unchecked: $0.segments.prefix(level).joined(separator: "/"))
         }
         return Set(found).sorted()

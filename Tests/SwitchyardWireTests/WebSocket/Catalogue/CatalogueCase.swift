@@ -43,7 +43,8 @@ struct CatalogueCase: Sendable, CustomTestStringConvertible {
 
     /// The same bytes in pieces of this size, or in one piece.
     func inPieces(_ number: String, of size: Int = .max) -> CatalogueCase {
-        let all = Array(writes.joined())
+        var all: [UInt8] = []
+        for bytes in writes { all += bytes }
         let pieces = stride(from: 0, to: all.count, by: size).map { Array(all[$0..<min($0 + size, all.count)]) }
         return CatalogueCase(number, size == .max ? [all] : pieces, replies, outcome)
     }

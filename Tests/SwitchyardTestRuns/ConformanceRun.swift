@@ -1,0 +1,50 @@
+package import SwitchyardConformance
+package import Testing
+
+/// The checks of one service on one backend, done beside other tests and counted.
+///
+/// ```swift
+/// static let run = ConformanceRun("acme storage", StorageConformance.all, for: features) { AcmeHarness() }
+///
+/// @Test(.beside(run), arguments: run.checks)
+/// func storage(_ check: StorageCheck) async throws { try await Self.run.outcome(of: check) }
+/// ```
+package struct ConformanceRun<Harness: Sendable, Features: Sendable>: Sendable {
+    /// Those that make sense for the backend.
+    package let checks: [ConformanceCheck<Harness, Features>]
+    fileprivate let run: SideRun<String, Void>
+
+    /// - Parameters:
+    ///   - name: What the closing line calls it.
+    ///   - run: Makes a harness, runs the check, and cleans up.
+    package init(
+        _ name: String, _ all: [ConformanceCheck<Harness, Features>], for features: Features,
+        run: @escaping @Sendable (_ check: @Sendable (Harness) async throws -> Void) async throws -> Void
+    ) {
+        let tally = ConformanceTally(name, all, for: features)
+        let checks = all.filter { $0.missing(in: features).isEmpty }
+        let named = Dictionary(checks.map { ($0.name, $0) }) { first, _ in first }
+        self.checks = checks
+        self.run = SideRun(checks.map(\.name)) { name in
+            guard let check = named[name] else { return }
+            try await run { harness in try await tally.run(check, on: harness) }
+        }
+    }
+
+    package init(
+        _ name: String, _ all: [ConformanceCheck<Harness, Features>], for features: Features,
+        on harness: @escaping @Sendable () async throws -> Harness
+    ) {
+        self.init(name, all, for: features) { check in try await check(try await harness()) }
+    }
+
+    package func outcome(of check: ConformanceCheck<Harness, Features>) async throws {
+        try await run.value(of: check.name)
+    }
+}
+
+extension Trait where Self == SideRunTrait {
+    package static func beside<Harness, Features>(_ run: ConformanceRun<Harness, Features>) -> SideRunTrait {
+        .beside(run.run)
+    }
+}
