@@ -68,7 +68,7 @@ let package = Package(
             }),
 
         // What stands beside the clients.
-        .target(name: "SwitchyardConformance", dependencies: ["Switchyard"]),
+        .target(name: "SwitchyardConformance", dependencies: ["Switchyard", "SwitchyardBytes"]),
         .target(name: "SwitchyardDependencies", dependencies: ["Switchyard", "SwitchyardMock"]),
         .target(
             name: "SwitchyardEmulator",
@@ -121,7 +121,10 @@ let package = Package(
             ]),
         .testTarget(
             name: "SwitchyardURLSessionTests",
-            dependencies: ["SwitchyardWire", "SwitchyardURLSession", "SwitchyardEmulator", "SwitchyardTestSupport"]),
+            dependencies: [
+                "SwitchyardBytes", "SwitchyardWire", "SwitchyardURLSession", "SwitchyardEmulator",
+                "SwitchyardTestSupport",
+            ]),
         .testTarget(
             name: "SwitchyardSyncTests",
             dependencies: [

@@ -60,7 +60,7 @@ final class FileCabinetClient: StorageClient {
         do throws(StorageError) {
             try check(query)
         } catch {
-            return failing(error)
+            return .failing(error)
         }
         return stream(options) { documents, last in
             let snapshot = QuerySnapshot(query: query, documents: query.results(among: documents), following: last)
@@ -99,19 +99,12 @@ final class FileCabinetClient: StorageClient {
         }
     }
 
-    private func failing<Element: Sendable>(_ error: StorageError) -> SnapshotStream<Element, StorageError> {
-        SnapshotStream { continuation in
-            continuation.finish(throwing: error)
-            return {}
-        }
-    }
-
     /// One subscription for each iteration. `next` makes an element out of all documents and the element before.
     private func stream<Element: Sendable>(
         _ options: ListenOptions, _ next: @escaping @Sendable ([DocumentSnapshot], Element?) -> Element?
     ) -> SnapshotStream<Element, StorageError> {
         guard options.source == .standard else {
-            return failing(.unsupported("listening to a cache", by: provider, instead: "Listen to the server."))
+            return .failing(.unsupported("listening to a cache", by: provider, instead: "Listen to the server."))
         }
         return SnapshotStream { [self] continuation in
             guard let id = open({ continuation.finish(throwing: $0) }) else {

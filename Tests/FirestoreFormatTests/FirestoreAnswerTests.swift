@@ -11,11 +11,14 @@ import Testing
             {"document":{"name":"\(root)/q/a"},"readTime":"1970-01-01T00:00:02Z","skippedResults":3},
             {"readTime":"1970-01-01T00:00:01Z","done":true}]
             """
-        let (documents, readTime) = try FirestoreAnswers.queryResults(firestore: json(text), in: database)
-        #expect(documents.map(\.path) == ["q/a"])
-        #expect(readTime == Timestamp(microseconds: 2_000_000))
+        let elements = try (json(text).array ?? []).map {
+            try FirestoreAnswers.QueryElement(firestore: $0, in: database)
+        }
+        #expect(elements.map(\.document?.path) == [nil, "q/a", nil])
+        #expect(elements.map(\.transaction) == ["dA==", nil, nil])
+        #expect(elements.map(\.readTime?.microseconds) == [nil, 2_000_000, 1_000_000])
         #expect(throws: FirestoreFormatError.self) {
-            try FirestoreAnswers.queryResults(firestore: json("{}"), in: database)
+            try FirestoreAnswers.QueryElement(firestore: json("[]"), in: database)
         }
     }
 

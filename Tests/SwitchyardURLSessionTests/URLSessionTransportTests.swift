@@ -1,4 +1,5 @@
 import Foundation
+import SwitchyardBytes
 import SwitchyardEmulator
 import SwitchyardTestSupport
 import SwitchyardURLSession
@@ -32,7 +33,7 @@ import Testing
     }
 
     @Test func `A stream delivers pieces as they come`() async throws {
-        let gate = ScriptedGate()
+        let gate = Gate()
         let server = try LoopbackServer { _ in
             .stream { writer in
                 try await writer.write("one")
@@ -119,13 +120,13 @@ import Testing
     }
 
     @Test func `Cancelling ends an exchange at once`() async throws {
-        let gate = ScriptedGate()
+        let gate = Gate()
         let server = try LoopbackServer { _ in
             try? await gate.pass()
             return .text("late")
         }
         let task = Task { try await transport.send(HTTPRequest(.get, server.url("/"))) }
-        try await eventually("the request has arrived") { gate.waitingCount == 1 }
+        try await eventually("the request has arrived") { gate.waiting == 1 }
         task.cancel()
         await #expect { try await task.value } throws: { ($0 as? TransportError)?.code == .cancelled }
         await #expect {
@@ -136,14 +137,14 @@ import Testing
     }
 
     @Test func `Shutting down ends what is under way and refuses what comes later`() async throws {
-        let gate = ScriptedGate()
+        let gate = Gate()
         let server = try LoopbackServer { _ in
             try? await gate.pass()
             return .text("late")
         }
         let transport = URLSessionTransport()
         let task = Task { try await transport.send(HTTPRequest(.get, server.url("/"))) }
-        try await eventually("the request has arrived") { gate.waitingCount == 1 }
+        try await eventually("the request has arrived") { gate.waiting == 1 }
         await transport.shutDown()
         await #expect { try await task.value } throws: { ($0 as? TransportError)?.code == .shutDown }
         await #expect { try await transport.send(HTTPRequest(.get, server.url("/"))) } throws: { error in

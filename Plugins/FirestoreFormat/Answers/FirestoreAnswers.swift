@@ -47,27 +47,6 @@ package enum FirestoreAnswers {
         }
     }
 
-    /// The documents of a query's whole answer, in order, and the time at which they were read.
-    ///
-    /// The documents of a limit to the last come in reverse, as ``FirestoreQuery/isReversed`` says.
-    package static func queryResults(
-        firestore json: JSON, in database: FirestoreDatabase
-    ) throws(FirestoreFormatError) -> (documents: [DocumentSnapshot], readTime: Timestamp?) {
-        guard case .array(let elements) = json else {
-            throw FirestoreFormatError("an answer to a query that is no list")
-        }
-        var documents: [DocumentSnapshot] = []
-        documents.reserveCapacity(elements.count)
-        var readTime: Timestamp?
-        for element in elements {
-            // An error can come after some documents; then those are not the result.
-            let result = try QueryElement(firestore: element, in: database)
-            if let document = result.document { documents.append(document) }
-            if let time = result.readTime, readTime.map({ $0 < time }) ?? true { readTime = time }
-        }
-        return (documents, readTime)
-    }
-
     /// The values of an aggregation, in the order in which they were asked for.
     package static func aggregations(
         firestore json: JSON, count: Int, in database: FirestoreDatabase

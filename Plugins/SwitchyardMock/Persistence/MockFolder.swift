@@ -1,10 +1,12 @@
 import Foundation
 import Switchyard
+import SwitchyardBytes
 
 /// Where a backend keeps its contents: one checked file for each service, and one for each stored file.
 struct MockFolder: Sendable {
     let url: URL
-    let lock: MockFolderLock
+    /// The hold of one backend on its folder.
+    let lock: FileLock
 
     /// - Throws: `.localStore` if the folder cannot be made or written; `.locked` while it is somebody else's.
     init(_ url: URL) throws(InfrastructureError) {
@@ -12,7 +14,16 @@ struct MockFolder: Sendable {
         do { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) } catch {
             throw .unwritableFolder(error)
         }
-        lock = try MockFolderLock(url)
+        do throws(FileLock.Refusal) {
+            lock = try FileLock(url.appendingPathComponent("lock", isDirectory: false).path)
+        } catch .held {
+            throw InfrastructureError(
+                .locked,
+                "The mock's folder “\(url.path)” is in use by another process, or by another mock in this one; end that first or choose another folder."
+            )
+        } catch {
+            throw .unwritableFolder(error)
+        }
         do {
             try FileManager.default.createDirectory(
                 at: url.appendingPathComponent("contents", isDirectory: true), withIntermediateDirectories: true)
@@ -48,5 +59,13 @@ struct MockFolder: Sendable {
     func keepContents(_ names: Set<String>) {
         let all = (try? FileManager.default.contentsOfDirectory(atPath: contents("").path)) ?? []
         for name in all where !names.contains(name) { try? FileManager.default.removeItem(at: contents(name)) }
+    }
+}
+
+extension InfrastructureError {
+    static func unwritableFolder(_ cause: (any Error)? = nil) -> InfrastructureError {
+        InfrastructureError(
+            .localStore, "The mock's folder cannot be written; check its permissions or choose another.",
+            underlying: cause)
     }
 }

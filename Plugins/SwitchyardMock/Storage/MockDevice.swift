@@ -10,6 +10,8 @@ import SwitchyardBytes
 /// of the one ``MockDatabase`` that it belongs to, which hands it to nobody else.
 final class MockDevice: @unchecked Sendable {
     typealias Action = DeliveryQueue.Action
+    /// What ends a stream that was opened, and how it begins.
+    typealias Opened = (close: @Sendable (MockDevice, DocumentTable) -> Void, actions: [Action])
 
     var isNetworkEnabled = true
     /// Whether the test's own switch lets the device out.
@@ -27,7 +29,7 @@ final class MockDevice: @unchecked Sendable {
     private(set) var documentListeners: [StoragePath: [Int: DocumentListener]] = [:]
     private(set) var queryListeners: [CollectionPath: [Int: QueryListener]] = [:]
     private(set) var groupListeners: [UTF8Key: [Int: QueryListener]] = [:]
-    private(set) var roundListeners: [Int: EventStream<Void, StorageError>.Continuation] = [:]
+    private let rounds = Broadcast<EventStream<Void, StorageError>.Continuation>()
     private var lastListener = 0
 
     var isConnected: Bool { isNetworkEnabled && isReachable }
@@ -37,7 +39,7 @@ final class MockDevice: @unchecked Sendable {
     /// How many streams show what the device has.
     var streamCount: Int {
         documentListeners.values.reduce(0) { $0 + $1.count } + queryListeners.values.reduce(0) { $0 + $1.count }
-            + groupListeners.values.reduce(0) { $0 + $1.count } + roundListeners.count
+            + groupListeners.values.reduce(0) { $0 + $1.count } + rounds.count
     }
 
     // MARK: Reading
@@ -73,33 +75,40 @@ final class MockDevice: @unchecked Sendable {
 
     // MARK: Listening
 
-    func add(_ listener: DocumentListener, _ server: DocumentTable) -> (id: Int, actions: [Action]) {
+    func add(_ listener: DocumentListener, _ server: DocumentTable) -> Opened {
         lastListener += 1
         documentListeners[listener.path, default: [:]][lastListener] = listener
-        return (lastListener, serve(listener, server))
+        let (id, path) = (lastListener, listener.path)
+        return ({ device, _ in device.removeDocumentListener(id, at: path) }, serve(listener, server))
     }
 
-    func add(_ listener: QueryListener, _ server: DocumentTable) -> (id: Int, actions: [Action]) {
+    func add(_ listener: QueryListener, _ server: DocumentTable) -> Opened {
         lastListener += 1
+        let (id, query) = (lastListener, listener.query)
         switch listener.query.source {
         case .collection(let path): queryListeners[path, default: [:]][lastListener] = listener
         case .group(let id, _): groupListeners[UTF8Key(id), default: [:]][lastListener] = listener
         }
-        return (lastListener, reset(listener, server).map { [$0] } ?? [])
+        return (
+            { device, server in device.removeQueryListener(id, of: query, server) },
+            reset(listener, server).map { [$0] } ?? []
+        )
     }
 
-    func add(_ continuation: EventStream<Void, StorageError>.Continuation) -> Int {
-        lastListener += 1
-        roundListeners[lastListener] = continuation
-        return lastListener
+    func add(_ continuation: EventStream<Void, StorageError>.Continuation) -> Opened {
+        let stop = rounds.add(continuation) {
+            $0.announce()
+            $0.yield(())
+        }
+        return ({ _, _ in stop() }, [rounds.deliver])
     }
 
-    func removeDocumentListener(_ id: Int, at path: StoragePath) {
+    private func removeDocumentListener(_ id: Int, at path: StoragePath) {
         documentListeners[path]?[id] = nil
         if documentListeners[path]?.isEmpty == true { documentListeners[path] = nil }
     }
 
-    func removeQueryListener(_ id: Int, of query: Query, _ server: DocumentTable) {
+    private func removeQueryListener(_ id: Int, of query: Query, _ server: DocumentTable) {
         let listener: QueryListener?
         switch query.source {
         case .collection(let path):
@@ -113,8 +122,6 @@ final class MockDevice: @unchecked Sendable {
         if let listener, isConnected { keep(listener, server) }
     }
 
-    func removeRoundListener(_ id: Int) { roundListeners[id] = nil }
-
     /// Ends every stream of the device.
     func end(throwing error: StorageError) -> [Action] {
         var actions: [Action] = []
@@ -126,12 +133,11 @@ final class MockDevice: @unchecked Sendable {
             let continuation = listener.continuation
             actions.append { continuation.finish(throwing: error) }
         }
-        for continuation in roundListeners.values { actions.append { continuation.finish(throwing: error) } }
+        rounds.close { $0.finish(throwing: error) }
         documentListeners = [:]
         queryListeners = [:]
         groupListeners = [:]
-        roundListeners = [:]
-        return actions + queue.end(throwing: error)
+        return actions + [rounds.deliver] + queue.end(throwing: error)
     }
 
     // MARK: Changes
@@ -194,7 +200,9 @@ final class MockDevice: @unchecked Sendable {
     }
 
     private func roundActions(_ actions: [Action]) -> [Action] {
-        actions.isEmpty ? [] : roundListeners.values.map { continuation in { continuation.yield(()) } }
+        guard !actions.isEmpty else { return [] }
+        rounds.queue { $0.yield(()) }
+        return [rounds.deliver]
     }
 
     private func serve(_ listener: DocumentListener, _ server: DocumentTable) -> [Action] {

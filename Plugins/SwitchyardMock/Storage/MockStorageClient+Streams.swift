@@ -10,10 +10,11 @@ extension MockStorageClient {
                 continuation.finish(throwing: error)
                 return {}
             }
-            return open(
-                { device, server in device.add(DocumentListener(path, options, continuation), server) },
-                close: { device, id, _ in device.removeDocumentListener(id, at: path) },
-                refuse: { continuation.finish(throwing: $0) })
+            return open {
+                $0.add(DocumentListener(path, options, continuation), $1)
+            } refuse: {
+                continuation.finish(throwing: $0)
+            }
         }
     }
 
@@ -26,47 +27,41 @@ extension MockStorageClient {
                 continuation.finish(throwing: error)
                 return {}
             }
-            return open(
-                { device, server in device.add(QueryListener(query, options, continuation), server) },
-                close: { device, id, server in device.removeQueryListener(id, of: query, server) },
-                refuse: { continuation.finish(throwing: $0) })
+            return open {
+                $0.add(QueryListener(query, options, continuation), $1)
+            } refuse: {
+                continuation.finish(throwing: $0)
+            }
         }
     }
 
     public func snapshotsInSync() -> EventStream<Void, StorageError> {
         EventStream.announced { [self] continuation in
-            open(
-                { device, _ in
-                    (
-                        device.add(continuation),
-                        [
-                            {
-                                continuation.announce()
-                                continuation.yield(())
-                            }
-                        ]
-                    )
-                },
-                close: { device, id, _ in device.removeRoundListener(id) },
-                refuse: { continuation.finish(throwing: $0) })
+            open { device, _ in
+                device.add(continuation)
+            } refuse: {
+                continuation.finish(throwing: $0)
+            }
         }
     }
 
     public func pendingWrites() -> SnapshotStream<[PendingWrite], StorageError> {
         SnapshotStream { [self] continuation in
-            open(
-                { device, _ in device.queue.add(continuation) },
-                close: { device, id, _ in device.queue.removeListener(id) },
-                refuse: { continuation.finish(throwing: $0) })
+            open { device, _ in
+                device.queue.add(continuation)
+            } refuse: {
+                continuation.finish(throwing: $0)
+            }
         }
     }
 
     public func refusedWrites() -> SnapshotStream<[RefusedWrite], StorageError> {
         SnapshotStream { [self] continuation in
-            open(
-                { device, _ in device.queue.add(continuation) },
-                close: { device, id, _ in device.queue.removeListener(id) },
-                refuse: { continuation.finish(throwing: $0) })
+            open { device, _ in
+                device.queue.add(continuation)
+            } refuse: {
+                continuation.finish(throwing: $0)
+            }
         }
     }
 
@@ -79,8 +74,7 @@ extension MockStorageClient {
     ///
     /// - Returns: What ends it, whether it has been opened by then or not.
     private func open(
-        _ add: @escaping @Sendable (MockDevice, DocumentTable) -> (Int, [DeliveryQueue.Action]),
-        close: @escaping @Sendable (MockDevice, Int, DocumentTable) -> Void,
+        _ add: @escaping @Sendable (MockDevice, DocumentTable) -> MockDevice.Opened,
         refuse: @escaping @Sendable (StorageError) -> Void
     ) -> @Sendable () -> Void {
         let subscription = Subscription()
@@ -88,9 +82,9 @@ extension MockStorageClient {
             let refusal = database.change { [device] state -> (StorageError?, [DeliveryQueue.Action]) in
                 if device.isShutDown { return (StorageError(.shutDown, "The client was shut down."), []) }
                 guard !subscription.isClosed else { return (nil, []) }
-                let (id, actions) = add(device, state.documents)
-                subscription.id = id
-                return (nil, actions)
+                let opened = add(device, state.documents)
+                subscription.close = opened.close
+                return (nil, opened.actions)
             }
             if let refusal { refuse(refusal) }
         }
@@ -104,15 +98,15 @@ extension MockStorageClient {
             delayed?.cancel()
             database.read { [device] state in
                 subscription.isClosed = true
-                if let id = subscription.id { close(device, id, state.documents) }
-                subscription.id = nil
+                subscription.close?(device, state.documents)
+                subscription.close = nil
             }
         }
     }
 
     /// `@unchecked Sendable`: read and written inside of the database's lock only.
     private final class Subscription: @unchecked Sendable {
-        var id: Int?
+        var close: (@Sendable (MockDevice, DocumentTable) -> Void)?
         var isClosed = false
     }
 }

@@ -38,12 +38,11 @@ final class MockWriteQueue {
     /// Whether what is kept on disk is the present state.
     var isSaved = true
     private var writes: [StoragePath: [(write: DocumentWrite, item: Item)]] = [:]
-    private var pendingListeners: [Int: SnapshotStream<[PendingWrite], StorageError>.Continuation] = [:]
-    private var refusedListeners: [Int: SnapshotStream<[RefusedWrite], StorageError>.Continuation] = [:]
-    private var lastListener = 0
+    private let watchers = Broadcast<SnapshotStream<[PendingWrite], StorageError>.Continuation>()
+    private let refusalWatchers = Broadcast<SnapshotStream<[RefusedWrite], StorageError>.Continuation>()
 
     var isEmpty: Bool { items.isEmpty }
-    var listenerCount: Int { pendingListeners.count + refusedListeners.count }
+    var listenerCount: Int { watchers.count + refusalWatchers.count }
     var pending: [PendingWrite] { items.map(\.pending) }
     var writtenPaths: Set<StoragePath> { Set(writes.keys) }
 
@@ -145,45 +144,32 @@ final class MockWriteQueue {
 
     // MARK: Streams
 
-    func add(_ continuation: SnapshotStream<[PendingWrite], StorageError>.Continuation) -> (Int, [Action]) {
-        lastListener += 1
-        pendingListeners[lastListener] = continuation
-        let pending = pending
-        return (lastListener, [{ continuation.yield(pending) }])
+    func add(_ continuation: SnapshotStream<[PendingWrite], StorageError>.Continuation) -> MockDevice.Opened {
+        let stop = watchers.add(continuation) { [pending] in $0.yield(pending) }
+        return ({ _, _ in stop() }, [watchers.deliver])
     }
 
-    func add(_ continuation: SnapshotStream<[RefusedWrite], StorageError>.Continuation) -> (Int, [Action]) {
-        lastListener += 1
-        refusedListeners[lastListener] = continuation
-        let refused = refused
-        return (lastListener, [{ continuation.yield(refused) }])
-    }
-
-    func removeListener(_ id: Int) {
-        pendingListeners[id] = nil
-        refusedListeners[id] = nil
+    func add(_ continuation: SnapshotStream<[RefusedWrite], StorageError>.Continuation) -> MockDevice.Opened {
+        let stop = refusalWatchers.add(continuation) { [refused] in $0.yield(refused) }
+        return ({ _, _ in stop() }, [refusalWatchers.deliver])
     }
 
     func end(throwing error: StorageError) -> [Action] {
-        let (pending, refused, items) = (pendingListeners, refusedListeners, items)
-        pendingListeners = [:]
-        refusedListeners = [:]
+        watchers.close { $0.finish(throwing: error) }
+        refusalWatchers.close { $0.finish(throwing: error) }
+        let answers = items.map(\.answer)
         return [
-            {
-                for continuation in pending.values { continuation.finish(throwing: error) }
-                for continuation in refused.values { continuation.finish(throwing: error) }
-                for item in items { item.answer.resolve(.failure(error)) }
-            }
+            watchers.deliver, refusalWatchers.deliver, { for answer in answers { answer.resolve(.failure(error)) } },
         ]
     }
 
     private func pendingActions() -> [Action] {
-        let pending = pending
-        return pendingListeners.values.map { continuation in { continuation.yield(pending) } }
+        watchers.queue { [pending] in $0.yield(pending) }
+        return [watchers.deliver]
     }
 
     private func refusedActions() -> [Action] {
-        let refused = refused
-        return refusedListeners.values.map { continuation in { continuation.yield(refused) } }
+        refusalWatchers.queue { [refused] in $0.yield(refused) }
+        return [refusalWatchers.deliver]
     }
 }

@@ -1,4 +1,5 @@
 import Switchyard
+import SwitchyardBytes
 
 /// Lets a device forget what it keeps of somebody's documents, once they sign out with that wish.
 ///

@@ -1,4 +1,5 @@
 import Switchyard
+import SwitchyardBytes
 import Synchronization
 
 /// The connection of one device: whether it is there and how slow it is. The clients of a device share one.
@@ -12,10 +13,9 @@ public final class MockNetwork: Sendable {
     private struct State {
         var isOnline = true
         var latency = Duration.zero
-        var listeners: [Int: @Sendable (Bool) -> Void] = [:]
-        var lastListener = 0
     }
     private let state = Mutex(State())
+    private let listeners = Broadcast<@Sendable (Bool) -> Void>()
     private let isImmediate = Atomic(true)
     /// Pauses are taken on this clock.
     public let clock: any Clock<Duration>
@@ -32,12 +32,12 @@ public final class MockNetwork: Sendable {
     public var isOnline: Bool {
         get { state.withLock { $0.isOnline } }
         set {
-            let listeners = state.withLock { state -> [@Sendable (Bool) -> Void] in
-                guard state.isOnline != newValue else { return [] }
+            state.withLock { state in
+                guard state.isOnline != newValue else { return }
                 state.isOnline = newValue
-                return Array(state.listeners.values)
+                listeners.queue { $0(newValue) }
             }
-            for listener in listeners { listener(newValue) }
+            listeners.deliver()
         }
     }
 
@@ -68,12 +68,5 @@ public final class MockNetwork: Sendable {
     }
 
     /// - Returns: What ends it.
-    func onChange(_ listener: @escaping @Sendable (Bool) -> Void) -> Once {
-        let id = state.withLock { state in
-            state.lastListener += 1
-            state.listeners[state.lastListener] = listener
-            return state.lastListener
-        }
-        return Once { [weak self] in self?.state.withLock { _ = $0.listeners.removeValue(forKey: id) } }
-    }
+    func onChange(_ listener: @escaping @Sendable (Bool) -> Void) -> Once { Once(listeners.add(listener)) }
 }

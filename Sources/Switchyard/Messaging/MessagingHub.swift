@@ -10,10 +10,7 @@ package final class MessagingHub: Sendable {
     package typealias Tokens = SnapshotStream<MessagingToken?, MessagingError>.Continuation
 
     private struct State {
-        var messages: [Int: Messages] = [:]
-        var tokens: [Int: Tokens] = [:]
         var token: MessagingToken?
-        var lastListener = 0
         /// What arrived while nobody listened, oldest first.
         var unheard: [RemoteMessage] = []
         /// Whose messages those are; `nil` for nobody's.
@@ -26,7 +23,8 @@ package final class MessagingHub: Sendable {
         var isShutDown = false
     }
     private let box = Mutex(State())
-    private let deliveries = DeliveryQueue()
+    private let messages = Broadcast<Messages>()
+    private let tokens = Broadcast<Tokens>()
     private let follower = TaskBox()
     private static let memory = 1000
     /// How many messages wait for a listener.
@@ -62,7 +60,7 @@ package final class MessagingHub: Sendable {
     package var isShutDown: Bool { box.withLock { $0.isShutDown } }
     /// How many messages wait for a listener, and whose they are.
     package var unheard: (count: Int, user: AuthUser.ID?) { box.withLock { ($0.unheard.count, $0.user) } }
-    package var listenerCount: Int { box.withLock { $0.messages.count + $0.tokens.count } }
+    package var listenerCount: Int { messages.count + tokens.count }
 
     package func checkOpen() throws(MessagingError) { if isShutDown { throw Self.over } }
 
@@ -77,15 +75,15 @@ package final class MessagingHub: Sendable {
                 for id in box.order.prefix(Self.memory) { box.seen.remove(id) }
                 box.order.removeFirst(Self.memory)
             }
-            if box.messages.isEmpty {
+            if messages.isEmpty {
                 box.unheard.append(message)
                 if box.unheard.count > Self.capacity { box.unheard.removeFirst() }
             } else {
-                deliveries.add(box.messages.values.map { listener in { listener.yield(message) } })
+                messages.queue { $0.yield(message) }
             }
             return true
         }
-        deliveries.drain()
+        messages.deliver()
         return isTaken
     }
 
@@ -93,53 +91,33 @@ package final class MessagingHub: Sendable {
         box.withLock { box in
             guard token != box.token else { return }
             box.token = token
-            deliveries.add(box.tokens.values.map { listener in { listener.yield(token) } })
+            tokens.queue { $0.yield(token) }
         }
-        deliveries.drain()
+        tokens.deliver()
     }
 
     package func listen(messages listener: Messages) -> @Sendable () -> Void {
-        let id = box.withLock { box -> Int? in
-            guard !box.isShutDown else {
-                deliveries.add([{ listener.finish(throwing: Self.over) }])
-                return nil
-            }
-            box.lastListener += 1
-            box.messages[box.lastListener] = listener
-            deliveries.add(box.unheard.map { message in { listener.yield(message) } })
-            box.unheard = []
-            return box.lastListener
+        defer { messages.deliver() }
+        return box.withLock { box in
+            defer { box.unheard = [] }
+            return messages.add(listener) { [unheard = box.unheard] in for message in unheard { $0.yield(message) } }
         }
-        deliveries.drain()
-        return { [weak self] in if let id { self?.box.withLock { _ = $0.messages.removeValue(forKey: id) } } }
     }
 
     package func listen(tokens listener: Tokens) -> @Sendable () -> Void {
-        let id = box.withLock { box -> Int? in
-            guard !box.isShutDown else {
-                deliveries.add([{ listener.finish(throwing: Self.over) }])
-                return nil
-            }
-            box.lastListener += 1
-            box.tokens[box.lastListener] = listener
-            let token = box.token
-            deliveries.add([{ listener.yield(token) }])
-            return box.lastListener
-        }
-        deliveries.drain()
-        return { [weak self] in if let id { self?.box.withLock { _ = $0.tokens.removeValue(forKey: id) } } }
+        defer { tokens.deliver() }
+        return box.withLock { box in tokens.add(listener) { [token = box.token] in $0.yield(token) } }
     }
 
     package func shutDown() {
         box.withLock { box in
             box.isShutDown = true
-            deliveries.add(box.messages.values.map { listener in { listener.finish(throwing: Self.over) } })
-            deliveries.add(box.tokens.values.map { listener in { listener.finish(throwing: Self.over) } })
-            box.messages = [:]
-            box.tokens = [:]
             box.unheard = []
         }
-        deliveries.drain()
+        messages.close { $0.finish(throwing: Self.over) }
+        tokens.close { $0.finish(throwing: Self.over) }
+        messages.deliver()
+        tokens.deliver()
         follower.cancel()
     }
 

@@ -24,6 +24,14 @@ public struct EventStream<Element: Sendable, Failure: Error>: AsyncSequence, Sen
         })
     }
 
+    /// A stream that fails at the first step: for what is refused where nothing can be thrown.
+    public static func failing(_ error: Failure) -> EventStream {
+        EventStream { continuation in
+            continuation.finish(throwing: error)
+            return {}
+        }
+    }
+
     /// - Parameter makeSource: What one iteration pulls from.
     init(from makeSource: @escaping @Sendable () -> any StreamSource<Element, Failure>) {
         self.makeSource = makeSource

@@ -18,6 +18,29 @@ public struct SnapshotStream<Element: Sendable, Failure: Error>: AsyncSequence, 
         })
     }
 
+    /// A stream that has one state, and then ends: for what never changes.
+    public static func just(_ element: Element) -> SnapshotStream {
+        SnapshotStream { continuation in
+            continuation.yield(element)
+            continuation.finish()
+            return {}
+        }
+    }
+
+    /// A stream that fails at the first step: for what is refused where nothing can be thrown.
+    ///
+    /// ```swift
+    /// guard hasLiveQueries else {
+    ///     return .failing(.unsupported("live queries", by: provider, instead: "Read again now and then."))
+    /// }
+    /// ```
+    public static func failing(_ error: Failure) -> SnapshotStream {
+        SnapshotStream { continuation in
+            continuation.finish(throwing: error)
+            return {}
+        }
+    }
+
     /// - Parameter makeSource: What one iteration pulls from.
     init(from makeSource: @escaping @Sendable () -> any StreamSource<Element, Failure>) {
         self.makeSource = makeSource

@@ -1,3 +1,5 @@
+import SwitchyardBytes
+
 /// One iteration of a stream: begins at the first `next()` and ends with the last copy of its iterator.
 final class StreamSubscription<Element: Sendable, Failure: Error>: StreamSource {
     private let buffer: StreamBuffer<Element, Failure>

@@ -1,3 +1,4 @@
+import SwitchyardBytes
 import Synchronization
 
 /// Another source, with somebody told when an iteration begins and, once, when it is over for any reason.

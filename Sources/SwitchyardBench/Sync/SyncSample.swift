@@ -1,5 +1,6 @@
 import Foundation
 import Switchyard
+import SwitchyardBytes
 import SwitchyardSync
 
 /// What the sections of the offline engine measure with.

@@ -1,5 +1,6 @@
 import Foundation
 import Switchyard
+import SwitchyardBytes
 
 /// The meaning of `MessagingClient`, as checks that every provider passes as far as its capabilities go.
 public enum MessagingConformance {
@@ -125,10 +126,10 @@ extension MessagingConformance {
         },
         MessagingCheck("a hundred messages come in their order, also to one who is slow", needs: .server) { context in
             let client = try await context.client()
-            let gate = Gate()
+            let gate = Gate(isOpen: true)
             let slow = context.watch(
                 await client.messageStream().begun().map { message in
-                    await gate.pass()
+                    await gate.wait()
                     return message
                 })
             gate.close()

@@ -1,4 +1,5 @@
 import Switchyard
+import SwitchyardBytes
 
 /// What clients of several providers side by side, and going over from one to the other, must keep.
 public enum SwitchingConformance {
@@ -160,20 +161,18 @@ extension SwitchingConformance {
             try await context.first.set(path, ["number": 1])
             let attempts = Counter()
             let begun = Gate()
-            begun.close()
             let mayGoOn = Gate()
-            mayGoOn.close()
             let storage = context.infrastructure.storage
             let transaction = Task {
                 try await storage.transaction { transaction in
                     attempts.add()
                     let number = try await transaction.snapshot(path)["number"]?.integerValue ?? 0
                     begun.open()
-                    await mayGoOn.pass()
+                    await mayGoOn.wait()
                     try await transaction.set(path, ["number": .value(.integer(number + 1))])
                 }
             }
-            await begun.pass()
+            await begun.wait()
             let move = Task { try await context.goOver(to: context.features.second) }
             mayGoOn.open()
             try await transaction.value

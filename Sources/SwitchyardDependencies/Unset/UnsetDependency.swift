@@ -39,21 +39,3 @@ extension DomainError {
         DomainError(Code(rawValue: UnsetDependency.code), UnsetDependency.message(dependency, operation))
     }
 }
-
-extension SnapshotStream where Failure: ClientError {
-    static func failing(_ error: Failure) -> SnapshotStream {
-        SnapshotStream { continuation in
-            continuation.finish(throwing: error)
-            return {}
-        }
-    }
-}
-
-extension EventStream where Failure: ClientError {
-    static func failing(_ error: Failure) -> EventStream {
-        EventStream { continuation in
-            continuation.finish(throwing: error)
-            return {}
-        }
-    }
-}

@@ -59,7 +59,7 @@ final class LocalContents: Sendable {
     func append(_ bytes: [UInt8], by writer: Int) throws(Failure) {
         try state.withLock { (state) throws(Failure) in
             guard state.writer == writer else { throw .superseded }
-            guard LocalFileIO.write(bytes, to: state.descriptor) == nil else { throw .cannotBeWritten }
+            guard POSIXFile.write(bytes, to: state.descriptor) == nil else { throw .cannotBeWritten }
             state.size += Int64(bytes.count)
             bytes.withUnsafeBytes {
                 state.md5.update($0)

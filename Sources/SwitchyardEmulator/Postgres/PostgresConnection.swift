@@ -1,3 +1,4 @@
+import SwitchyardBytes
 import Synchronization
 
 /// One connection to a PostgreSQL server on this machine, moved by a thread of its own.
@@ -45,7 +46,7 @@ package final class PostgresConnection: Sendable {
         let answer = await withCheckedContinuation { continuation in
             let greeting = Unit(
                 bytes: PostgresFrontend.startup(user: user, database: database), done: continuation)
-            do throws(ServerError) {
+            do throws(LoopThread.Refusal) {
                 try LoopThread.start { [self] in run(greeting) }
             } catch {
                 Socket.close(descriptor)

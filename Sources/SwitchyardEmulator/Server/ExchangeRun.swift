@@ -1,3 +1,4 @@
+import SwitchyardBytes
 import SwitchyardWire
 
 /// Answers one request, in the handler's task.

@@ -1,3 +1,4 @@
+import SwitchyardBytes
 import Synchronization
 
 /// A small HTTP/1.1 and WebSocket server for development and tests. It listens on loopback addresses and on no others.
@@ -30,7 +31,11 @@ package final class LoopbackServer: Sendable {
             loop = try ServerLoop(
                 listeners: listeners, configuration: configuration, faults: faults, immediately: immediately,
                 handler: handler)
-            try LoopThread.start { [loop] in loop.run() }
+            do throws(LoopThread.Refusal) {
+                try LoopThread.start { [loop] in loop.run() }
+            } catch {
+                throw ServerError.cannotStart(error.code)
+            }
         } catch {
             for listener in listeners { Socket.close(listener) }
             throw error

@@ -1,6 +1,7 @@
 #if os(Linux)
     import CCurl
     import Glibc
+    import SwitchyardBytes
     import Synchronization
 
     /// The one thread that owns every libcurl handle of a transport. Nothing else ever touches one.
@@ -35,7 +36,7 @@
         var pollSet: [ccurl_waitfd] = []
         let receiveBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 128 * 1024, alignment: 16)
 
-        typealias ThreadStart = @Sendable (@escaping @Sendable () -> Void) throws(TransportError) -> Void
+        typealias ThreadStart = @Sendable (@escaping @Sendable () -> Void) throws(LoopThread.Refusal) -> Void
 
         private let startThread: ThreadStart
 
@@ -96,13 +97,15 @@
             }
             guard starts else { return }
             hasStarted.store(true, ordering: .relaxed)
-            do throws(TransportError) {
+            do throws(LoopThread.Refusal) {
                 try startThread { self.run() }
             } catch {
                 // The next command tries again.
                 hasStarted.store(false, ordering: .relaxed)
                 lifecycle.withLock { $0.isStarted = false }
-                refuseQueued(error)
+                refuseQueued(
+                    TransportError(
+                        .outOfResources, "no thread could be started (error \(error.code))", isRetryable: true))
             }
         }
 

@@ -1,4 +1,5 @@
 #if os(Linux)
+    import SwitchyardBytes
     import Synchronization
 
     /// HTTP over libcurl: every transfer on one thread of its own, continuations towards Swift.

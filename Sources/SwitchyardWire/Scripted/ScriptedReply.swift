@@ -1,7 +1,9 @@
+package import SwitchyardBytes
+
 /// What a scripted server does about one request: steps, in order.
 package struct ScriptedReply: Sendable {
     enum Step: Sendable {
-        case wait(ScriptedGate)
+        case wait(Gate)
         case head(HTTPResponseHead)
         case bytes([UInt8])
         case fail(TransportError)
@@ -37,15 +39,15 @@ package struct ScriptedReply: Sendable {
     }
 
     /// No answer, ever: the exchange ends by cancellation.
-    package static var hang: ScriptedReply { ScriptedReply(steps: [.wait(ScriptedGate())]) }
+    package static var hang: ScriptedReply { ScriptedReply(steps: [.wait(Gate())]) }
 
     /// Nothing, not even the head, before the gate is open.
-    package func delayed(until gate: ScriptedGate) -> ScriptedReply {
+    package func delayed(until gate: Gate) -> ScriptedReply {
         ScriptedReply(steps: [.wait(gate)] + steps)
     }
 
     /// Holds back what follows the first `count` bytes of the body.
-    package func pausing(after count: Int, until gate: ScriptedGate) -> ScriptedReply {
+    package func pausing(after count: Int, until gate: Gate) -> ScriptedReply {
         let (first, rest) = split(after: count)
         return ScriptedReply(steps: first + [.wait(gate)] + rest)
     }

@@ -1,3 +1,4 @@
+package import SwitchyardBytes
 import Synchronization
 
 /// One thing the server of a scripted web socket does, or expects.
@@ -8,7 +9,7 @@ package enum ScriptedWebSocketStep: Sendable {
     case expect(WebSocketMessage)
     /// The same with a condition: answers what is wrong, or `nil`.
     case check(@Sendable (WebSocketMessage) -> String?)
-    case wait(ScriptedGate)
+    case wait(Gate)
     /// The server closes in order.
     case close(WebSocketClose)
     /// The connection breaks.
@@ -27,12 +28,12 @@ package final class ScriptedWebSocket: WebSocketConnection {
         var closedByClient: WebSocketClose?
         var failure: TransportError?
         /// Opened by the next thing the client does.
-        var activity = ScriptedGate()
+        var activity = Gate()
     }
 
     private enum Action {
         case deliver(WebSocketMessage)
-        case wait(ScriptedGate)
+        case wait(Gate)
         case end
         case fail(TransportError)
         case again
@@ -71,14 +72,14 @@ package final class ScriptedWebSocket: WebSocketConnection {
     }
 
     package func send(_ message: WebSocketMessage) async throws(TransportError) {
-        let result: Result<ScriptedGate, TransportError> = state.withLock { state in
+        let result: Result<Gate, TransportError> = state.withLock { state in
             if let failure = state.failure { return .failure(failure) }
             guard state.closed == nil, state.closedByClient == nil else {
                 return .failure(TransportError(.webSocketClosed, "the web socket is closed"))
             }
             state.sent.append(message)
             Self.checkSent(&state)
-            defer { state.activity = ScriptedGate() }
+            defer { state.activity = Gate() }
             return .success(state.activity)
         }
         try result.get().open()
@@ -104,7 +105,7 @@ package final class ScriptedWebSocket: WebSocketConnection {
     package func close(_ close: WebSocketClose) async {
         let gate = state.withLock { state in
             if state.closedByClient == nil { state.closedByClient = close }
-            defer { state.activity = ScriptedGate() }
+            defer { state.activity = Gate() }
             return state.activity
         }
         gate.open()

@@ -1,3 +1,4 @@
+import SwitchyardBytes
 import SwitchyardEmulator
 import SwitchyardTestSupport
 import Testing

@@ -1,3 +1,5 @@
+import SwitchyardBytes
+
 @testable import SwitchyardEmulator
 
 #if canImport(Darwin)

@@ -167,7 +167,7 @@ import Testing
     }
 
     @Test func `A cancelled change of the password does not cost the session`() async throws {
-        let gate = ScriptedGate()
+        let gate = Gate()
         let bed = try await AuthBed.signedIn(
             .on(
                 .post, AuthBed.toolkit + update,
@@ -176,7 +176,7 @@ import Testing
         let change = Task {
             await bed.code { () async throws(AuthError) in try await bed.client.changePassword(to: "another") }
         }
-        try await eventually("the server is asked") { gate.waitingCount == 1 }
+        try await eventually("the server is asked") { gate.waiting == 1 }
         change.cancel()
         #expect(await change.value == .cancelled, "its caller does not wait")
         gate.open()

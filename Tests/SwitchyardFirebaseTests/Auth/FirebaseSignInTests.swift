@@ -247,14 +247,14 @@ import Testing
     }
 
     @Test func `Signing out takes back a sign-in under way`() async throws {
-        let gate = ScriptedGate()
+        let gate = Gate()
         let bed = try AuthBed(
             .on(.post, AuthBed.toolkit + password, ScriptedReply.json("{\(AuthBed.tokens())}").delayed(until: gate)),
             AuthBed.lookup())
         let signIn = Task {
             await bed.code { () async throws(AuthError) in try await bed.client.signIn(email: "a@b.c", password: "x") }
         }
-        try await eventually("the server is asked") { gate.waitingCount == 1 }
+        try await eventually("the server is asked") { gate.waiting == 1 }
         try await bed.client.signOut()
         gate.open()
         #expect(await signIn.value == .sessionChanged)

@@ -1,5 +1,6 @@
 import Foundation
 import Switchyard
+import SwitchyardBytes
 import SwitchyardEmulator
 import SwitchyardTestSupport
 import SwitchyardWire

@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test func `Many who need a new token of the installation at once cost one`() async throws {
-        let gate = ScriptedGate()
+        let gate = Gate()
         let join = ScriptedExchange.on(
             .post, "\(MessagingBed.registrations)/\(MessagingBed.id)/topicSubscriptions/news:subscribe", .status(200))
         let bed = try MessagingBed(
@@ -87,7 +87,7 @@ import Testing
         bed.now += 604_800 - 60
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<5 { group.addTask { try await bed.client.subscribe(to: "news") } }
-            try await eventually("a new token is asked for") { gate.waitingCount == 1 }
+            try await eventually("a new token is asked for") { gate.waiting == 1 }
             gate.open()
             try await group.waitForAll()
         }

@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test func `A push token that changes while the one before is being registered is registered too`() async throws {
-        let gate = ScriptedGate()
+        let gate = Gate()
         let bed = try MessagingBed(
             MessagingBed.installed(),
             .on(
@@ -143,7 +143,7 @@ import Testing
         let (client, push) = (bed.client, push)
         try await client.setPlatformToken(push)
         let token = Task { try await client.token() }
-        try await eventually("the first token is on its way") { gate.waitingCount == 1 }
+        try await eventually("the first token is on its way") { gate.waiting == 1 }
         try await client.setPlatformToken(PlatformPushToken(apns: Data([1])))
         gate.open()
         #expect(try await token.value.value.reveal() == "c0000000000000000000_2")
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test func `A push token that is withdrawn while it is being registered leaves no registration`() async throws {
-        let gate = ScriptedGate()
+        let gate = Gate()
         let bed = try MessagingBed(
             MessagingBed.installed(),
             .on(
@@ -163,7 +163,7 @@ import Testing
         let (client, push) = (bed.client, push)
         try await client.setPlatformToken(push)
         let code = Task { await bed.code { () async throws(MessagingError) in try await client.token() } }
-        try await eventually("the token is on its way") { gate.waitingCount == 1 }
+        try await eventually("the token is on its way") { gate.waiting == 1 }
         try await client.setPlatformToken(nil)
         gate.open()
         #expect(await code.value == .noPlatformToken)

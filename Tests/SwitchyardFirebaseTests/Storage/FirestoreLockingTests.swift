@@ -57,13 +57,13 @@ import Testing
     }
 
     @Test func `A caller that is cancelled gives the locks back`() async throws {
-        let gate = ScriptedGate()
+        let gate = Gate()
         let held = ScriptedExchange.matching("batchGet", { $0.request.url.hasSuffix("/documents:batchGet") }) { _ in
             ScriptedReply.json("[]").delayed(until: gate)
         }
         let (bed, client) = try bed(Self.begun, held, Self.rolledBack)
         let caller = Task { try await client.transaction { try await $0.snapshot("a/b").exists } }
-        try await eventually("the document is asked for") { gate.waitingCount == 1 }
+        try await eventually("the document is asked for") { gate.waiting == 1 }
         caller.cancel()
         await #expect(throws: StorageError.self) { try await caller.value }
         #expect(bed.body(2)["transaction"] == "dA==")

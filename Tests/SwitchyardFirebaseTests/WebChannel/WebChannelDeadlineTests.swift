@@ -8,7 +8,7 @@ import Testing
 /// Servers leave requests that they do not understand without an answer, with the connection open.
 @Suite struct WebChannelDeadlineTests {
     @Test func `A handshake that nobody answers ends the channel by its deadline`() async throws {
-        let gate = ScriptedGate()
+        let gate = Gate()
         let clock = ManualClock()
         let transport = ScriptedTransport([
             .matching(
@@ -29,7 +29,7 @@ import Testing
                 return true
             }
         }
-        try await eventually("the server is asked") { gate.waitingCount == 1 && clock.sleeperCount > 0 }
+        try await eventually("the server is asked") { gate.waiting == 1 && clock.sleeperCount > 0 }
         clock.advance(by: WebChannel.requestDeadline)
         #expect(await end.value)
         let request = try #require(transport.requests.first?.request)

@@ -70,12 +70,12 @@ import Testing
 
     @Test func `What a refresh brings after a sign-out, or for somebody who was replaced, is dropped`() async throws {
         for isReplaced in [false, true] {
-            let gate = ScriptedGate()
+            let gate = Gate()
             let late = ScriptedExchange.on(
                 .post, Bed.address + refreshPath, ScriptedReply.json(Bed.session("late")).delayed(until: gate))
             let bed = try await Bed.signedIn(late)
             let refresh = Task { await refreshCode(bed) }
-            try await eventually("the server is asked") { gate.waitingCount == 1 }
+            try await eventually("the server is asked") { gate.waiting == 1 }
             if isReplaced {
                 bed.transport.expect(Bed.on(.post, password, Bed.session("bob", user: Bed.user("bob"))))
                 try await bed.client.signIn(email: "bob@example.com", password: "x")

@@ -54,6 +54,29 @@ struct Broken: Error, Equatable {}
         try await eventually("the second has left") { producer.cleaned == 1 }
     }
 
+    @Test func `What never changes is one state and the end, for every loop`() async {
+        let stream = SnapshotStream<Int, Broken>.just(7)
+        for _ in 0..<2 {
+            var elements: [Int] = []
+            await #expect(throws: Never.self) { for try await element in stream { elements.append(element) } }
+            #expect(elements == [7])
+        }
+    }
+
+    @Test func `What is refused fails at the first step of every loop, and is over then`() async throws {
+        let stream = SnapshotStream<Int, Broken>.failing(Broken())
+        for _ in 0..<2 {
+            var iterator = stream.makeAsyncIterator()
+            await #expect(throws: Broken()) { _ = try await iterator.next() }
+            #expect(try await iterator.next() == nil)
+        }
+        var events = EventStream<Int, Broken>.failing(Broken()).makeAsyncIterator()
+        await #expect(throws: Broken()) { _ = try await events.next() }
+        #expect(try await events.next() == nil)
+        let begun = await EventStream<Int, Broken>.failing(Broken()).begun()
+        await #expect(throws: Broken()) { for try await _ in begun {} }
+    }
+
     @Test func `A slow consumer gets the newest state and skips those in between`() async {
         let stream = SnapshotStream<Int, Never> { continuation in
             for element in 1...5 { continuation.yield(element) }

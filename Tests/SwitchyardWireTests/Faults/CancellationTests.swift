@@ -1,3 +1,4 @@
+import SwitchyardBytes
 import SwitchyardTestSupport
 import SwitchyardWire
 import Testing
@@ -47,7 +48,7 @@ import Testing
             _ = try await transport.upload(HTTPRequest(.put, url), body: endless)
         case .whilePaused:
             let stream = try await transport.stream(HTTPRequest(.get, url))
-            try await ScriptedGate().pass()
+            try await Gate().pass()
             _ = try await stream.body.collect(upTo: .max)
         case .resolving: _ = try await transport.send(HTTPRequest(.get, "http://nobody.invalid/"))
         case .handshaking:

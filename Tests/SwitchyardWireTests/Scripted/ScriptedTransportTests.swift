@@ -1,3 +1,4 @@
+import SwitchyardBytes
 import SwitchyardTestSupport
 import SwitchyardWire
 import Testing
@@ -60,13 +61,13 @@ import Testing
     }
 
     @Test func `Gates hold an answer back before its head and within its body`() async throws {
-        let head = ScriptedGate()
-        let rest = ScriptedGate()
+        let head = Gate()
+        let rest = Gate()
         let transport = ScriptedTransport([
             .on(.get, url, ScriptedReply.text("hello").pausing(after: 2, until: rest).delayed(until: head))
         ])
         let task = Task { try await transport.stream(HTTPRequest(.get, url)) }
-        try await eventually("the exchange waits") { head.waitingCount == 1 }
+        try await eventually("the exchange waits") { head.waiting == 1 }
         head.open()
         var iterator = try await task.value.body.makeAsyncIterator()
         #expect(try await iterator.next() == Array("he".utf8))

@@ -1,3 +1,4 @@
+import SwitchyardBytes
 import SwitchyardEmulator
 import SwitchyardTestSupport
 import SwitchyardWire
@@ -8,7 +9,7 @@ import Testing
     enum Body: String, CaseIterable, Sendable {
         case small, large, file, endless, slow, silent
 
-        func make(_ file: TemporaryFile, _ gate: ScriptedGate) -> RequestBody {
+        func make(_ file: TemporaryFile, _ gate: Gate) -> RequestBody {
             switch self {
             case .small: .bytes([1, 2, 3])
             case .large: .bytes([UInt8](repeating: 1, count: 8 << 20))
@@ -33,7 +34,7 @@ import Testing
         }
         let transport = CurlTransport()
         let file = try TemporaryFile([UInt8](repeating: 2, count: 8 << 20))
-        let gate = ScriptedGate()
+        let gate = Gate()
         for _ in 0..<3 {
             let response = try await withDeadline(.seconds(20)) { () async throws(TransportError) in
                 try await transport.upload(HTTPRequest(.put, server.url("/")), body: body.make(file, gate))
@@ -59,7 +60,7 @@ import Testing
         let server = try LoopbackServer { _ in .text("as you like") }
         let transport = CurlTransport()
         let file = try TemporaryFile([UInt8](repeating: 2, count: 8 << 20))
-        let gate = ScriptedGate()
+        let gate = Gate()
         for _ in 0..<3 {
             let response = try await withDeadline(.seconds(20)) { () async throws(TransportError) in
                 try await transport.upload(HTTPRequest(.put, server.url("/")), body: body.make(file, gate))

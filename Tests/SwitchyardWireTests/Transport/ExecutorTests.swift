@@ -1,4 +1,5 @@
 import Glibc
+import SwitchyardBytes
 import SwitchyardEmulator
 import SwitchyardTestSupport
 import Synchronization
@@ -55,12 +56,12 @@ import Testing
 
     @Test func `Tasks go on elsewhere when the transport has ended`() async throws {
         let transport = CurlTransport()
-        let gate = ScriptedGate()
+        let gate = Gate()
         let task = Task(executorPreference: transport.executor) {
             try await gate.pass()
             return try await transport.send(HTTPRequest(.get, "http://127.0.0.1:1/"))
         }
-        try await eventually("it waits") { gate.waitingCount == 1 }
+        try await eventually("it waits") { gate.waiting == 1 }
         await transport.shutDown()
         gate.open()
         let error = try await failure { try await task.value }
@@ -113,9 +114,9 @@ import Testing
     @Test func `Without a thread to be had everything is refused, and works when there is one`() async throws {
         let server = try Self.echoServer()
         let isRefusing = Atomic(true)
-        let transport = CurlTransport(.init()) { body throws(TransportError) in
+        let transport = CurlTransport(.init()) { body throws(LoopThread.Refusal) in
             if isRefusing.load(ordering: .relaxed) {
-                throw TransportError(.outOfResources, "no thread could be started (error 11)", isRetryable: true)
+                throw LoopThread.Refusal(code: 11)
             }
             try LoopThread.start(body)
         }

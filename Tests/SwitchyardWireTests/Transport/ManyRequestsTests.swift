@@ -1,4 +1,5 @@
 import Glibc
+import SwitchyardBytes
 import SwitchyardTestSupport
 import SwitchyardWire
 import Testing
@@ -48,7 +49,7 @@ import Testing
         async throws
     {
         let arrived = Counter()
-        let go = ScriptedGate()
+        let go = Gate()
         let server = try FaultServer { connection in
             while connection.readHead() != nil {
                 arrived.add(1)

@@ -1,4 +1,5 @@
 #if os(Linux)
+    import SwitchyardBytes
     import SwitchyardEmulator
     import SwitchyardTestSupport
     import SwitchyardWire
@@ -106,7 +107,7 @@
         }
 
         @Test func `A peer that never answers pings is noticed`() async throws {
-            let gate = SwitchyardEmulator.Gate()
+            let gate = Gate()
             let server = try LoopbackServer { request in
                 .raw { exchange in
                     try await exchange.write(upgradeAnswer(to: request))

@@ -1,4 +1,5 @@
 import Switchyard
+import SwitchyardBytes
 import Synchronization
 
 /// Tells whoever watches that there may be something new: because this client has written, or because the database says so
@@ -24,8 +25,6 @@ final class ChangeHints: Sendable {
     }
 
     private struct State {
-        var listeners: [Int: @Sendable (Hint) -> Void] = [:]
-        var lastName = 0
         var topics: [HintTopic: Topic] = [:]
         var wanted: Set<HintTopic> = []
         var cleaning: Task<Void, Never>?
@@ -34,6 +33,7 @@ final class ChangeHints: Sendable {
     private let realtime: RealtimeSocket?
     private let clock: any Clock<Duration>
     private let state = Mutex(State())
+    private let listeners = Broadcast<@Sendable (Hint) -> Void>()
 
     /// How long a channel is kept for which there is no use at the moment; whoever comes back finds it joined.
     private static let linger = Duration.seconds(20)
@@ -58,16 +58,8 @@ final class ChangeHints: Sendable {
     /// Says that this client has written.
     func give() { tell(.written) }
 
-    /// - Returns: A name for ``forget(_:)``.
-    func tell(_ listener: @escaping @Sendable (Hint) -> Void) -> Int {
-        state.withLock { state in
-            state.lastName += 1
-            state.listeners[state.lastName] = listener
-            return state.lastName
-        }
-    }
-
-    func forget(_ name: Int) { state.withLock { $0.listeners[name] = nil } }
+    /// - Returns: What ends it.
+    func listen(_ listener: @escaping @Sendable (Hint) -> Void) -> @Sendable () -> Void { listeners.add(listener) }
 
     /// What shall be told about from now on. Channels of what is not wanted any more are left after a while.
     func follow(_ wanted: Set<HintTopic>) {
@@ -153,7 +145,5 @@ final class ChangeHints: Sendable {
         }
     }
 
-    private func tell(_ hint: Hint) {
-        for listener in state.withLock({ Array($0.listeners.values) }) { listener(hint) }
-    }
+    private func tell(_ hint: Hint) { listeners.tell { $0(hint) } }
 }

@@ -43,7 +43,7 @@ final class SupabaseWatch: WatchConnection {
     private let events = StreamBuffer<WatchEvent, StorageError>(.all)
     private let wake = StreamBuffer<Void, Never>(.newest)
     private let hints: ChangeHints
-    private let hintName = Mutex(0)
+    private let hearing = Mutex<Once?>(nil)
     /// Whose stream it is: in the moment in which somebody else signs in, it must not show what they may see.
     private let reader: CallOwner
     private let pace: Pace
@@ -70,8 +70,8 @@ final class SupabaseWatch: WatchConnection {
             }
         }
         state.withLock { $0.looking = looking }
-        let name = hints.tell { [weak self] in self?.take($0) }
-        hintName.withLock { $0 = name }
+        let stop = hints.listen { [weak self] in self?.take($0) }
+        hearing.withLock { $0 = Once(stop) }
         restartTimer()
     }
 
@@ -91,7 +91,7 @@ final class SupabaseWatch: WatchConnection {
     func next() async throws(StorageError) -> WatchEvent? { try await events.next() }
 
     func close() {
-        hints.forget(hintName.withLock { $0 })
+        hearing.withLock { $0 }?.run()
         state.withLock { state in
             state.timer?.cancel()
             state.looking?.cancel()

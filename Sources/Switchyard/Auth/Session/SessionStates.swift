@@ -5,48 +5,26 @@ import Synchronization
 final class SessionStates: Sendable {
     typealias Listener = SnapshotStream<AuthState, Never>.Continuation
 
-    private struct State {
-        var state = AuthState.unknown
-        var listeners: [Int: Listener] = [:]
-        var lastListener = 0
-        var isFinished = false
-    }
-    private let box = Mutex(State())
-    private let deliveries = DeliveryQueue()
+    private let state = Mutex(AuthState.unknown)
+    private let listeners = Broadcast<Listener>()
 
-    var listenerCount: Int { box.withLock { $0.listeners.count } }
+    var listenerCount: Int { listeners.count }
 
-    func publish(_ state: AuthState) {
-        box.withLock { box in
-            box.state = state
-            deliveries.add(box.listeners.values.map { listener in { listener.yield(state) } })
+    func publish(_ new: AuthState) {
+        state.withLock { state in
+            state = new
+            listeners.queue { $0.yield(new) }
         }
-        deliveries.drain()
+        listeners.deliver()
     }
 
     func finish() {
-        box.withLock { box in
-            box.isFinished = true
-            deliveries.add(box.listeners.values.map { listener in { listener.finish() } })
-            box.listeners = [:]
-        }
-        deliveries.drain()
+        listeners.close { $0.finish() }
+        listeners.deliver()
     }
 
     func listen(_ listener: Listener) -> @Sendable () -> Void {
-        let id = box.withLock { box -> Int? in
-            guard !box.isFinished else {
-                deliveries.add([{ listener.finish() }])
-                return nil
-            }
-            box.lastListener += 1
-            box.listeners[box.lastListener] = listener
-            let state = box.state
-            deliveries.add([{ listener.yield(state) }])
-            return box.lastListener
-        }
-        deliveries.drain()
-        guard let id else { return {} }
-        return { [weak self] in self?.box.withLock { _ = $0.listeners.removeValue(forKey: id) } }
+        defer { listeners.deliver() }
+        return state.withLock { state in listeners.add(listener) { [state] in $0.yield(state) } }
     }
 }

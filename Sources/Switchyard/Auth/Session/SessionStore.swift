@@ -1,3 +1,5 @@
+import SwitchyardBytes
+
 /// Where a device keeps its session. Calls are short; only ``lease(_:)`` may wait.
 package protocol SessionStore: Sendable {
     /// Differs as soon as somebody else has changed what is kept. Costs next to nothing.

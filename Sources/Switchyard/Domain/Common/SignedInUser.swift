@@ -1,3 +1,5 @@
+import SwitchyardBytes
+
 /// Whose data a domain client works on: the user of the chosen auth client.
 struct SignedInUser<Domain: DomainErrorDomain>: Sendable {
     let auth: any AuthClient

@@ -33,7 +33,7 @@ final class DownloadFile: Sendable {
     deinit { discard() }
 
     func write(_ bytes: [UInt8]) throws(FileStorageError) {
-        guard let descriptor = descriptor.withLock({ $0 }), LocalFileIO.write(bytes, to: descriptor) == nil else {
+        guard let descriptor = descriptor.withLock({ $0 }), POSIXFile.write(bytes, to: descriptor) == nil else {
             throw FileStorageError(.localFile, "The downloaded file cannot be written; the disk may be full.")
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import SwitchyardBytes
 import Synchronization
 
 /// One download into a file.

@@ -1,23 +1,18 @@
+import SwitchyardBytes
 import Synchronization
 
 /// How far a transfer is and what became of it: the side that its owner sees.
 final class TransferStatus: Sendable {
     typealias Outcome = Result<FileMetadata, FileStorageError>
-    private typealias Listener = SnapshotStream<TransferProgress, Never>.Continuation
 
     private struct State {
         var progress: TransferProgress
         var outcome: Outcome?
-        /// With what each was told last.
-        var listeners: [Int: (listener: Listener, told: TransferProgress?)] = [:]
-        var waiters: [Int: CheckedContinuation<Outcome?, Never>] = [:]
-        var lastID = 0
-        /// Whether there is news that the listeners have not got, and whether somebody is telling them.
-        var hasNews = false
-        var isTelling = false
     }
 
     private let state: Mutex<State>
+    private let end = Promise<Outcome>()
+    private let listeners = Broadcast<SnapshotStream<TransferProgress, Never>.Continuation>()
 
     init(completed: Int64, total: Int64?) {
         state = Mutex(State(progress: TransferProgress(phase: .waiting, completedBytes: completed, totalBytes: total)))
@@ -40,86 +35,59 @@ final class TransferStatus: Sendable {
         state.withLock { state in
             guard state.outcome == nil else { return }
             let old = state.progress
-            let new = TransferProgress(
-                phase: phase ?? old.phase, completedBytes: max(completed ?? 0, old.completedBytes),
-                totalBytes: total ?? old.totalBytes)
-            guard new != old else { return }
-            state.progress = new
-            state.hasNews = true
+            set(
+                &state,
+                TransferProgress(
+                    phase: phase ?? old.phase, completedBytes: max(completed ?? 0, old.completedBytes),
+                    totalBytes: total ?? old.totalBytes))
         }
     }
 
     /// The end; only the first counts.
     func finish(_ outcome: Outcome) {
-        let waiters = state.withLock { state -> [CheckedContinuation<Outcome?, Never>] in
-            guard state.outcome == nil else { return [] }
+        let isFirst = state.withLock { state in
+            guard state.outcome == nil else { return false }
             if case .success(let metadata) = outcome {
-                state.progress = TransferProgress(
-                    phase: .finished, completedBytes: metadata.size, totalBytes: metadata.size)
+                set(
+                    &state, TransferProgress(phase: .finished, completedBytes: metadata.size, totalBytes: metadata.size)
+                )
             }
             state.outcome = outcome
-            state.hasNews = true
-            defer { state.waiters = [:] }
-            return Array(state.waiters.values)
+            return true
         }
+        guard isFirst else { return }
+        listeners.close { $0.finish() }
         tell()
-        for waiter in waiters { waiter.resume(returning: outcome) }
+        end.resolve(outcome)
     }
 
     /// Tells the listeners, one thread at a time, so that nobody gets an older state after a newer one.
-    func tell() {
-        while true {
-            let news = state.withLock { state -> (TransferProgress, isOver: Bool, [(Listener, isNew: Bool)])? in
-                guard state.hasNews, !state.isTelling else { return nil }
-                state.hasNews = false
-                state.isTelling = true
-                let progress = state.progress
-                let listeners = state.listeners.values.map { ($0.listener, $0.told != progress) }
-                state.listeners = state.outcome != nil ? [:] : state.listeners.mapValues { ($0.listener, progress) }
-                return (progress, state.outcome != nil, listeners)
-            }
-            guard let news else { return }
-            for (listener, isNew) in news.2 {
-                if isNew { listener.yield(news.0) }
-                if news.isOver { listener.finish() }
-            }
-            state.withLock { $0.isTelling = false }
-        }
+    func tell() { listeners.deliver() }
+
+    private func set(_ state: inout State, _ progress: TransferProgress) {
+        guard progress != state.progress else { return }
+        state.progress = progress
+        listeners.queue { $0.yield(progress) }
     }
 
     // MARK: The owner's side
 
     func progress() -> SnapshotStream<TransferProgress, Never> {
         SnapshotStream { [self] listener in
-            let id = state.withLock { state in
-                state.lastID += 1
-                state.listeners[state.lastID] = (listener, nil)
-                state.hasNews = true
-                return state.lastID
+            let (progress, stop) = state.withLock { state in
+                let progress = state.progress
+                return (progress, state.outcome == nil ? listeners.add(listener) { $0.yield(progress) } : nil)
             }
             tell()
-            return { [self] in state.withLock { _ = $0.listeners.removeValue(forKey: id) } }
+            guard let stop else {
+                listener.yield(progress)
+                listener.finish()
+                return {}
+            }
+            return stop
         }
     }
 
     /// Waits for the end; `nil` when the waiting task is cancelled before.
-    func wait() async -> Outcome? {
-        let id = state.withLock { state in
-            state.lastID += 1
-            return state.lastID
-        }
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { (waiter: CheckedContinuation<Outcome?, Never>) in
-                let outcome = state.withLock { state -> Outcome?? in
-                    if let outcome = state.outcome { return .some(outcome) }
-                    if Task.isCancelled { return .some(nil) }
-                    state.waiters[id] = waiter
-                    return .none
-                }
-                if let outcome { waiter.resume(returning: outcome) }
-            }
-        } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: id) }?.resume(returning: nil)
-        }
-    }
+    func wait() async -> Outcome? { await end.value }
 }

@@ -62,7 +62,7 @@ package final class UploadRecords: Sendable {
         do {
             try Self.makeFolder(folder)
             let bytes = try [UInt8](JSONEncoder().encode(record))
-            try Self.write(bytes, to: file(record.id, in: folder).path)
+            try POSIXFile.replace(file(record.id, in: folder).path, with: bytes, outlastsPowerCut: false)
         } catch {
             throw FileStorageError(.localFile, "The upload could not be noted down.", underlying: error)
         }
@@ -81,29 +81,8 @@ package final class UploadRecords: Sendable {
         }
         try? Self.makeFolder(folder)
         let path = folder.appendingPathComponent(id + ".lock").path
-        while true {
-            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { return nil }
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-                close(descriptor)
-                return nil
-            }
-            // Whoever held it last may have removed the file since it was opened: a lock on that one keeps nobody out.
-            guard Self.isFile(descriptor, at: path) else {
-                close(descriptor)
-                continue
-            }
-            return Claim {
-                unlink(path)
-                close(descriptor)
-            }
-        }
-    }
-
-    private static func isFile(_ descriptor: Int32, at path: String) -> Bool {
-        var (held, present) = (stat(), stat())
-        return fstat(descriptor, &held) == 0 && stat(path, &present) == 0 && held.st_ino == present.st_ino
-            && held.st_dev == present.st_dev
+        guard let lock = try? FileLock(path, removesFile: true) else { return nil }
+        return Claim { lock.release() }
     }
 
     // MARK: Files
@@ -127,24 +106,6 @@ package final class UploadRecords: Sendable {
     private static func makeFolder(_ folder: URL) throws {
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    }
-
-    /// Written beside its place and moved there: readers see the old contents or the new ones.
-    private static func write(_ bytes: [UInt8], to path: String) throws(WriteFailure) {
-        let temporary = path + "." + RandomID.make(length: 8)
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw WriteFailure(code: errno) }
-        let failure = LocalFileIO.write(bytes, to: descriptor)
-        close(descriptor)
-        guard failure == nil, rename(temporary, path) == 0 else {
-            let code = failure ?? errno
-            unlink(temporary)
-            throw WriteFailure(code: code)
-        }
-    }
-
-    private struct WriteFailure: Error {
-        let code: Int32
     }
 }
 

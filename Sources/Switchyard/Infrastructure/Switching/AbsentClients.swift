@@ -21,10 +21,7 @@ struct AbsentFileStorageClient: FileStorageClient {
         throw refusal
     }
     func bytes(of path: FilePath, range: Range<Int64>?) -> EventStream<Data, FileStorageError> {
-        EventStream { [refusal] continuation in
-            continuation.finish(throwing: refusal)
-            return {}
-        }
+        .failing(refusal)
     }
     func data(at path: FilePath, range: Range<Int64>?, limit: Int) async throws(FileStorageError) -> Data {
         throw refusal
@@ -50,16 +47,10 @@ struct AbsentMessagingClient: MessagingClient {
     func token() async throws(MessagingError) -> MessagingToken { throw refusal }
     func deleteToken() async throws(MessagingError) { throw refusal }
     func tokenStream() -> SnapshotStream<MessagingToken?, MessagingError> {
-        SnapshotStream { [refusal] continuation in
-            continuation.finish(throwing: refusal)
-            return {}
-        }
+        .failing(refusal)
     }
     func messageStream() -> EventStream<RemoteMessage, MessagingError> {
-        EventStream { [refusal] continuation in
-            continuation.finish(throwing: refusal)
-            return {}
-        }
+        .failing(refusal)
     }
     func receive(_ payload: RemotePayload) async throws(MessagingError) -> RemoteMessage? { throw refusal }
 }

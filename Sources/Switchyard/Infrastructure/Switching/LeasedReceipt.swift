@@ -1,3 +1,4 @@
+import SwitchyardBytes
 import Synchronization
 
 /// A receipt that keeps the client that took the write, until the answer is there or nobody is left to ask for it.

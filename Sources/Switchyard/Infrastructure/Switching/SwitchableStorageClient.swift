@@ -1,3 +1,5 @@
+import SwitchyardBytes
+
 /// The storage of an ``Infrastructure``: always the chosen one.
 struct SwitchableStorageClient: StorageClient {
     let board: Switchboard<any StorageClient>

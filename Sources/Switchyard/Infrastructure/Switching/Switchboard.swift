@@ -1,3 +1,4 @@
+import SwitchyardBytes
 import Synchronization
 
 /// A place in which a client can be exchanged for another while it is in use.

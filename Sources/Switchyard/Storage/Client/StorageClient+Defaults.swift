@@ -35,24 +35,17 @@ extension StorageClient {
     public func disableNetwork() async throws(StorageError) { throw offlineRefusal("switching the network") }
     public func waitForPendingWrites() async throws(StorageError) {}
     public func snapshotsInSync() -> EventStream<Void, StorageError> {
-        let refusal = offlineRefusal("snapshots in sync")
-        return EventStream {
-            $0.finish(throwing: refusal); return {}
-        }
+        .failing(offlineRefusal("snapshots in sync"))
     }
     /// Without a queue nothing is ever pending: one empty list, and the end.
     public func pendingWrites() -> SnapshotStream<[PendingWrite], StorageError> {
-        SnapshotStream {
-            $0.yield([]); $0.finish(); return {}
-        }
+        .just([])
     }
     public func cancelPendingWrite(_ id: PendingWrite.ID) async throws(StorageError) -> Bool { false }
     public func retryPendingWrites() async throws(StorageError) {}
     /// Without a queue every refusal was thrown: one empty list, and the end.
     public func refusedWrites() -> SnapshotStream<[RefusedWrite], StorageError> {
-        SnapshotStream {
-            $0.yield([]); $0.finish(); return {}
-        }
+        .just([])
     }
     public func resolveRefusedWrite(_ id: RefusedWrite.ID, requeuing batch: WriteBatch?) async throws(StorageError) {
         throw offlineRefusal("a list of refused writes")

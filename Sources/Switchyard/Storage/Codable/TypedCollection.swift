@@ -44,7 +44,7 @@ public struct TypedCollection<Value: Sendable>: Sendable {
         do throws(StorageError) {
             document = try path.document(id)
         } catch {
-            return .failed(error)
+            return .failing(error)
         }
         return storage.snapshots(of: document).mapElements { snapshot throws(StorageError) in try value(snapshot) }
     }
@@ -54,7 +54,7 @@ public struct TypedCollection<Value: Sendable>: Sendable {
         do throws(StorageError) {
             return try stream(of: narrowing(query))
         } catch {
-            return .failed(error)
+            return .failing(error)
         }
     }
 
@@ -137,15 +137,5 @@ extension StorageClient {
         _ type: Value.Type, in collection: CollectionPath
     ) -> TypedCollection<Value> {
         TypedCollection(storage: self, path: collection, converter: .own)
-    }
-}
-
-extension SnapshotStream {
-    /// A stream that fails at the first step.
-    static func failed(_ error: Failure) -> SnapshotStream {
-        SnapshotStream {
-            $0.finish(throwing: error)
-            return {}
-        }
     }
 }

@@ -1,21 +1,10 @@
 package import Foundation
-import Synchronization
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Android)
-    import Android
-#endif
+import SwitchyardBytes
 
 /// The folder of a local Firebase: for its user's eyes only, and one server's at a time.
 package final class LocalFolder: Sendable {
     package let url: URL
-    /// `nil` once it was given back.
-    private let lock: Mutex<Int32?>
+    private let lock: FileLock
 
     /// - Throws: When it cannot be made, or another server uses it.
     package init(_ url: URL) throws(LocalFirebaseError) {
@@ -26,27 +15,17 @@ package final class LocalFolder: Sendable {
         } catch {
             throw LocalFirebaseError("The folder “\(url.path)” cannot be made; check its permissions.")
         }
-        let descriptor = open(url.appendingPathComponent("lock").path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
+        do throws(FileLock.Refusal) {
+            lock = try FileLock(url.appendingPathComponent("lock").path)
+        } catch .held {
+            throw LocalFirebaseError("Another server uses the folder “\(url.path)”; choose another one.")
+        } catch {
             throw LocalFirebaseError("The folder “\(url.path)” cannot be written to; check its permissions.")
         }
-        // Released by the system when the process ends in whatever way.
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            close(descriptor)
-            throw LocalFirebaseError("Another server uses the folder “\(url.path)”; choose another one.")
-        }
-        lock = Mutex(descriptor)
     }
-
-    deinit { release() }
 
     /// Lets another server have it. Nothing is written to it any more.
-    package func release() {
-        lock.withLock { lock in
-            if let descriptor = lock { close(descriptor) }
-            lock = nil
-        }
-    }
+    package func release() { lock.release() }
 
     /// The contents; `nil` if there is no such file yet.
     package func read(_ name: String) throws(LocalFirebaseError) -> Data? {

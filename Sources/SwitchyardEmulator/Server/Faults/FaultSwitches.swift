@@ -1,3 +1,4 @@
+package import SwitchyardBytes
 import Synchronization
 
 /// What can go wrong with an answer on purpose.

@@ -1,5 +1,6 @@
 import Foundation
 import Switchyard
+import SwitchyardBytes
 
 /// Lies under the error of opening a store that somebody else has open.
 struct StoreIsLocked: Error {}
@@ -15,9 +16,7 @@ struct SQLiteStoreFiles {
     private static let suffixes = ["", "-wal", "-shm", "-journal"]
 
     /// Makes the folder and takes the lock.
-    ///
-    /// - Returns: The descriptor that holds the lock. The system releases it with the process, however that ends.
-    func lock() throws(StorageError) -> Int32 {
+    func lock() throws(StorageError) -> FileLock {
         do {
             try FileManager.default.createDirectory(
                 at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -25,21 +24,17 @@ struct SQLiteStoreFiles {
             throw StorageError(.localStore, "The folder for data on this device cannot be made.", underlying: error)
         }
         chmod(folder.path, 0o700)
-        let descriptor = open(lockFile.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw StorageError(.localStore, "The folder for data on this device cannot be written to.")
-        }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            close(descriptor)
+        do throws(FileLock.Refusal) {
+            return try FileLock(lockFile.path)
+        } catch .held {
             throw StorageError(
                 .localStore,
                 "The data kept on this device is locked: another client uses it, in this process or another. Shut that one "
                     + "down, or choose another folder.", underlying: StoreIsLocked())
+        } catch {
+            throw StorageError(.localStore, "The folder for data on this device cannot be written to.")
         }
-        return descriptor
     }
-
-    func unlock(_ descriptor: Int32) { close(descriptor) }
 
     /// Makes the database the user's alone before it is opened, also one that an earlier version has left open to others:
     /// SQLite makes files as the process happens to, and those beside a database like the database.

@@ -70,7 +70,7 @@ package final class FileSessionStore: SessionStore {
     package func apply(_ change: SessionChange) -> SessionStoreOutcome {
         last.withLock { last in
             let lock = lock()
-            defer { lock.map(POSIXFile.close) ?? () }
+            defer { lock?.release() }
             let base = base(&last)
             guard let wanted = change.applied(to: base.record) else {
                 return SessionStoreOutcome(.overtaken(base.record), mark: base.mark)
@@ -97,20 +97,16 @@ package final class FileSessionStore: SessionStore {
 
     package func lease(_ clock: any Clock<Duration>) async throws(AuthError) -> SessionLease {
         makeFolder()
-        let descriptor: Int32
-        do throws(POSIXFile.Failure) {
-            descriptor = try POSIXFile.openLock(path + ".refresh.lock")
-        } catch {
-            // A folder that takes no lock takes no session either: there is nobody to share it with.
-            return SessionLease {}
-        }
-        // Owns the descriptor from here on, whether the lock is got or not.
-        let lease = SessionLease { POSIXFile.close(descriptor) }
-        do throws(AuthError) {
-            return try await LeaseWait.acquire(clock) { POSIXFile.tryLock(descriptor) ? lease : nil }
-        } catch {
-            lease.release()
-            throw error
+        return try await LeaseWait.acquire(clock) {
+            do throws(FileLock.Refusal) {
+                let lock = try FileLock(path + ".refresh.lock")
+                return SessionLease { lock.release() }
+            } catch .held {
+                return nil
+            } catch {
+                // A folder that takes no lock takes no session either: there is nobody to share it with.
+                return SessionLease {}
+            }
         }
     }
 
@@ -121,14 +117,17 @@ package final class FileSessionStore: SessionStore {
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
-    private func lock() -> Int32? {
+    private func lock() -> FileLock? {
         makeFolder()
-        guard let descriptor = try? POSIXFile.openLock(path + ".lock") else { return nil }
         for _ in 0..<Self.patience {
-            if POSIXFile.tryLock(descriptor) { return descriptor }
-            usleep(5000)
+            do throws(FileLock.Refusal) {
+                return try FileLock(path + ".lock")
+            } catch .held {
+                usleep(5000)
+            } catch {
+                return nil
+            }
         }
-        POSIXFile.close(descriptor)
         return nil
     }
 
@@ -160,7 +159,7 @@ package final class FileSessionStore: SessionStore {
     /// Looks again under the lock: another process may just have replaced the file.
     private func setAsideDamaged() -> SessionReading {
         let lock = lock()
-        defer { lock.map(POSIXFile.close) ?? () }
+        defer { lock?.release() }
         guard lock != nil else { return .unreadable("The kept session is held by another process.") }
         switch load() {
         case .success(.record(let record)): return .found(record)

@@ -1,18 +1,16 @@
-import SwitchyardBytes
-
 #if canImport(Glibc)
-    import Glibc
+    package import Glibc
 #elseif canImport(Musl)
-    import Musl
+    package import Musl
 #elseif canImport(Darwin)
-    import Darwin
+    package import Darwin
 #endif
 
-/// The few calls by which a small file is read, replaced and locked.
-enum POSIXFile {
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
-        init(_ text: String) { description = text }
+/// The few calls by which a small file is read and replaced, where their names hide behind those of methods.
+package enum POSIXFile {
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+        package init(_ text: String) { description = text }
         init(_ what: String, _ code: Int32) { description = "\(what) failed with error \(code)" }
     }
 
@@ -20,7 +18,7 @@ enum POSIXFile {
     private static let limit = 1 << 20
 
     /// - Returns: `nil` if there is no such file.
-    static func read(_ path: String) throws(Failure) -> [UInt8]? {
+    package static func read(_ path: String) throws(Failure) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
@@ -41,16 +39,22 @@ enum POSIXFile {
         }
     }
 
-    /// Writes a new file beside the old one and puts it in its place; a power cut leaves the one or the other.
+    /// Writes a new file beside the old one, for its owner only, and puts it in its place: readers see the one or the other.
     ///
+    /// - Parameter outlastsPowerCut: Whether one must be there after a power cut too, for which the disk is waited for.
     /// - Returns: What the system says about the new file.
-    static func replace(_ path: String, with bytes: [UInt8]) throws(Failure) -> stat {
+    @discardableResult
+    package static func replace(
+        _ path: String, with bytes: [UInt8], outlastsPowerCut: Bool = true
+    ) throws(Failure) -> stat {
         let draft = "\(path).\(RandomID.make(length: 8)).new"
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Failure("writing it", errno) }
         var info = stat()
         var failure: Failure?
-        if !write(bytes, to: descriptor) || !flush(descriptor) || fstat(descriptor, &info) != 0 {
+        if write(bytes, to: descriptor) != nil || (outlastsPowerCut && !flush(descriptor))
+            || fstat(descriptor, &info) != 0
+        {
             failure = Failure("writing it", errno)
         }
         close(descriptor)
@@ -59,14 +63,14 @@ enum POSIXFile {
             unlink(draft)
             throw failure
         }
-        syncFolder(of: path)
+        if outlastsPowerCut { syncFolder(of: path) }
         return info
     }
 
     /// Renames a file so that nothing is lost.
     ///
     /// - Returns: Its new name, without the folder.
-    static func setAside(_ path: String, as suffix: String) throws(Failure) -> String {
+    package static func setAside(_ path: String, as suffix: String) throws(Failure) -> String {
         var number = 1
         while access("\(path).\(suffix)-\(number)", F_OK) == 0 { number += 1 }
         let place = "\(path).\(suffix)-\(number)"
@@ -74,16 +78,7 @@ enum POSIXFile {
         return String(place.split(separator: "/").last ?? "")
     }
 
-    static func openLock(_ path: String) throws(Failure) -> Int32 {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Failure("locking it", errno) }
-        return descriptor
-    }
-
-    static func tryLock(_ descriptor: Int32) -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
-
     #if canImport(Glibc)
-        static func close(_ descriptor: Int32) { _ = Glibc.close(descriptor) }
         private static func readSome(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
             Glibc.read(descriptor, buffer.baseAddress, buffer.count)
         }
@@ -91,7 +86,6 @@ enum POSIXFile {
             Glibc.write(descriptor, buffer.baseAddress, buffer.count)
         }
     #elseif canImport(Musl)
-        static func close(_ descriptor: Int32) { _ = Musl.close(descriptor) }
         private static func readSome(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
             Musl.read(descriptor, buffer.baseAddress, buffer.count)
         }
@@ -99,7 +93,6 @@ enum POSIXFile {
             Musl.write(descriptor, buffer.baseAddress, buffer.count)
         }
     #else
-        static func close(_ descriptor: Int32) { _ = Darwin.close(descriptor) }
         private static func readSome(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
             Darwin.read(descriptor, buffer.baseAddress, buffer.count)
         }
@@ -108,23 +101,24 @@ enum POSIXFile {
         }
     #endif
 
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    /// - Returns: The system's error, if there was one.
+    package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
         bytes.withUnsafeBytes { buffer in
             var rest = buffer[...]
             while !rest.isEmpty {
                 let count = writeSome(descriptor, UnsafeRawBufferPointer(rebasing: rest))
                 if count < 0 {
                     if errno == EINTR { continue }
-                    return false
+                    return errno
                 }
                 rest = rest.dropFirst(count)
             }
-            return true
+            return nil
         }
     }
 
     /// Makes the new name outlast a power cut, where the file system can.
-    static func syncFolder(of path: String) {
+    package static func syncFolder(of path: String) {
         let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
         let descriptor = open(folder.isEmpty ? "/" : folder, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
@@ -133,7 +127,7 @@ enum POSIXFile {
     }
 
     /// Has the disk itself keep what was written; on Darwin a plain synchronisation ends before that.
-    static func flush(_ descriptor: Int32) -> Bool {
+    package static func flush(_ descriptor: Int32) -> Bool {
         #if canImport(Darwin)
             // Some file systems know the plain one only.
             if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }

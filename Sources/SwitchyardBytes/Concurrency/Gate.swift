@@ -1,16 +1,18 @@
 import Synchronization
 
-/// Holds tasks until it is opened: the stand-in for a delay, without a clock.
+/// Holds tasks up while it is closed: the stand-in for a delay, without a clock.
 package final class Gate: Sendable {
     private struct State {
-        var isOpen = false
+        var isOpen: Bool
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
-        var next = 0
+        var last = 0
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    package init() {}
+    package init(isOpen: Bool = false) { state = Mutex(State(isOpen: isOpen)) }
+
+    package var isOpen: Bool { state.withLock(\.isOpen) }
 
     /// How many tasks are held now.
     package var waiting: Int { state.withLock { $0.waiting.count } }
@@ -25,15 +27,18 @@ package final class Gate: Sendable {
         for continuation in held { continuation.resume() }
     }
 
+    package func close() { state.withLock { $0.isOpen = false } }
+
     /// Returns when the gate is open or the task is cancelled.
     package func wait() async {
         let id = state.withLock { state in
-            state.next += 1
-            return state.next
+            state.last += 1
+            return state.last
         }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let passes = state.withLock { state in
+                    // The handler may have run before there was anything to take out.
                     if state.isOpen || Task.isCancelled { return true }
                     state.waiting[id] = continuation
                     return false
