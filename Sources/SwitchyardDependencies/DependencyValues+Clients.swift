@@ -4,36 +4,36 @@ import SwitchyardMock
 /// The clients. A live or test value that nobody set throws an error that names the operation; previews have sample data.
 extension DependencyValues {
     public var authClient: any AuthClient {
-        get { self[AuthClientKey.self] }
-        set { self[AuthClientKey.self] = newValue }
+        get { client("authClient", { $0 }) { PreviewAuthClient() } }
+        set { self[of: (any AuthClient).self] = newValue }
     }
     public var storageClient: any StorageClient {
-        get { self[StorageClientKey.self] }
-        set { self[StorageClientKey.self] = newValue }
+        get { client("storageClient", { $0 }) { PreviewStorageClient() } }
+        set { self[of: (any StorageClient).self] = newValue }
     }
     public var fileStorageClient: any FileStorageClient {
-        get { self[FileStorageClientKey.self] }
-        set { self[FileStorageClientKey.self] = newValue }
+        get { client("fileStorageClient", { $0 }) { PreviewFileStorageClient() } }
+        set { self[of: (any FileStorageClient).self] = newValue }
     }
     public var messagingClient: any MessagingClient {
-        get { self[MessagingClientKey.self] }
-        set { self[MessagingClientKey.self] = newValue }
+        get { client("messagingClient", { $0 }) { PreviewMessagingClient() } }
+        set { self[of: (any MessagingClient).self] = newValue }
     }
     public var userClient: any UserClient {
-        get { self[UserClientKey.self] }
-        set { self[UserClientKey.self] = newValue }
+        get { client("userClient", { $0 }) { DocumentUserClient(on: .preview) } }
+        set { self[of: (any UserClient).self] = newValue }
     }
     public var contactsClient: any ContactsClient {
-        get { self[ContactsClientKey.self] }
-        set { self[ContactsClientKey.self] = newValue }
+        get { client("contactsClient", { $0 }) { DocumentContactsClient(on: .preview) } }
+        set { self[of: (any ContactsClient).self] = newValue }
     }
     public var checkInClient: any CheckInClient {
-        get { self[CheckInClientKey.self] }
-        set { self[CheckInClientKey.self] = newValue }
+        get { client("checkInClient", { $0 }) { DocumentCheckInClient(on: .preview) } }
+        set { self[of: (any CheckInClient).self] = newValue }
     }
     public var notificationClient: any NotificationClient {
-        get { self[NotificationClientKey.self] }
-        set { self[NotificationClientKey.self] = newValue }
+        get { client("notificationClient", { $0 }) { DocumentNotificationClient(on: .preview) } }
+        set { self[of: (any NotificationClient).self] = newValue }
     }
 
     /// All clients of `infrastructure`: what an app does once, around its whole run.
@@ -58,5 +58,27 @@ extension DependencyValues {
         contactsClient = DocumentContactsClient(on: core)
         checkInClient = DocumentCheckInClient(on: core)
         notificationClient = DocumentNotificationClient(on: core)
+    }
+
+    /// What was set; else, in a preview, one with sample data; else one whose every call says that nobody set it.
+    private func client<Client: Sendable>(
+        _ name: String, _ routed: (Routed<Client>) -> Client, preview: () -> Client
+    ) -> Client {
+        if let client = self[of: Client.self] { return client }
+        if context == .preview { return preview() }
+        return routed(
+            Routed(
+                RefusingRoute("dependencyNotSet") { operation in
+                    "“\(operation)” was called on the dependency “\(name)”, which nobody set. "
+                        + "Set it around the call: withDependencies { $0.\(name) = … } operation: { … }."
+                }))
+    }
+}
+
+extension CoreClients {
+    fileprivate static var preview: CoreClients {
+        CoreClients(
+            auth: PreviewAuthClient(), storage: PreviewStorageClient(), files: PreviewFileStorageClient(),
+            messaging: PreviewMessagingClient())
     }
 }

@@ -25,6 +25,12 @@ public struct DependencyValues: Sendable {
         }
         set { values[ObjectIdentifier(key)] = newValue }
     }
+
+    /// What was set of a type that is its own key.
+    subscript<Value: Sendable>(of type: Value.Type) -> Value? {
+        get { values[ObjectIdentifier(type)] as? Value }
+        set { values[ObjectIdentifier(type)] = newValue }
+    }
 }
 
 /// One dependency: its type, and what stands in where nobody set it.

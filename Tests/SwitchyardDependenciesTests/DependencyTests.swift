@@ -40,6 +40,18 @@ import Testing
         }
     }
 
+    @Test func `What cannot fail is not known on a client that nobody set`() async {
+        let values = DependencyValues()
+        #expect(await values.authClient.state == .unknown)
+        for await state in values.authClient.authStateStream() {
+            #expect(state == .unknown)
+            break
+        }
+        #expect(await values.messagingClient.permission == .undetermined)
+        #expect(values.storageClient.capabilities == StorageCapabilities())
+        #expect(values.storageClient.unwrapped(as: MockStorageClient.self) == nil)
+    }
+
     @Test func `What is set holds for the operation and the tasks it starts, and no longer`() async throws {
         let storage = MockStorageClient()
         try await storage.setDocument("users/alice", ["name": "Alice"])

@@ -25,6 +25,13 @@ public struct SupabaseFunctionError: ClientError {
         self.underlying = underlying
     }
 
+    public init(
+        _ code: Code, _ message: String, isRetryable: Bool?, retryAfter: Duration?, underlying: (any Error)?
+    ) {
+        self.init(
+            code, message, isRetryable: isRetryable, retryAfter: retryAfter, answer: nil, underlying: underlying)
+    }
+
     public struct Code: ErrorCode {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }

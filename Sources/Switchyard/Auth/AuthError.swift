@@ -23,6 +23,13 @@ public struct AuthError: ClientError {
         self.underlying = underlying
     }
 
+    public init(
+        _ code: Code, _ message: String, isRetryable: Bool?, retryAfter: Duration?, underlying: (any Error)?
+    ) {
+        self.init(
+            code, message, isRetryable: isRetryable, retryAfter: retryAfter, challenge: nil, underlying: underlying)
+    }
+
     public struct Code: ErrorCode {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }

@@ -14,6 +14,9 @@ public import Foundation
 public protocol ClientError: Error, LocalizedError, CustomStringConvertible, Sendable {
     associatedtype Code: ErrorCode
 
+    /// `isRetryable` is what is usual for `code` where nothing is said.
+    init(_ code: Code, _ message: String, isRetryable: Bool?, retryAfter: Duration?, underlying: (any Error)?)
+
     /// What happened. Branch on this, never on the text; codes of a server that are not known here keep their own name.
     var code: Code { get }
     /// What happened, for people: what was wrong and, where it can be said, what to change.

@@ -26,14 +26,14 @@ public final class Infrastructure: Sendable {
         assembly = Assembly(
             factory: factory, configuration: configuration, surroundings: surroundings, boards: boards,
             instances: instances)
-        auth = SwitchableAuthClient(board: boards.auth) { [assembly] in await assembly.heedWishes() }
-        storage = SwitchableStorageClient(board: boards.storage)
-        files = SwitchableFileStorageClient(board: boards.files)
-        messaging = SwitchableMessagingClient(board: boards.messaging)
-        users = SwitchableUserClient(board: boards.users)
-        contacts = SwitchableContactsClient(board: boards.contacts)
-        checkIns = SwitchableCheckInClient(board: boards.checkIns)
-        notifications = SwitchableNotificationClient(board: boards.notifications)
+        auth = HeedingAuthClient(route: LeasedRoute(boards.auth)) { [assembly] in await assembly.heedWishes() }
+        storage = Routed(LeasedRoute(boards.storage))
+        files = Routed(LeasedRoute(boards.files))
+        messaging = Routed(LeasedRoute(boards.messaging))
+        users = Routed(LeasedRoute(boards.users))
+        contacts = Routed(LeasedRoute(boards.contacts))
+        checkIns = Routed(LeasedRoute(boards.checkIns))
+        notifications = Routed(LeasedRoute(boards.notifications))
         await assembly.begin()
     }
 

@@ -9,12 +9,12 @@ public struct InfrastructureError: ClientError {
     public let underlying: (any Error)?
 
     public init(
-        _ code: Code, _ message: String, isRetryable: Bool = false, retryAfter: Duration? = nil,
+        _ code: Code, _ message: String, isRetryable: Bool? = nil, retryAfter: Duration? = nil,
         underlying: (any Error)? = nil
     ) {
         self.code = code
         self.message = message
-        self.isRetryable = isRetryable
+        self.isRetryable = isRetryable ?? false
         self.retryAfter = retryAfter
         self.underlying = underlying
     }

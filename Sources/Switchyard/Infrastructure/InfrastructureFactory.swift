@@ -79,7 +79,8 @@ public struct InfrastructureFactory: Sendable {
         _ provider: InfrastructureProvider, _ surroundings: InfrastructureSurroundings
     ) async throws(InfrastructureError) -> any AuthClient {
         Layers(retry: nil, surroundings).around(
-            try await module(provider).makeAuthClient(surroundings.context(for: provider, auth: nil)))
+            try await module(provider).makeAuthClient(surroundings.context(for: provider, auth: nil))
+        ) { $0.layered($1) }
     }
 
     /// The storage uses the tokens of `auth`; without one it works for nobody in particular.
@@ -88,7 +89,8 @@ public struct InfrastructureFactory: Sendable {
         in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
     ) async throws(InfrastructureError) -> any StorageClient {
         Layers(retry: nil, surroundings).around(
-            try await module(provider).makeStorageClient(surroundings.context(for: provider, auth: auth)))
+            try await module(provider).makeStorageClient(surroundings.context(for: provider, auth: auth))
+        ) { $0.layered($1) }
     }
 
     public func createFileStorageClient(
@@ -96,7 +98,8 @@ public struct InfrastructureFactory: Sendable {
         in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
     ) async throws(InfrastructureError) -> any FileStorageClient {
         Layers(retry: nil, surroundings).around(
-            try await module(provider).makeFileStorageClient(surroundings.context(for: provider, auth: auth)))
+            try await module(provider).makeFileStorageClient(surroundings.context(for: provider, auth: auth))
+        ) { $0.layered($1) }
     }
 
     public func createMessagingClient(
@@ -104,7 +107,8 @@ public struct InfrastructureFactory: Sendable {
         in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
     ) async throws(InfrastructureError) -> any MessagingClient {
         Layers(retry: nil, surroundings).around(
-            try await module(provider).makeMessagingClient(surroundings.context(for: provider, auth: auth)))
+            try await module(provider).makeMessagingClient(surroundings.context(for: provider, auth: auth))
+        ) { $0.layered($1) }
     }
 
     /// The provider's client for users on clients that exist already.

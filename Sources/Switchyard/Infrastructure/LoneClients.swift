@@ -20,17 +20,17 @@ actor LoneClients {
     func auth(
         of provider: InfrastructureProvider, _ make: () async throws(InfrastructureError) -> any AuthClient
     ) async throws(InfrastructureError) -> any AuthClient {
-        if let board = auths[provider] { return SwitchableAuthClient(board: board) }
+        if let board = auths[provider] { return Routed<any AuthClient>(LeasedRoute(board)) }
         let client = try await make()
         if let board = auths[provider] {
             // Somebody was quicker.
             await client.shutDown()
-            return SwitchableAuthClient(board: board)
+            return Routed<any AuthClient>(LeasedRoute(board))
         }
         let board = Switchboard(client)
         auths[provider] = board
         ownAuths[provider] = client
-        return SwitchableAuthClient(board: board)
+        return Routed<any AuthClient>(LeasedRoute(board))
     }
 
     nonisolated func storage(

@@ -15,7 +15,7 @@
 /// ```
 /// Everything has a default that changes nothing, so a layer states only what it is about. Layers see only what the client
 /// below them is asked; put first what shall be closest to it. A wrapper that changes what one operation *means* conforms to
-/// ``StorageLayer`` or to the client's own protocol instead.
+/// ``StorageLayer``, or to ``RoutedAuthClient`` and its siblings, instead.
 public protocol ClientLayer: Sendable {
     /// Runs `body`, as often as it likes if ``ClientCall/isRepeatable``, else once or not at all.
     func call<Result, Failure: ClientError>(

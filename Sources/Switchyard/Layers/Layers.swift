@@ -11,14 +11,7 @@ struct Layers: Sendable {
         }
     }
 
-    func around(_ client: any AuthClient) -> any AuthClient { all.reduce(client) { LayeredAuthClient($0, $1) } }
-    func around(_ client: any StorageClient) -> any StorageClient {
-        all.reduce(client) { LayeredStorageClient($0, $1) }
-    }
-    func around(_ client: any FileStorageClient) -> any FileStorageClient {
-        all.reduce(client) { LayeredFileStorageClient($0, $1) }
-    }
-    func around(_ client: any MessagingClient) -> any MessagingClient {
-        all.reduce(client) { LayeredMessagingClient($0, $1) }
+    func around<Client>(_ client: Client, _ layered: (Client, any ClientLayer) -> Client) -> Client {
+        all.reduce(client, layered)
     }
 }

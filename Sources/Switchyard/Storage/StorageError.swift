@@ -26,6 +26,13 @@ public struct StorageError: ClientError {
         self.underlying = underlying
     }
 
+    public init(
+        _ code: Code, _ message: String, isRetryable: Bool?, retryAfter: Duration?, underlying: (any Error)?
+    ) {
+        self.init(
+            code, message, isRetryable: isRetryable, retryAfter: retryAfter, underlying: underlying, isRefusal: false)
+    }
+
     public struct Code: ErrorCode {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }

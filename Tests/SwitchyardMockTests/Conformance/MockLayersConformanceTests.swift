@@ -36,9 +36,9 @@ import Testing
         try await check.run(on: Self.messaging)
     }
 
-    static let switchableAuth = MockAuthHarness { SwitchableAuthClient(board: Switchboard($0)) }
-    static let switchableFiles = MockFileHarness { SwitchableFileStorageClient(board: Switchboard($0)) }
-    static let switchableMessaging = MockMessagingHarness { SwitchableMessagingClient(board: Switchboard($0)) }
+    static let switchableAuth = MockAuthHarness { Routed<any AuthClient>(LeasedRoute(Switchboard($0))) }
+    static let switchableFiles = MockFileHarness { Routed<any FileStorageClient>(LeasedRoute(Switchboard($0))) }
+    static let switchableMessaging = MockMessagingHarness { Routed<any MessagingClient>(LeasedRoute(Switchboard($0))) }
     static let switchableDomain = SwitchableDomainHarness()
 
     @Test(arguments: AuthConformance.checks(for: switchableAuth.features))

@@ -93,6 +93,13 @@ import Testing
         #expect(storage.unwrapped(as: MockStorageClient.self) != nil)
     }
 
+    @Test func `A preview's auth client passes on the wishes of its people, as any client around another`() async throws
+    {
+        let auth = PreviewAuthClient()
+        try await auth.signOut(.local, wipesLocalData: true)
+        #expect(auth.wipeRequests?.map(\.userID) == [MockSample.userID])
+    }
+
     @Test func `The module's clients belong to one project and one device`() async throws {
         let module = MockModule(MockConfiguration(hasSampleData: true))
         let context = ModuleContext()

@@ -71,7 +71,7 @@ struct SharedSocketTests {
         let (alice, ben) = (ForeignAuthClient.signedIn("alice"), ForeignAuthClient.signedIn("ben"))
         let (first, nobody) = (try session(alice), try session(nil))
         #expect(try session(alice) === first)
-        #expect(try session(LayeredAuthClient(alice, Silence())) === first)
+        #expect(try session(alice.layered(Silence())) === first)
         #expect(try session(ben) !== first)
         #expect(try session(nil) === nobody)
     }

@@ -9,11 +9,11 @@ import Testing
     @Test func `Through layers and over a switch it is the same auth client`() {
         let (one, other) = (MockAuthClient(), MockAuthClient())
         #expect(one.identity != nil && one.identity != other.identity)
-        #expect(LayeredAuthClient(one, Silence()).identity == one.identity)
+        #expect(one.layered(Silence()).identity == one.identity)
         let board = Switchboard<any AuthClient>(one)
-        let before = SwitchableAuthClient(board: board).identity
+        let before = Routed(LeasedRoute(board)).identity
         board.replace(with: other)
-        #expect(LayeredAuthClient(SwitchableAuthClient(board: board), Silence()).identity == before)
-        #expect(SwitchableAuthClient(board: Switchboard(one)).identity != before)
+        #expect(Routed(LeasedRoute(board)).layered(Silence()).identity == before)
+        #expect(Routed<any AuthClient>(LeasedRoute(Switchboard(one))).identity != before)
     }
 }

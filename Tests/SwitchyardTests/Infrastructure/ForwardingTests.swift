@@ -3,88 +3,34 @@ import Switchyard
 import Testing
 
 /// A wrapper that forgets a requirement with a default compiles, and silently loses what the wrapped client does better.
-/// So every one is compared with its protocol, name by name.
+/// So the one routed client of each protocol is compared with it, name by name; nobody else names them all.
 @Suite struct ForwardingTests {
-    /// A protocol's file, its name, and the files of what must have everything that it requires.
-    struct Wrapping: Sendable, CustomStringConvertible {
-        let name: String
-        let file: String
-        let wrappers: [String]
-        var description: String { name }
-    }
-
-    static let wrappings = [
-        Wrapping(
-            name: "StorageClient", file: "Switchyard/Storage/Client/StorageClient",
-            wrappers: [
-                "Switchyard/Infrastructure/Switching/SwitchableStorageClient", "Switchyard/Layers/StorageLayer",
-                "SwitchyardDependencies/Unset/UnsetStorageClient",
-            ]),
-        Wrapping(
-            name: "AuthClient", file: "Switchyard/Auth/AuthClient",
-            wrappers: [
-                "Switchyard/Infrastructure/Switching/SwitchableAuthClient", "Switchyard/Layers/LayeredAuthClient",
-                "SwitchyardDependencies/Unset/UnsetAuthClient",
-            ]),
-        Wrapping(
-            name: "FileStorageClient", file: "Switchyard/FileStorage/FileStorageClient",
-            wrappers: [
-                "Switchyard/Infrastructure/Switching/SwitchableFileStorageClient",
-                "Switchyard/Layers/LayeredFileStorageClient", "SwitchyardDependencies/Unset/UnsetFileStorageClient",
-            ]),
-        Wrapping(
-            name: "MessagingClient", file: "Switchyard/Messaging/MessagingClient",
-            wrappers: [
-                "Switchyard/Infrastructure/Switching/SwitchableMessagingClient",
-                "Switchyard/Layers/LayeredMessagingClient", "SwitchyardDependencies/Unset/UnsetMessagingClient",
-            ]),
-        Wrapping(
-            name: "UserClient", file: "Switchyard/Domain/Users/UserClient",
-            wrappers: [
-                "Switchyard/Infrastructure/Switching/SwitchableDomainClients",
-                "SwitchyardDependencies/Unset/UnsetUserClient",
-            ]),
-        Wrapping(
-            name: "ContactsClient", file: "Switchyard/Domain/Contacts/ContactsClient",
-            wrappers: [
-                "Switchyard/Infrastructure/Switching/SwitchableDomainClients",
-                "SwitchyardDependencies/Unset/UnsetContactsClient",
-            ]),
-        Wrapping(
-            name: "CheckInClient", file: "Switchyard/Domain/CheckIns/CheckInClient",
-            wrappers: [
-                "Switchyard/Infrastructure/Switching/SwitchableDomainClients",
-                "SwitchyardDependencies/Unset/UnsetCheckInClient",
-            ]),
-        Wrapping(
-            name: "NotificationClient", file: "Switchyard/Domain/Notifications/NotificationClient",
-            wrappers: [
-                "Switchyard/Infrastructure/Switching/SwitchableDomainClients",
-                "SwitchyardDependencies/Unset/UnsetNotificationClient",
-            ]),
+    /// Where each protocol is.
+    static let protocols = [
+        "StorageClient": "Storage/Client", "AuthClient": "Auth", "FileStorageClient": "FileStorage",
+        "MessagingClient": "Messaging", "UserClient": "Domain/Users", "ContactsClient": "Domain/Contacts",
+        "CheckInClient": "Domain/CheckIns", "NotificationClient": "Domain/Notifications",
     ]
-
-    /// What is right for everybody who wraps nothing: an unset dependency has nothing to shut down or to unwrap.
-    private static let unset: Set<String> = ["clock", "shutDown()", "unwrapped(as:)", "wipeRequests"]
 
     private static let sources = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("Sources")
+        .deletingLastPathComponent().appendingPathComponent("Sources/Switchyard")
 
     private static func text(_ file: String) throws -> String {
         try String(contentsOf: sources.appendingPathComponent(file + ".swift"), encoding: .utf8)
     }
 
-    @Test(arguments: wrappings)
-    func `Every wrapper has every requirement of what it wraps`(_ wrapping: Wrapping) throws {
-        let requirements = try Members(body(of: "protocol \(wrapping.name)", in: Self.text(wrapping.file))).names
-        #expect(requirements.count > 3)
-        for file in wrapping.wrappers {
-            let names = try Members(Self.text(file)).names
-            var missing = requirements.subtracting(names)
-            if file.contains("/Unset/") { missing.subtract(Self.unset) }
-            #expect(missing.isEmpty, "\(file) lacks \(missing.sorted())")
-        }
+    @Test(arguments: protocols.keys.sorted())
+    func `The routed client names each requirement of its protocol once`(_ name: String) throws {
+        let folder = try #require(Self.protocols[name])
+        let requirements = try Members(body(of: "protocol \(name)", in: Self.text("\(folder)/\(name)")))
+        #expect(requirements.names.count > 3)
+        let routed = try Members(body(of: "extension Routed\(name)", in: Self.text("Routes/Routed\(name)")))
+        #expect(routed.names == requirements.names)
+    }
+
+    @Test func `There is a routed client for every service`() {
+        #expect(Self.protocols.count == InfrastructureService.allCases.count)
     }
 
     private func body(of declaration: String, in text: String) throws -> String {
@@ -94,9 +40,9 @@ import Testing
     }
 }
 
-/// The functions and properties that are declared in a piece of source, by their full names.
+/// The functions and properties that are declared in a piece of source, by their full names, and how often each is.
 private struct Members {
-    private(set) var names: Set<String> = []
+    private(set) var names: [String: Int] = [:]
 
     init(_ text: String) {
         let code = text.split(separator: "\n").filter { !$0.drop { $0 == " " }.hasPrefix("//") }
@@ -104,10 +50,10 @@ private struct Members {
         for part in code.split(separator: "func ", omittingEmptySubsequences: false).dropFirst() {
             let name = part.prefix { $0 != "(" && $0 != "<" }
             guard let open = part.firstIndex(of: "(") else { continue }
-            names.insert("\(name)(\(Self.labels(part[part.index(after: open)...])))")
+            names["\(name)(\(Self.labels(part[part.index(after: open)...])))", default: 0] += 1
         }
         for part in code.split(separator: "var ", omittingEmptySubsequences: false).dropFirst() {
-            names.insert(String(part.prefix { $0 != ":" && $0 != " " && $0 != "=" }))
+            names[String(part.prefix { $0 != ":" && $0 != " " && $0 != "=" }), default: 0] += 1
         }
     }
 

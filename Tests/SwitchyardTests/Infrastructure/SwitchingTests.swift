@@ -58,7 +58,7 @@ private struct SideModule<Side: TestSide>: InfrastructureModule {
             ) async throws(StorageError) -> Int { 4711 }
         }
         let board = Switchboard<any StorageClient>(Deleting(base: MockStorageClient(MockBackend())))
-        #expect(try await SwitchableStorageClient(board: board).deleteRecursively("a/1") == 4711)
+        #expect(try await Routed(LeasedRoute(board)).deleteRecursively("a/1") == 4711)
     }
 
     private let east = SideModule<East>()
@@ -108,7 +108,7 @@ private struct SideModule<Side: TestSide>: InfrastructureModule {
         let slow = MockStorageClient(east.backend, network: old)
         try await slow.setDocument("notes/a", ["n": 1])
         let board = Switchboard<any StorageClient>(slow)
-        let switchable = SwitchableStorageClient(board: board)
+        let switchable = Routed(LeasedRoute(board))
 
         old.latency = .seconds(5)
         let reading = Task { try await switchable.snapshot("notes/a") }
@@ -123,7 +123,7 @@ private struct SideModule<Side: TestSide>: InfrastructureModule {
 
     @Test func `A transaction without reads and writes leaves nothing to wait for`() async throws {
         let board = Switchboard<any StorageClient>(MockStorageClient(east.backend))
-        try await SwitchableStorageClient(board: board).transaction { _ in }
+        try await Routed(LeasedRoute(board)).transaction { _ in }
         let generation = board.replace(with: MockStorageClient(west.backend))
         #expect(await board.drain(generation, within: .zero, clock: ContinuousClock()) == 0)
     }
@@ -133,7 +133,7 @@ private struct SideModule<Side: TestSide>: InfrastructureModule {
         let old = MockStorageClient(east.backend)
         try await old.disableNetwork()
         let board = Switchboard<any StorageClient>(old)
-        let switchable = SwitchableStorageClient(board: board)
+        let switchable = Routed(LeasedRoute(board))
         let receipt = try await switchable.commit(WriteBatch([.set("notes/a", ["n": 1])]))
         let generation = board.replace(with: MockStorageClient(west.backend))
         let leaving = Task {
@@ -153,7 +153,7 @@ private struct SideModule<Side: TestSide>: InfrastructureModule {
     @Test func `A receipt that nobody keeps, or that came with its answer, holds nothing up`() async throws {
         let old = MockStorageClient(east.backend)
         let board = Switchboard<any StorageClient>(old)
-        let switchable = SwitchableStorageClient(board: board)
+        let switchable = Routed(LeasedRoute(board))
         let answered = try await switchable.commit(WriteBatch([.set("notes/a", ["n": 1])]))
         try await old.disableNetwork()
         _ = try await switchable.commit(WriteBatch([.set("notes/a", ["n": 2])]))
@@ -188,7 +188,7 @@ private struct SideModule<Side: TestSide>: InfrastructureModule {
             _ = try await client.put(Data(text.utf8), at: "a.txt")
         }
         let board = Switchboard<any FileStorageClient>(old)
-        let switchable = SwitchableFileStorageClient(board: board)
+        let switchable = Routed(LeasedRoute(board))
         let bytes = switchable.bytes(of: "a.txt", range: nil)
 
         var reading = bytes.makeAsyncIterator()

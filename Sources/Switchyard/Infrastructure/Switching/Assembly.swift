@@ -29,7 +29,7 @@ actor Assembly {
 
     /// To be called once: from now on wishes to wipe local data reach also providers that are not chosen.
     func begin() async {
-        let auth = SwitchableAuthClient(board: boards.auth)
+        let auth = Routed<any AuthClient>(LeasedRoute(boards.auth))
         let state = await auth.state
         wishes = WipeWishes(auth, state: state)
         if state.wipesLocalData { await forget([nil]) }
@@ -44,7 +44,7 @@ actor Assembly {
         let before = lastChange
         let task = Task {
             await before?.value
-            let state = await SwitchableAuthClient(board: boards.auth).state
+            let state = await Routed<any AuthClient>(LeasedRoute(boards.auth)).state
             await self.forget(self.wishes?.take(state) ?? [])
         }
         lastChange = task

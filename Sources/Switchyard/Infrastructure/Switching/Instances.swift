@@ -65,11 +65,12 @@ struct Instances: Sendable {
     /// What an app uses: the chosen clients with everything that is to stand around them.
     func selected(_ selection: InfrastructureSelection, _ layers: Layers) -> Selected {
         Selected(
-            auth: layers.around(auths[selection.provider(for: .auth)!]!),
-            storage: layers.around(storages[selection.provider(for: .storage)!]!),
-            files: selection.provider(for: .files).map { layers.around(files[$0]!) } ?? AbsentFileStorageClient(),
-            messaging: selection.provider(for: .messaging).map { layers.around(messagings[$0]!) }
-                ?? AbsentMessagingClient(),
+            auth: layers.around(auths[selection.provider(for: .auth)!]!) { $0.layered($1) },
+            storage: layers.around(storages[selection.provider(for: .storage)!]!) { $0.layered($1) },
+            files: selection.provider(for: .files).map { layers.around(files[$0]!) { $0.layered($1) } }
+                ?? Routed<any FileStorageClient>(RefusingRoute(absent: .files)),
+            messaging: selection.provider(for: .messaging).map { layers.around(messagings[$0]!) { $0.layered($1) } }
+                ?? Routed<any MessagingClient>(RefusingRoute(absent: .messaging)),
             domain: domain!)
     }
 
@@ -150,7 +151,7 @@ struct Instances: Sendable {
                 { module, context throws(InfrastructureError) in try await module.makeAuthClient(context) }),
                 authBoard == nil, let client = result.auths[provider]
             {
-                authBoard = Switchboard(layers.around(client))
+                authBoard = Switchboard(layers.around(client) { $0.layered($1) })
             }
             for service in [.storage] + InfrastructureService.domain
             where service == .storage || selection[service] != nil {
@@ -185,7 +186,7 @@ struct Instances: Sendable {
                 result[keyPath: place][provider] = client
                 return provider
             }
-            let auth = service == .auth ? nil : authBoard.map { SwitchableAuthClient(board: $0) }
+            let auth = service == .auth ? nil : authBoard.map { Routed<any AuthClient>(LeasedRoute($0)) }
             do throws(InfrastructureError) {
                 let client = try await make(result.modules[provider]!, surroundings.context(for: provider, auth: auth))
                 result[keyPath: place][provider] = client
@@ -210,15 +211,19 @@ struct Instances: Sendable {
 
         /// On clients that do not switch: a domain client of one backend never works on another's half way.
         private mutating func makeDomain(_ selection: InfrastructureSelection) async throws(InfrastructureError) {
-            let auth = layers.around(result.auths[selection.provider(for: .auth)!]!)
-            let files = selection.provider(for: .files).flatMap { result.files[$0] }.map(layers.around)
-            let messaging = selection.provider(for: .messaging).flatMap { result.messagings[$0] }.map(layers.around)
+            let auth = layers.around(result.auths[selection.provider(for: .auth)!]!) { $0.layered($1) }
+            let files = selection.provider(for: .files).flatMap { result.files[$0] }.map {
+                layers.around($0) { $0.layered($1) }
+            }
+            let messaging = selection.provider(for: .messaging).flatMap { result.messagings[$0] }.map {
+                layers.around($0) { $0.layered($1) }
+            }
             func core(_ service: InfrastructureService) -> (any InfrastructureModule, CoreClients) {
                 let provider = selection.provider(for: service)!
                 return (
                     result.modules[provider]!,
                     CoreClients(
-                        auth: auth, storage: layers.around(result.storages[provider]!), files: files,
+                        auth: auth, storage: layers.around(result.storages[provider]!) { $0.layered($1) }, files: files,
                         messaging: messaging,
                         now: surroundings.now)
                 )

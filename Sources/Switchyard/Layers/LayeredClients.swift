@@ -1,0 +1,93 @@
+// Every core client can have layers around it, the closest first.
+
+extension StorageClient {
+    /// This client, with `layer` around each of its calls.
+    public func layered(_ layer: any ClientLayer) -> Routed<any StorageClient> {
+        Routed(LayeredRoute(self, layer, .storage) { self.provider })
+    }
+    /// This client, with calls repeated that failed for a passing reason and are safe to repeat.
+    public func retrying(_ policy: RetryPolicy = .standard) -> Routed<any StorageClient> {
+        layered(RetryLayer(policy, clock: clock))
+    }
+    /// This client, with `observer` told of everything it does.
+    public func observed(by observer: any InfrastructureObserver) -> Routed<any StorageClient> {
+        layered(ObserveLayer(observer))
+    }
+}
+
+extension AuthClient {
+    /// This client, with `layer` around each of its calls.
+    public func layered(_ layer: any ClientLayer) -> LayeredAuthClient { LayeredAuthClient(self, layer) }
+    /// This client, with calls repeated that failed for a passing reason and are safe to repeat.
+    public func retrying(_ policy: RetryPolicy = .standard) -> LayeredAuthClient { layered(RetryLayer(policy)) }
+    /// This client, with `observer` told of everything it does.
+    public func observed(by observer: any InfrastructureObserver) -> LayeredAuthClient {
+        layered(ObserveLayer(observer))
+    }
+}
+
+extension FileStorageClient {
+    /// This client, with `layer` around each of its calls.
+    public func layered(_ layer: any ClientLayer) -> Routed<any FileStorageClient> {
+        Routed(LayeredRoute(self, layer, .files) { self.provider })
+    }
+    /// This client, with calls repeated that failed for a passing reason and are safe to repeat.
+    public func retrying(_ policy: RetryPolicy = .standard) -> Routed<any FileStorageClient> {
+        layered(RetryLayer(policy))
+    }
+    /// This client, with `observer` told of everything it does.
+    public func observed(by observer: any InfrastructureObserver) -> Routed<any FileStorageClient> {
+        layered(ObserveLayer(observer))
+    }
+}
+
+extension MessagingClient {
+    /// This client, with `layer` around each of its calls.
+    public func layered(_ layer: any ClientLayer) -> Routed<any MessagingClient> {
+        Routed(LayeredRoute(self, layer, .messaging) { self.provider })
+    }
+    /// This client, with calls repeated that failed for a passing reason and are safe to repeat.
+    public func retrying(_ policy: RetryPolicy = .standard) -> Routed<any MessagingClient> {
+        layered(RetryLayer(policy))
+    }
+    /// This client, with `observer` told of everything it does.
+    public func observed(by observer: any InfrastructureObserver) -> Routed<any MessagingClient> {
+        layered(ObserveLayer(observer))
+    }
+}
+
+/// An auth client with a layer around each of its calls. One that is about the session stays, over all attempts, with the
+/// session it began with.
+public struct LayeredAuthClient: RoutedAuthClient {
+    public let route: any Route<any AuthClient>
+
+    init(_ base: any AuthClient, _ layer: any ClientLayer) {
+        route = LayeredRoute(base, layer, .auth) { base.provider }
+    }
+
+    @discardableResult
+    public func reloadUser() async throws(AuthError) -> AuthUser {
+        try await bound("reload user", to: \.id) { auth throws(AuthError) in try await auth.reloadUser() }
+    }
+    public func accessToken(refreshing: Bool) async throws(AuthError) -> AccessToken {
+        try await bound("access token", to: \.userID) { auth throws(AuthError) in
+            try await auth.accessToken(refreshing: refreshing)
+        }
+    }
+
+    /// Repeats for as long as the session is the one of the beginning, and lets no answer of another one out.
+    private func bound<Result>(
+        _ operation: String, to user: (Result) -> AuthUser.ID,
+        _ body: (any AuthClient) async throws(AuthError) -> Result
+    ) async throws(AuthError) -> Result {
+        let owner = await state.user?.id
+        let operation = ClientOperation(operation, isRepeatable: owner != nil)
+        return try await route.call(operation) { auth throws(AuthError) in
+            let result = try await body(auth)
+            guard owner == nil || user(result) == owner else {
+                throw AuthError(.sessionChanged, "Another session took the place of the one the call began with.")
+            }
+            return result
+        }
+    }
+}

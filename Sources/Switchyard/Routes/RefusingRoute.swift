@@ -1,0 +1,62 @@
+/// To nobody: every call and every stream fails, and says why.
+package struct RefusingRoute<Client: Sendable>: Route {
+    private let code: String
+    private let message: @Sendable (_ operation: String) -> String
+    package var client: Client? { nil }
+
+    /// - Parameters:
+    ///   - code: That of every failure.
+    ///   - message: What to say of an operation.
+    package init(_ code: String, _ message: @escaping @Sendable (_ operation: String) -> String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// Where no provider was chosen, and before the first one is there.
+    init(absent service: InfrastructureService) {
+        self.init("unsupported") { _ in "There is no client for \(service.rawValue); choose a provider for it." }
+    }
+
+    private func refusal<Failure: ClientError>(_ operation: ClientOperation) -> Failure {
+        Failure(
+            Failure.Code(rawValue: code), message(operation.name), isRetryable: nil, retryAfter: nil, underlying: nil)
+    }
+
+    package func call<Result, Failure: ClientError>(
+        _ operation: ClientOperation, _ body: (Client) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result { throw refusal(operation) }
+
+    package func states<Element: Sendable>(
+        _ operation: ClientOperation, absent: Element,
+        _ open: @escaping @Sendable (Client) -> SnapshotStream<Element, Never>
+    ) -> SnapshotStream<Element, Never> {
+        SnapshotStream { continuation in
+            continuation.yield(absent)
+            return {}
+        }
+    }
+
+    package func snapshots<Element: Sendable, Failure: ClientError>(
+        _ operation: ClientOperation, rebase: @escaping @Sendable (Element, Element) -> Element,
+        _ open: @escaping @Sendable (Client) -> SnapshotStream<Element, Failure>
+    ) -> SnapshotStream<Element, Failure> {
+        SnapshotStream { continuation in
+            continuation.finish(throwing: refusal(operation))
+            return {}
+        }
+    }
+
+    package func events<Element: Sendable, Failure: ClientError>(
+        _ operation: ClientOperation, _ open: @escaping @Sendable (Client) -> EventStream<Element, Failure>
+    ) -> EventStream<Element, Failure> {
+        EventStream { continuation in
+            continuation.finish(throwing: refusal(operation))
+            return {}
+        }
+    }
+}
+
+extension InfrastructureProvider {
+    /// Who stands behind a client that has nobody.
+    static let nobody: InfrastructureProvider = "none"
+}

@@ -1,0 +1,78 @@
+/// How a client that does nothing itself reaches one that does: straight, with a layer around each call, by way of a place
+/// where clients are exchanged, or not at all.
+///
+/// A routed client, ``RoutedStorageClient`` and its siblings, names each requirement of its protocol once and hands it over as
+/// an operation and a closure on a client; what a call, a stream or a transfer means besides is the route's.
+public protocol Route<Client>: Sendable {
+    /// The protocol of the client: `any StorageClient` and its siblings.
+    associatedtype Client: Sendable
+
+    /// Who is asked now; `nil` if nobody is there.
+    var client: Client? { get }
+
+    /// Runs `body` on a client.
+    func call<Result, Failure: ClientError>(
+        _ operation: ClientOperation, _ body: (Client) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result
+
+    /// As ``call(_:_:)``, where the result goes on using the client.
+    ///
+    /// - Parameter keeping: Gives the result what to call, once or more often, when it no longer does.
+    func call<Result, Failure: ClientError>(
+        _ operation: ClientOperation, keeping: (Result, _ done: @escaping @Sendable () -> Void) -> Result,
+        _ body: (Client) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result
+
+    /// Begins a transfer.
+    func begin<Output: Sendable>(
+        _ operation: ClientOperation,
+        _ body: (Client) async throws(FileStorageError) -> FileTransfer<Output>
+    ) async throws(FileStorageError) -> FileTransfer<Output>
+
+    /// What cannot fail; `absent` if nobody is there.
+    func value<Value>(absent: Value, _ body: (Client) async -> Value) async -> Value
+
+    /// The states of something that cannot fail; `absent` for ever if nobody is there.
+    func states<Element: Sendable>(
+        _ operation: ClientOperation, absent: Element,
+        _ open: @escaping @Sendable (Client) -> SnapshotStream<Element, Never>
+    ) -> SnapshotStream<Element, Never>
+
+    /// - Parameter rebase: Fits an element of another client to the last one of the client before.
+    func snapshots<Element: Sendable, Failure: ClientError>(
+        _ operation: ClientOperation, rebase: @escaping @Sendable (_ last: Element, _ new: Element) -> Element,
+        _ open: @escaping @Sendable (Client) -> SnapshotStream<Element, Failure>
+    ) -> SnapshotStream<Element, Failure>
+
+    func events<Element: Sendable, Failure: ClientError>(
+        _ operation: ClientOperation, _ open: @escaping @Sendable (Client) -> EventStream<Element, Failure>
+    ) -> EventStream<Element, Failure>
+}
+
+extension Route {
+    public func call<Result, Failure: ClientError>(
+        _ operation: ClientOperation, keeping: (Result, _ done: @escaping @Sendable () -> Void) -> Result,
+        _ body: (Client) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result { try await call(operation, body) }
+
+    public func begin<Output: Sendable>(
+        _ operation: ClientOperation,
+        _ body: (Client) async throws(FileStorageError) -> FileTransfer<Output>
+    ) async throws(FileStorageError) -> FileTransfer<Output> { try await call(operation, body) }
+
+    public func value<Value>(absent: Value, _ body: (Client) async -> Value) async -> Value {
+        guard let client else { return absent }
+        return await body(client)
+    }
+
+    public func snapshots<Element: Sendable, Failure: ClientError>(
+        _ operation: ClientOperation, _ open: @escaping @Sendable (Client) -> SnapshotStream<Element, Failure>
+    ) -> SnapshotStream<Element, Failure> { snapshots(operation, rebase: { $1 }, open) }
+}
+
+/// A client that goes the way of its route and changes nothing: one for every protocol that has a routed client.
+public struct Routed<Client: Sendable>: Sendable {
+    public let route: any Route<Client>
+
+    public init(_ route: any Route<Client>) { self.route = route }
+}

@@ -1,0 +1,136 @@
+public import Foundation
+
+/// An auth client that has its answers from whoever its route leads to.
+///
+/// What may be repeated neither uses up a code, nor sends anything, nor makes an account.
+public protocol RoutedAuthClient: AuthClient {
+    var route: any Route<any AuthClient> { get }
+}
+
+extension RoutedAuthClient {
+    public var provider: InfrastructureProvider { route.client?.provider ?? .nobody }
+    public var capabilities: AuthCapabilities { route.client?.capabilities ?? AuthCapabilities() }
+    public var state: AuthState { get async { await route.value(absent: .unknown) { await $0.state } } }
+    public func authStateStream() -> SnapshotStream<AuthState, Never> {
+        route.states("state stream", absent: .unknown) { $0.authStateStream() }
+    }
+    public var wipeRequests: [WipeRequest]? { route.client?.wipeRequests }
+
+    @discardableResult
+    public func signUp(email: String, password: Secret) async throws(AuthError) -> AuthUser {
+        try await route.call("sign up") { auth throws(AuthError) in
+            try await auth.signUp(email: email, password: password)
+        }
+    }
+    @discardableResult
+    public func signIn(with credential: AuthCredential) async throws(AuthError) -> AuthUser {
+        let operation = ClientOperation("sign in", isRepeatable: credential.isReusable)
+        return try await route.call(operation) { auth throws(AuthError) in try await auth.signIn(with: credential) }
+    }
+    @discardableResult
+    public func answer(
+        _ challenge: SecondFactorChallenge, with answer: SecondFactorAnswer
+    ) async throws(AuthError) -> AuthUser {
+        try await route.call("answer challenge") { auth throws(AuthError) in
+            try await auth.answer(challenge, with: answer)
+        }
+    }
+    public func beginBrowserSignIn(
+        with provider: IdentityProvider, redirectURL: URL, scopes: [String]
+    ) async throws(AuthError) -> BrowserSignIn {
+        try await route.call(.repeatable("begin browser sign-in")) { auth throws(AuthError) in
+            try await auth.beginBrowserSignIn(with: provider, redirectURL: redirectURL, scopes: scopes)
+        }
+    }
+    public func sendPhoneCode(to phoneNumber: String) async throws(AuthError) -> PhoneVerification {
+        try await route.call("send phone code") { auth throws(AuthError) in
+            try await auth.sendPhoneCode(to: phoneNumber)
+        }
+    }
+    public func sendEmailLink(to email: String, redirectURL: URL) async throws(AuthError) {
+        try await route.call("send e-mail link") { auth throws(AuthError) in
+            try await auth.sendEmailLink(to: email, redirectURL: redirectURL)
+        }
+    }
+    public func sendPasswordReset(to email: String) async throws(AuthError) {
+        try await route.call("send password reset") { auth throws(AuthError) in
+            try await auth.sendPasswordReset(to: email)
+        }
+    }
+    public func resetPassword(code: Secret, newPassword: Secret) async throws(AuthError) {
+        try await route.call("reset password") { auth throws(AuthError) in
+            try await auth.resetPassword(code: code, newPassword: newPassword)
+        }
+    }
+    @discardableResult
+    public func link(_ credential: AuthCredential) async throws(AuthError) -> AuthUser {
+        try await route.call("link") { auth throws(AuthError) in try await auth.link(credential) }
+    }
+    @discardableResult
+    public func unlink(_ provider: IdentityProvider) async throws(AuthError) -> AuthUser {
+        try await route.call("unlink") { auth throws(AuthError) in try await auth.unlink(provider) }
+    }
+    /// Not repeated: what it is about is the present session, which may have changed by then.
+    public func reauthenticate(with credential: AuthCredential) async throws(AuthError) {
+        try await route.call("reauthenticate") { auth throws(AuthError) in
+            try await auth.reauthenticate(with: credential)
+        }
+    }
+    public func beginSecondFactor(_ kind: SecondFactor.Kind) async throws(AuthError) -> SecondFactorEnrollment {
+        try await route.call("begin second factor") { auth throws(AuthError) in
+            try await auth.beginSecondFactor(kind)
+        }
+    }
+    @discardableResult
+    public func confirmSecondFactor(
+        _ enrollment: SecondFactorEnrollment, code: Secret, displayName: String?
+    ) async throws(AuthError) -> AuthUser {
+        try await route.call("confirm second factor") { auth throws(AuthError) in
+            try await auth.confirmSecondFactor(enrollment, code: code, displayName: displayName)
+        }
+    }
+    @discardableResult
+    public func removeSecondFactor(_ id: SecondFactor.ID) async throws(AuthError) -> AuthUser {
+        try await route.call("remove second factor") { auth throws(AuthError) in
+            try await auth.removeSecondFactor(id)
+        }
+    }
+    @discardableResult
+    public func updateAccount(_ changes: AccountChanges) async throws(AuthError) -> AuthUser {
+        try await route.call("update account") { auth throws(AuthError) in try await auth.updateAccount(changes) }
+    }
+    @discardableResult
+    public func reloadUser() async throws(AuthError) -> AuthUser {
+        try await route.call("reload user") { auth throws(AuthError) in try await auth.reloadUser() }
+    }
+    public func deleteAccount() async throws(AuthError) {
+        try await route.call("delete account") { auth throws(AuthError) in try await auth.deleteAccount() }
+    }
+    public func signOut(_ scope: SignOutScope, wipesLocalData: Bool) async throws(AuthError) {
+        try await route.call("sign out") { auth throws(AuthError) in
+            try await auth.signOut(scope, wipesLocalData: wipesLocalData)
+        }
+    }
+    public func accessToken(refreshing: Bool) async throws(AuthError) -> AccessToken {
+        try await route.call("access token") { auth throws(AuthError) in
+            try await auth.accessToken(refreshing: refreshing)
+        }
+    }
+
+    public func shutDown() async { await route.client?.shutDown() }
+    public func unwrapped<Client>(as type: Client.Type) -> Client? {
+        self as? Client ?? route.client?.unwrapped(as: type)
+    }
+}
+
+extension Routed: AuthClient, RoutedAuthClient where Client == any AuthClient {}
+
+extension AuthCredential {
+    /// Whether it can be shown twice: codes and links cannot, and an anonymous sign-in makes an account.
+    fileprivate var isReusable: Bool {
+        switch kind {
+        case .password, .customToken, .identityToken: true
+        case .anonymous, .browser, .phoneCode, .emailLink: false
+        }
+    }
+}

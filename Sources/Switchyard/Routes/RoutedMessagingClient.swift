@@ -1,0 +1,60 @@
+/// A messaging client that has its answers from whoever its route leads to.
+///
+/// Everything that goes to the server may be repeated: a registration or subscription is there or not.
+public protocol RoutedMessagingClient: MessagingClient {
+    var route: any Route<any MessagingClient> { get }
+}
+
+extension RoutedMessagingClient {
+    public var provider: InfrastructureProvider { route.client?.provider ?? .nobody }
+    public var capabilities: MessagingCapabilities { route.client?.capabilities ?? MessagingCapabilities() }
+    public var permission: MessagingPermission {
+        get async { await route.value(absent: .undetermined) { await $0.permission } }
+    }
+
+    public func requestPermission() async throws(MessagingError) -> MessagingPermission {
+        try await route.call("request permission") { messaging throws(MessagingError) in
+            try await messaging.requestPermission()
+        }
+    }
+    public func setPlatformToken(_ token: PlatformPushToken?) async throws(MessagingError) {
+        try await route.call(.repeatable("set platform token")) { messaging throws(MessagingError) in
+            try await messaging.setPlatformToken(token)
+        }
+    }
+    public func token() async throws(MessagingError) -> MessagingToken {
+        try await route.call(.repeatable("token")) { messaging throws(MessagingError) in try await messaging.token() }
+    }
+    public func deleteToken() async throws(MessagingError) {
+        try await route.call(.repeatable("delete token")) { messaging throws(MessagingError) in
+            try await messaging.deleteToken()
+        }
+    }
+    public func subscribe(to topic: MessagingTopic) async throws(MessagingError) {
+        try await route.call(.repeatable("subscribe")) { messaging throws(MessagingError) in
+            try await messaging.subscribe(to: topic)
+        }
+    }
+    public func unsubscribe(from topic: MessagingTopic) async throws(MessagingError) {
+        try await route.call(.repeatable("unsubscribe")) { messaging throws(MessagingError) in
+            try await messaging.unsubscribe(from: topic)
+        }
+    }
+    public func tokenStream() -> SnapshotStream<MessagingToken?, MessagingError> {
+        route.snapshots("token stream") { $0.tokenStream() }
+    }
+    public func messageStream() -> EventStream<RemoteMessage, MessagingError> {
+        route.events("message stream") { $0.messageStream() }
+    }
+    @discardableResult
+    public func receive(_ payload: RemotePayload) async throws(MessagingError) -> RemoteMessage? {
+        try await route.call("receive") { messaging throws(MessagingError) in try await messaging.receive(payload) }
+    }
+
+    public func shutDown() async { await route.client?.shutDown() }
+    public func unwrapped<Client>(as type: Client.Type) -> Client? {
+        self as? Client ?? route.client?.unwrapped(as: type)
+    }
+}
+
+extension Routed: MessagingClient, RoutedMessagingClient where Client == any MessagingClient {}

@@ -1,0 +1,165 @@
+/// A storage client that has its answers from whoever its route leads to.
+///
+/// ```swift
+/// struct Counted: RoutedStorageClient {
+///     let route: any Route<any StorageClient>
+///     let count: Counter
+///     func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt { … }   // what it does differently
+/// }
+/// ```
+/// The one place that names every requirement: a wrapper that forgot one with a default would compile, and silently lose what
+/// the wrapped client does better.
+public protocol RoutedStorageClient: StorageClient {
+    var route: any Route<any StorageClient> { get }
+}
+
+extension RoutedStorageClient {
+    public var provider: InfrastructureProvider { route.client?.provider ?? .nobody }
+    public var capabilities: StorageCapabilities { route.client?.capabilities ?? StorageCapabilities() }
+    public var clock: any Clock<Duration> { route.client?.clock ?? ContinuousClock() }
+
+    public func snapshot(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
+        try await route.call(.repeatable("snapshot")) { storage throws(StorageError) in
+            try await storage.snapshot(path, from: source)
+        }
+    }
+    public func snapshots(
+        of paths: [StoragePath], from source: ReadSource
+    ) async throws(StorageError) -> [DocumentSnapshot] {
+        try await route.call(.repeatable("snapshots")) { storage throws(StorageError) in
+            try await storage.snapshots(of: paths, from: source)
+        }
+    }
+    public func results(of query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot {
+        try await route.call(.repeatable("results")) { storage throws(StorageError) in
+            try await storage.results(of: query, from: source)
+        }
+    }
+    public func snapshots(
+        of path: StoragePath, options: ListenOptions
+    ) -> SnapshotStream<DocumentSnapshot, StorageError> {
+        route.snapshots("document stream") { $0.snapshots(of: path, options: options) }
+    }
+    public func snapshots(of query: Query, options: ListenOptions) -> SnapshotStream<QuerySnapshot, StorageError> {
+        route.snapshots("query stream", rebase: { $1.rebased(on: $0) }) { $0.snapshots(of: query, options: options) }
+    }
+    public func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt {
+        let operation = ClientOperation("commit", isRepeatable: batch.isIdempotent)
+        return try await route.call(operation, keeping: { $0.leased(until: $1) }) { storage throws(StorageError) in
+            try await storage.commit(batch)
+        }
+    }
+    public func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend {
+        try await route.call("transaction", keeping: { LeasedTransaction(backend: $0, release: $1) }) {
+            storage throws(StorageError) in try await storage.makeTransaction()
+        }
+    }
+    public func aggregate(
+        _ query: Query, _ aggregations: [Aggregation]
+    ) async throws(StorageError) -> [DocumentValue] {
+        try await route.call(.repeatable("aggregate")) { storage throws(StorageError) in
+            try await storage.aggregate(query, aggregations)
+        }
+    }
+    public func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath] {
+        try await route.call(.repeatable("collections")) { storage throws(StorageError) in
+            try await storage.collections(under: document)
+        }
+    }
+    /// Not repeated as a whole, since it tells its progress.
+    public func deleteRecursively(
+        _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
+    ) async throws(StorageError) -> Int {
+        try await route.call("delete recursively") { storage throws(StorageError) in
+            try await storage.deleteRecursively(document, progress: progress)
+        }
+    }
+
+    public func enableNetwork() async throws(StorageError) {
+        try await route.call("enable network") { storage throws(StorageError) in try await storage.enableNetwork() }
+    }
+    public func disableNetwork() async throws(StorageError) {
+        try await route.call("disable network") { storage throws(StorageError) in try await storage.disableNetwork() }
+    }
+    public func waitForPendingWrites() async throws(StorageError) {
+        try await route.call("wait for pending writes") { storage throws(StorageError) in
+            try await storage.waitForPendingWrites()
+        }
+    }
+    public func snapshotsInSync() -> EventStream<Void, StorageError> {
+        route.events("snapshots in sync") { $0.snapshotsInSync() }
+    }
+    public func pendingWrites() -> SnapshotStream<[PendingWrite], StorageError> {
+        route.snapshots("pending writes") { $0.pendingWrites() }
+    }
+    public func cancelPendingWrite(_ id: PendingWrite.ID) async throws(StorageError) -> Bool {
+        try await route.call("cancel pending write") { storage throws(StorageError) in
+            try await storage.cancelPendingWrite(id)
+        }
+    }
+    public func retryPendingWrites() async throws(StorageError) {
+        try await route.call("retry pending writes") { storage throws(StorageError) in
+            try await storage.retryPendingWrites()
+        }
+    }
+    public func refusedWrites() -> SnapshotStream<[RefusedWrite], StorageError> {
+        route.snapshots("refused writes") { $0.refusedWrites() }
+    }
+    public func resolveRefusedWrite(_ id: RefusedWrite.ID, requeuing batch: WriteBatch?) async throws(StorageError) {
+        try await route.call("resolve refused write") { storage throws(StorageError) in
+            try await storage.resolveRefusedWrite(id, requeuing: batch)
+        }
+    }
+    public func clearPersistence() async throws(StorageError) {
+        try await route.call("clear persistence") { storage throws(StorageError) in
+            try await storage.clearPersistence()
+        }
+    }
+
+    public func shutDown() async { await route.client?.shutDown() }
+    public func unwrapped<Client>(as type: Client.Type) -> Client? {
+        self as? Client ?? route.client?.unwrapped(as: type)
+    }
+}
+
+extension Routed: StorageClient, RoutedStorageClient where Client == any StorageClient {}
+
+/// A storage client around another, which does differently only what it writes out.
+public protocol StorageLayer: RoutedStorageClient {
+    var base: any StorageClient { get }
+}
+
+extension StorageLayer {
+    public var route: any Route<any StorageClient> { DirectRoute(base) }
+}
+
+extension QuerySnapshot {
+    /// The same results, with changes that lead from those of `last`.
+    fileprivate func rebased(on last: QuerySnapshot) -> QuerySnapshot {
+        QuerySnapshot(
+            query: query, documents: documents,
+            changes: ListDifference.changes(from: last.documents, to: documents, by: QueryEvaluator(query)),
+            metadata: metadata)
+    }
+}
+
+/// An attempt at a transaction that keeps the client it began on.
+private struct LeasedTransaction: StorageTransactionBackend {
+    let backend: any StorageTransactionBackend
+    let release: @Sendable () -> Void
+
+    func documents(_ paths: [StoragePath]) async throws(StorageError) -> [DocumentSnapshot] {
+        try await backend.documents(paths)
+    }
+
+    func commit(_ writes: [DocumentWrite]) async throws(StorageError) -> WriteReceipt.Acknowledgement {
+        let acknowledgement = try await backend.commit(writes)
+        release()
+        return acknowledgement
+    }
+
+    func rollBack() async {
+        await backend.rollBack()
+        release()
+    }
+}
