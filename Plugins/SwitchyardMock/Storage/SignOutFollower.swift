@@ -48,3 +48,7 @@ actor SignOutFollower {
 
     private func take(_ state: AuthState) { if !wishes.take(state).isEmpty { wipe() } }
 }
+
+extension MockStorageClient: SignInFollowing {
+    package func catchUp() async { await follower?.catchUp() }
+}

@@ -41,3 +41,9 @@ package struct WipeWishes: Sendable {
         return requests.filter { known.insert($0.id).inserted }.map { $0.userID ?? before.user?.id }
     }
 }
+
+/// A storage that goes by who is signed in, and hears of it with its next call at the latest.
+package protocol SignInFollowing: Sendable {
+    /// Carries out what it has not heard of yet.
+    func catchUp() async
+}

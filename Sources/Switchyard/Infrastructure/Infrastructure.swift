@@ -18,23 +18,17 @@ public final class Infrastructure: Sendable {
         factory: InfrastructureFactory, configuration: InfrastructureConfiguration,
         surroundings: InfrastructureSurroundings
     ) async throws(InfrastructureError) {
-        let (instances, authBoard) = try await Instances.make(
-            factory, configuration, surroundings, reusing: Instances(), authBoard: nil)
-        let boards = Switchboards(
-            auth: authBoard,
-            instances.selected(configuration.selection, Layers(retry: configuration.retry, surroundings)))
-        assembly = Assembly(
-            factory: factory, configuration: configuration, surroundings: surroundings, boards: boards,
-            instances: instances)
-        auth = HeedingAuthClient(route: LeasedRoute(boards.auth)) { [assembly] in await assembly.heedWishes() }
-        storage = Routed(LeasedRoute(boards.storage))
-        files = Routed(LeasedRoute(boards.files))
-        messaging = Routed(LeasedRoute(boards.messaging))
-        users = Routed(LeasedRoute(boards.users))
-        contacts = Routed(LeasedRoute(boards.contacts))
-        checkIns = Routed(LeasedRoute(boards.checkIns))
-        notifications = Routed(LeasedRoute(boards.notifications))
-        await assembly.begin()
+        assembly = Assembly(factory: factory, configuration: configuration, surroundings: surroundings)
+        let slots = assembly.slots
+        auth = HeedingAuthClient(route: LeasedRoute(slots.auth.board)) { [assembly] in await assembly.heedWishes() }
+        storage = slots.storage.client(keeping: assembly)
+        files = slots.files.client(keeping: assembly)
+        messaging = slots.messaging.client(keeping: assembly)
+        users = slots.users.client(keeping: assembly)
+        contacts = slots.contacts.client(keeping: assembly)
+        checkIns = slots.checkIns.client(keeping: assembly)
+        notifications = slots.notifications.client(keeping: assembly)
+        try await assembly.begin()
     }
 
     /// What is chosen now.

@@ -10,7 +10,7 @@
 /// There is no registry behind it: what a factory knows is what it was handed.
 public struct InfrastructureFactory: Sendable {
     private let suppliers: [ModuleSupplier]
-    private let lone = LoneClients()
+    private let small = SmallAssemblies()
 
     /// - Parameters:
     ///   - modules: Modules that are set up in code. A configuration may override single settings of theirs.
@@ -65,22 +65,12 @@ public struct InfrastructureFactory: Sendable {
 
     // MARK: One client alone
 
-    /// From now on the domain clients that this factory makes alone for `provider`, and those it has made, go by who is
-    /// signed in here. The factory keeps the client for that.
+    /// The auth client of `provider` by which all domain clients go that this factory makes alone for it: one, for as long as
+    /// somebody holds it or one of them, in the surroundings of whoever asked first.
     public func createAuthClient(
         provider: InfrastructureProvider, in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
     ) async throws(InfrastructureError) -> any AuthClient {
-        let client = try await makeAuthClient(provider, surroundings)
-        await lone.adopt(client, of: provider)
-        return client
-    }
-
-    private func makeAuthClient(
-        _ provider: InfrastructureProvider, _ surroundings: InfrastructureSurroundings
-    ) async throws(InfrastructureError) -> any AuthClient {
-        Layers(retry: nil, surroundings).around(
-            try await module(provider).makeAuthClient(surroundings.context(for: provider, auth: nil))
-        ) { $0.layered($1) }
+        try await alone(\.auth, of: provider, surroundings, on: [])
     }
 
     /// The storage uses the tokens of `auth`; without one it works for nobody in particular.
@@ -132,51 +122,52 @@ public struct InfrastructureFactory: Sendable {
         try await module(provider).makeNotificationClient(on: core)
     }
 
-    /// The client for users, all of `provider`: the user is who is signed in with the auth client that this factory made last
-    /// for it; one that was never made is made now, and finds the session that the device has kept.
+    /// The client for users, all of `provider`: the user is who is signed in with the auth client that this factory makes for
+    /// it; where nobody asked for that, it finds the session that the device has kept.
     ///
     /// All domain clients that a factory makes like this for one provider share one storage, made with the first, in the
     /// surroundings of the first; it lives as long as any of them. An ``Infrastructure`` has all clients and an end.
     public func createUserClient(
         provider: InfrastructureProvider, in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
     ) async throws(InfrastructureError) -> any UserClient {
-        try await createUserClient(provider: provider, on: loneCore(provider, surroundings, files: true))
+        try await alone(\.users, of: provider, surroundings, on: [.auth, .storage, .files])
     }
     /// As ``createUserClient(provider:in:)``.
     public func createContactsClient(
         provider: InfrastructureProvider, in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
     ) async throws(InfrastructureError) -> any ContactsClient {
-        try await createContactsClient(provider: provider, on: loneCore(provider, surroundings))
+        try await alone(\.contacts, of: provider, surroundings)
     }
     /// As ``createUserClient(provider:in:)``.
     public func createCheckInClient(
         provider: InfrastructureProvider, in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
     ) async throws(InfrastructureError) -> any CheckInClient {
-        try await createCheckInClient(provider: provider, on: loneCore(provider, surroundings))
+        try await alone(\.checkIns, of: provider, surroundings)
     }
     /// As ``createUserClient(provider:in:)``.
     public func createNotificationClient(
         provider: InfrastructureProvider, in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
     ) async throws(InfrastructureError) -> any NotificationClient {
-        try await createNotificationClient(provider: provider, on: loneCore(provider, surroundings))
+        try await alone(\.notifications, of: provider, surroundings)
     }
 
-    private func loneCore(
-        _ provider: InfrastructureProvider, _ surroundings: InfrastructureSurroundings, files wantsFiles: Bool = false
-    ) async throws(InfrastructureError) -> CoreClients {
-        let auth = try await lone.auth(of: provider) { () async throws(InfrastructureError) in
-            try await makeAuthClient(provider, surroundings)
+    private func alone<Client>(
+        _ slot: KeyPath<Slots, ServiceSlot<Client>>, of provider: InfrastructureProvider,
+        _ surroundings: InfrastructureSurroundings,
+        on grounds: Set<InfrastructureService> = [.auth, .storage]
+    ) async throws(InfrastructureError) -> Client {
+        let assembly = assembly(of: provider, surroundings)
+        let slot = assembly.slots[keyPath: slot]
+        try await assembly.add(grounds.union([slot.service]))
+        return slot.client(keeping: assembly)
+    }
+
+    private func assembly(of provider: InfrastructureProvider, _ surroundings: InfrastructureSurroundings) -> Assembly {
+        small.assembly(of: provider) {
+            Assembly(
+                factory: self, configuration: InfrastructureConfiguration(InfrastructureSelection(default: provider)),
+                surroundings: surroundings, sparing: [.files])  // which only the images of users need
         }
-        let storage = try await lone.storage(of: provider) { () async throws(InfrastructureError) in
-            try await createStorageClient(provider: provider, auth: auth, in: surroundings)
-        }
-        var files: (any FileStorageClient)?
-        if wantsFiles {
-            files = try await lone.files(of: provider) { () async throws(InfrastructureError) in
-                try await createFileStorageClient(provider: provider, auth: auth, in: surroundings)
-            }
-        }
-        return CoreClients(auth: auth, storage: storage, files: files, now: surroundings.now)
     }
 
     private func module(

@@ -33,4 +33,11 @@ public struct InfrastructureSurroundings: Sendable {
             auth: auth, clock: clock, now: now,
             stateFolder: stateFolder?.appendingPathComponent(provider.rawValue, isDirectory: true), observer: observer)
     }
+
+    /// The same with the folder that `configuration` names, if it names one.
+    func with(_ configuration: InfrastructureConfiguration) -> InfrastructureSurroundings {
+        var surroundings = self
+        if let folder = configuration.stateFolder { surroundings.stateFolder = folder }
+        return surroundings
+    }
 }

@@ -2,7 +2,7 @@ package import Foundation
 package import Switchyard
 
 /// The offline engine for whoever is signed in: as people come and go, so do their queues of writes.
-package final class UserStorageClient: StorageLayer {
+package final class UserStorageClient: StorageLayer, SignInFollowing {
     private let synced: SyncedStorageClient
     package var base: any StorageClient { synced }
     private let follower: UserFollower?
@@ -59,6 +59,8 @@ package final class UserStorageClient: StorageLayer {
                 error.underlying is StoreIsLocked ? .locked : .localStore, error.message, underlying: error)
         }
     }
+
+    package func catchUp() async { await follower?.catchUp() }
 
     package func snapshot(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
         await follower?.catchUp()

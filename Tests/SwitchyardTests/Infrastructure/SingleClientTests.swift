@@ -2,6 +2,7 @@ import Foundation
 import Switchyard
 import SwitchyardMock
 import SwitchyardTestSupport
+import Synchronization
 import Testing
 
 /// Clients that a factory makes one by one.
@@ -100,5 +101,75 @@ import Testing
         try await auth.signUp(email: "alice@example.com", password: "long enough")
         #expect(try await contacts.contacts().isEmpty)
         #expect(try await notifications.unreadCount() == 0)
+    }
+
+    @Test func `What stands behind clients made alone lives as long as one of them, and is made anew after that`()
+        async throws
+    {
+        let module = CountingModule()
+        let factory = InfrastructureFactory(module)
+        for round in 1...2 {
+            var users: (any UserClient)? = try await factory.createUserClient(provider: "counting")
+            let checkIns = try await factory.createCheckInClient(provider: "counting")
+            users = nil
+            let auth = try await factory.createAuthClient(provider: "counting")
+            try await auth.signInAnonymously()
+            try await checkIns.checkIn()
+            #expect(module.storages.value == round)
+            _ = users
+        }
+    }
+
+    @Test func `Users of a provider without files are there, and images are refused`() async throws {
+        let factory = InfrastructureFactory(CountingModule())
+        let users = try await factory.createUserClient(provider: "counting")
+        try await factory.createAuthClient(provider: "counting").signInAnonymously()
+        _ = try await users.currentUser()
+        let error = await #expect(throws: UserError.self) { try await users.removeProfileImage() }
+        #expect(error?.code == .unsupported)
+    }
+
+    @Test func `A provider without documents has an auth client all the same`() async throws {
+        struct Door: InfrastructureModule {
+            static let provider: InfrastructureProvider = "door"
+            var configuration: MockConfiguration { MockConfiguration() }
+            init(_ configuration: MockConfiguration = MockConfiguration()) {}
+            func makeAuthClient(_ context: ModuleContext) async throws(InfrastructureError) -> any AuthClient {
+                MockAuthClient()
+            }
+        }
+        let factory = InfrastructureFactory(Door())
+        let auth = try await factory.createAuthClient(provider: "door")
+        let user = try await auth.signInAnonymously()
+        let error = await #expect(throws: InfrastructureError.self) {
+            try await factory.createUserClient(provider: "door")
+        }
+        #expect(error?.code == .unsupported && error?.message.contains("storage") == true)
+        #expect(await auth.currentUser == user)
+    }
+}
+
+/// A mock without files that counts its storages.
+private struct CountingModule: InfrastructureModule {
+    static let provider: InfrastructureProvider = "counting"
+    var configuration: MockConfiguration { MockConfiguration() }
+    let storages = Tally()
+    private let backend = MockBackend()
+
+    final class Tally: Sendable {
+        private let count = Mutex(0)
+        var value: Int { count.withLock { $0 } }
+        func raise() { count.withLock { $0 += 1 } }
+    }
+
+    init() {}
+    init(_ configuration: MockConfiguration) {}
+
+    func makeAuthClient(_ context: ModuleContext) async throws(InfrastructureError) -> any AuthClient {
+        MockAuthClient(backend)
+    }
+    func makeStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any StorageClient {
+        storages.raise()
+        return MockStorageClient(backend)
     }
 }

@@ -2,11 +2,13 @@ import SwitchyardBytes
 
 /// Makes, shares, exchanges and shuts down the clients of one ``Infrastructure``. One change at a time.
 actor Assembly {
+    nonisolated let slots = Slots()
     private(set) var configuration: InfrastructureConfiguration
     private let factory: InfrastructureFactory
     private let surroundings: InfrastructureSurroundings
-    private let boards: Switchboards
-    private var instances: Instances
+    private var services: Set<InfrastructureService> = []
+    private let spared: Set<InfrastructureService>
+    private var present: Plan?
     private var isShutDown = false
     private var lastChange: Task<Void, Never>?
     private var wishes: WipeWishes?
@@ -14,22 +16,25 @@ actor Assembly {
     private var unfinished: [InfrastructureProvider: [AuthUser.ID?]] = [:]
     private var following: Task<Void, Never>?
 
+    /// Nothing is made before ``begin()`` or ``add(_:)``.
+    ///
+    /// - Parameter spared: What is done without where its provider lacks it.
     init(
         factory: InfrastructureFactory, configuration: InfrastructureConfiguration,
-        surroundings: InfrastructureSurroundings, boards: Switchboards, instances: Instances
+        surroundings: InfrastructureSurroundings, sparing spared: Set<InfrastructureService> = []
     ) {
         self.factory = factory
+        self.spared = spared
         self.configuration = configuration
         self.surroundings = surroundings
-        self.boards = boards
-        self.instances = instances
     }
 
     deinit { following?.cancel() }
 
-    /// To be called once: from now on wishes to wipe local data reach also providers that are not chosen.
-    func begin() async {
-        let auth = Routed<any AuthClient>(LeasedRoute(boards.auth))
+    /// Makes all clients. From then on wishes to wipe local data reach also providers that are not chosen.
+    func begin() async throws(InfrastructureError) {
+        try await add(Set(InfrastructureService.allCases))
+        let auth = slots.auth.client()
         let state = await auth.state
         wishes = WipeWishes(auth, state: state)
         if state.wipesLocalData { await forget([nil]) }
@@ -39,29 +44,37 @@ actor Assembly {
         }
     }
 
+    /// Makes also the clients for `services`.
+    func add(_ services: Set<InfrastructureService>) async throws(InfrastructureError) {
+        try await change(adding: services) { _ in }
+    }
+
     /// Carries out the wishes of those who have left; a change that is under way comes first.
     func heedWishes() async {
         let before = lastChange
         let task = Task {
             await before?.value
-            let state = await Routed<any AuthClient>(LeasedRoute(boards.auth)).state
-            await self.forget(self.wishes?.take(state) ?? [])
+            await self.takeWishes()
         }
         lastChange = task
         await task.value
     }
 
+    private func takeWishes() async {
+        let state = await slots.auth.client().state
+        await forget(wishes?.take(state) ?? [])
+    }
+
     private func forget(_ leavers: [AuthUser.ID?]) async {
-        guard !leavers.isEmpty || !unfinished.isEmpty, !isShutDown else { return }
-        var surroundings = surroundings
-        if let folder = configuration.stateFolder { surroundings.stateFolder = folder }
-        for provider in factory.providers where instances.storages[provider] == nil {
+        guard !leavers.isEmpty || !unfinished.isEmpty, !isShutDown, let present else { return }
+        let open = slots.storage.open
+        for provider in factory.providers where open[provider] == nil {
             // One that cannot be made with this configuration keeps nothing under it.
             guard let module = try? factory.module(provider, configuration) else { continue }
             let people = (unfinished.removeValue(forKey: provider) ?? []) + leavers
             do throws(InfrastructureError) {
                 for userID in people {
-                    try await module.wipeLocalData(of: userID, surroundings.context(for: provider, auth: nil))
+                    try await module.wipeLocalData(of: userID, present.surroundings.context(for: provider, auth: nil))
                 }
             } catch {
                 unfinished[provider] = people
@@ -74,14 +87,16 @@ actor Assembly {
     }
 
     /// Changes wait for each other, so that none sees another one half done.
+    @discardableResult
     func change(
+        adding services: Set<InfrastructureService> = [],
         _ edit: @escaping @Sendable (inout InfrastructureConfiguration) -> Void
     ) async throws(InfrastructureError) -> SwitchReport {
         let before = lastChange
         let task = Task { () -> Result<SwitchReport, InfrastructureError> in
             await before?.value
             do throws(InfrastructureError) {
-                return .success(try await self.apply(edit))
+                return .success(try await self.apply(edit, adding: services))
             } catch {
                 return .failure(error)
             }
@@ -91,35 +106,34 @@ actor Assembly {
     }
 
     private func apply(
-        _ edit: @Sendable (inout InfrastructureConfiguration) -> Void
+        _ edit: @Sendable (inout InfrastructureConfiguration) -> Void, adding added: Set<InfrastructureService>
     ) async throws(InfrastructureError) -> SwitchReport {
         guard !isShutDown else { throw InfrastructureError(.shutDown, "The infrastructure was shut down.") }
-        await forget([])
+        await takeWishes()
         let watch = Stopwatch(surroundings.clock)
         let old = configuration
         var new = configuration
         edit(&new)
-
-        let (next, _) = try await Instances.make(
-            factory, new, surroundings, reusing: instances, authBoard: boards.auth)
-        let previous = instances
-        configuration = new
-        instances = next
-
-        let changed = InfrastructureService.allCases.filter {
-            previous.identity(of: $0, old) != next.identity(of: $0, new)
+        let plan = try Plan(new, for: services.union(added), sparing: spared, factory, surroundings, after: present)
+        try await prepare(plan)
+        // Whoever hears of a sign-out with the next call only would miss it: somebody else will be asked by then.
+        await takeWishes()
+        for storage in slots.storage.open.values {
+            await storage.unwrapped(as: (any SignInFollowing).self)?.catchUp()
         }
-        let layers = Layers(retry: new.retry, surroundings)
-        let drained = boards.replace(with: next.selected(new.selection, layers), only: Set(changed))
-        let unused = previous.unused(in: next)
-        let abandoned = await boards.drain(drained, within: surroundings.drainDeadline, clock: surroundings.clock)
+        configuration = new
+        services.formUnion(added)
+        present = plan
+
+        for slot in slots.all { slot.replace(plan) }
+        let abandoned = await slots.drain(within: surroundings.drainDeadline, clock: surroundings.clock)
         // Only now: a call that was under way may have added to a queue.
         var queued: [InfrastructureProvider: Int] = [:]
-        for (provider, storage) in unused.storages {
+        for (provider, storage) in slots.storage.leaving {
             let count = await Self.pendingWrites(of: storage)
             if count > 0 { queued[provider] = count }
         }
-        await unused.shutDown()
+        for slot in slots.all.reversed() { await slot.endLeaving() }
         return SwitchReport(
             moves: InfrastructureService.allCases.compactMap { service in
                 let from = old.selection.provider(for: service)
@@ -127,6 +141,23 @@ actor Assembly {
                 return from == to ? nil : SwitchReport.Move(service: service, from: from, to: to)
             },
             queuedWrites: queued, abandonedCalls: abandoned, duration: watch.elapsed)
+    }
+
+    /// - Throws: What a client could not be made for; the new ones made so far are shut down again.
+    private func prepare(_ plan: Plan) async throws(InfrastructureError) {
+        do throws(InfrastructureError) {
+            for slot in slots.all {
+                try await slot.prepare(plan, slots)
+                // The first auth client is asked while the others are made.
+                if present == nil { slot.replace(plan) }
+            }
+        } catch {
+            for slot in slots.all.reversed() {
+                await slot.discard()
+                if present == nil { await slot.shutDown() }
+            }
+            throw error
+        }
     }
 
     private static func pendingWrites(of storage: any StorageClient) async -> Int {
@@ -143,8 +174,6 @@ actor Assembly {
         isShutDown = true
         following?.cancel()
         await before?.value
-        let all = instances
-        instances = Instances()
-        await all.shutDown()
+        for slot in slots.all.reversed() { await slot.shutDown() }
     }
 }

@@ -38,7 +38,7 @@ final class Switchboard<Client: Sendable>: Sendable {
 
     func release(_ lease: Int) {
         let done = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            state.running[lease]! -= 1
+            state.running[lease, default: 1] -= 1
             guard state.running[lease] == 0 else { return [] }
             state.running[lease] = nil
             let done = state.waiters.filter { state.isDrained(upTo: $0.generation) }

@@ -1,0 +1,110 @@
+import SwitchyardMock
+import Synchronization
+import Testing
+
+@testable import Switchyard
+
+private enum East: Side { static let name: InfrastructureProvider = "east" }
+private enum West: Side { static let name: InfrastructureProvider = "west" }
+private enum North: Side { static let name: InfrastructureProvider = "north" }
+private protocol Side: Sendable { static var name: InfrastructureProvider { get } }
+
+/// Whose data was deleted, in which order.
+private final class Forgotten: Sendable {
+    private let list = Mutex<[AuthUser.ID?]>([])
+    var all: [AuthUser.ID?] { list.withLock { $0 } }
+    func add(_ people: [AuthUser.ID?]) { list.withLock { $0 += people } }
+}
+
+private struct SideModule<Name: Side>: InfrastructureModule {
+    static var provider: InfrastructureProvider { Name.name }
+    let configuration = MockConfiguration()
+    let backend = MockBackend()
+    let forgotten = Forgotten()
+    let elsewhere = Forgotten()
+
+    init() {}
+    init(_ configuration: MockConfiguration) {}
+
+    func makeAuthClient(_ context: ModuleContext) async throws(InfrastructureError) -> any AuthClient {
+        NamedAuth(route: DirectRoute<any AuthClient>(MockAuthClient(backend)), provider: Name.name)
+    }
+    func makeStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any StorageClient {
+        guard let auth = context.auth else { return MockStorageClient(backend) }
+        return LateStorage(MockStorageClient(backend), auth, await auth.state, forgotten)
+    }
+    func wipeLocalData(of userID: AuthUser.ID?, _ context: ModuleContext) async throws(InfrastructureError) {
+        elsewhere.add([userID])
+    }
+}
+
+private struct NamedAuth: RoutedAuthClient {
+    let route: any Route<any AuthClient>
+    let provider: InfrastructureProvider
+}
+
+/// Looks at the session with its calls only, never between them.
+private final class LateStorage: StorageLayer, SignInFollowing {
+    let base: any StorageClient
+    private let auth: any AuthClient
+    private let wishes: Mutex<WipeWishes>
+    private let forgotten: Forgotten
+
+    init(_ base: any StorageClient, _ auth: any AuthClient, _ state: AuthState, _ forgotten: Forgotten) {
+        self.base = base
+        self.auth = auth
+        self.forgotten = forgotten
+        wishes = Mutex(WipeWishes(auth, state: state))
+    }
+
+    func catchUp() async {
+        let state = await auth.state
+        forgotten.add(wishes.withLock { $0.take(state) })
+    }
+}
+
+/// Sign-outs with the wish that local data be deleted, of which somebody hears only when another auth client is chosen.
+@Suite struct WishTests {
+    private let east = SideModule<East>()
+    private let west = SideModule<West>()
+    private let north = SideModule<North>()
+
+    private func make(
+        _ edit: (inout InfrastructureSelection) -> Void = { _ in }
+    ) async throws -> (Infrastructure, AuthUser) {
+        var selection = InfrastructureSelection(default: "east")
+        selection.omit(.files)
+        selection.omit(.messaging)
+        edit(&selection)
+        let backend = try await InfrastructureFactory(east, west, north).make(selection)
+        return (backend, try await backend.auth.signUp(email: "a@example.com", password: "long enough"))
+    }
+
+    /// Nobody is told beside whoever asks.
+    private func signOutSilently(_ backend: Infrastructure) async throws {
+        let mock = try #require(backend.auth.unwrapped(as: MockAuthClient.self))
+        try await mock.signOut(.local, wipesLocalData: true)
+    }
+
+    @Test func `The storage forgets the user before another auth client takes the place of theirs`() async throws {
+        let (backend, user) = try await make()
+        try await signOutSilently(backend)
+        try await backend.use("west", for: .auth)
+        #expect(east.forgotten.all == [user.id])
+        await backend.shutDown()
+    }
+
+    @Test func `So does one that is left with the same change, one of a pinned client, and a provider not chosen`()
+        async throws
+    {
+        let (backend, user) = try await make { $0.contacts = "west" }
+        try await signOutSilently(backend)
+        var selection = await backend.selection
+        selection.default = "west"
+        try await backend.use(selection)
+        #expect(east.forgotten.all == [user.id])
+        #expect(west.forgotten.all == [user.id])
+        #expect(north.elsewhere.all == [user.id])
+        await backend.shutDown()
+    }
+}
