@@ -128,7 +128,8 @@ let package = Package(
         .testTarget(
             name: "SwitchyardSyncTests",
             dependencies: [
-                "Switchyard", "SwitchyardBytes", "SwitchyardSync", "SwitchyardConformance", "SwitchyardTestRuns", "SwitchyardTestSupport",
+                "Switchyard", "SwitchyardBytes", "SwitchyardSync", "SwitchyardConformance", "SwitchyardTestRuns",
+                "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardMockTests",

@@ -29,6 +29,8 @@ package final class FileLock: Sendable {
         let descriptor = try FileLock.take(path)
         end = Once {
             if removesFile { unlink(path) }
+            // Not by closing alone: a process that is being started has a copy of the descriptor until its program runs.
+            flock(descriptor, LOCK_UN)
             close(descriptor)
         }
     }

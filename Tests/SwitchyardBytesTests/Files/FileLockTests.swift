@@ -39,6 +39,22 @@ import Testing
         #expect(try FileLock(path).isHeld)
     }
 
+    #if os(Linux)
+        /// As a process has it that is being started just now.
+        @Test func `A released lock is free, though somebody has a copy of its descriptor`() throws {
+            let path = try path()
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let first = try FileLock(path)
+            let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").first { name in
+                (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")) == path
+            }
+            let copy = dup(try #require(open.flatMap { Int32($0) }))
+            defer { close(copy) }
+            first.release()
+            #expect(try FileLock(path).isHeld)
+        }
+    #endif
+
     private final class Holders: Sendable {
         private let counts = Mutex((now: 0, most: 0, taken: 0))
         var most: Int { counts.withLock { $0.most } }

@@ -6,7 +6,9 @@ import Testing
 @testable import SwitchyardFirebase
 
 @Suite struct FirebaseFileConformanceTests {
-    static let run = ConformanceRun("firebase files, local", FileConformance.all, for: LocalFilesSite.features) { check in
+    static let run = ConformanceRun(
+        "firebase files, local", FileConformance.all, for: LocalFilesSite.features
+    ) { check in
         let site = try LocalFilesSite()
         try await check(site)
         await site.stop()

@@ -21,7 +21,9 @@ private struct LocalFirestoreHarness: StorageHarness {
 
 /// The same suite, with the same list of what is left out, as on the vendor's own emulator.
 @Suite struct LocalFirestoreConformanceTests {
-    static let run = ConformanceRun("local firestore", StorageConformance.all, for: FirestoreHarness.features) { check in
+    static let run = ConformanceRun(
+        "local firestore", StorageConformance.all, for: FirestoreHarness.features
+    ) { check in
         let site = try LocalSite()
         try await check(LocalFirestoreHarness(site: site))
         await site.firebase.stop()

@@ -34,7 +34,9 @@ struct ModelHarness: StorageHarness {
 
     static let files = ModelHarness(
         folder: ScratchSpace.url.appendingPathComponent("synced-\(UUID().uuidString)"))
-    static let fileRun = ConformanceRun("synced storage in files", StorageConformance.all, for: files.features) { files }
+    static let fileRun = ConformanceRun(
+        "synced storage in files", StorageConformance.all, for: files.features
+    ) { files }
 
     @Test(.beside(fileRun), arguments: fileRun.checks)
     func `Storage over the engine in a file`(_ check: StorageCheck) async throws {
