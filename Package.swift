@@ -16,25 +16,27 @@ let package = Package(
         .library(name: "SwitchyardSync", targets: ["SwitchyardSync"]),
         .library(name: "SwitchyardConformance", targets: ["SwitchyardConformance"]),
         .library(name: "SwitchyardDependencies", targets: ["SwitchyardDependencies"]),
+        .library(name: "SwitchyardLocalFirebase", targets: ["SwitchyardLocalFirebase"]),
+        .library(name: "SwitchyardLocalSupabase", targets: ["SwitchyardLocalSupabase"]),
         .executable(name: "switchyard", targets: ["SwitchyardCLI"]),
         .executable(name: "switchyard-bench", targets: ["SwitchyardBench"]),
     ],
     targets: [
         // The portable API and the pure pieces below it.
-        .target(name: "CChecksum"),
-        .target(name: "SwitchyardBytes", dependencies: ["CChecksum"]),
+        .target(name: "CSwitchyardChecksum"),
+        .target(name: "SwitchyardBytes", dependencies: ["CSwitchyardChecksum"]),
         .target(name: "Switchyard", dependencies: ["SwitchyardBytes"]),
 
         // System libraries, opened at first use; no header and no link needed for building.
-        .target(name: "CCurl"),
-        .target(name: "CSQLite"),
+        .target(name: "CSwitchyardCurl"),
+        .target(name: "CSwitchyardSQLite"),
 
         // Bytes on the wire, and the offline engine.
         .target(
             name: "SwitchyardWire",
-            dependencies: ["SwitchyardBytes", .target(name: "CCurl", condition: .when(platforms: [.linux]))]),
+            dependencies: ["SwitchyardBytes", .target(name: "CSwitchyardCurl", condition: .when(platforms: [.linux]))]),
         .target(name: "SwitchyardURLSession", dependencies: ["SwitchyardWire"]),
-        .target(name: "SwitchyardSync", dependencies: ["Switchyard", "SwitchyardBytes", "CSQLite"]),
+        .target(name: "SwitchyardSync", dependencies: ["Switchyard", "SwitchyardBytes", "CSwitchyardSQLite"]),
 
         // Providers.
         .target(
@@ -43,23 +45,27 @@ let package = Package(
             name: "SwitchyardMockHarness", dependencies: ["Switchyard", "SwitchyardMock", "SwitchyardConformance"],
             path: "Plugins/SwitchyardMockHarness"),
         .target(
-            name: "FirestoreFormat", dependencies: ["Switchyard", "SwitchyardBytes"], path: "Plugins/FirestoreFormat"),
+            name: "SwitchyardFirestoreFormat", dependencies: ["Switchyard", "SwitchyardBytes"],
+            path: "Plugins/SwitchyardFirestoreFormat"),
         .target(
-            name: "ProviderWire",
+            name: "SwitchyardProviderHTTP",
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire",
                 .target(name: "SwitchyardURLSession", condition: .when(platforms: apple)),
             ],
-            path: "Plugins/ProviderWire"),
+            path: "Plugins/SwitchyardProviderHTTP"),
         .target(
             name: "SwitchyardFirebase",
             dependencies: [
-                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "FirestoreFormat", "ProviderWire",
+                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "SwitchyardFirestoreFormat",
+                "SwitchyardProviderHTTP",
             ],
             path: "Plugins/SwitchyardFirebase"),
         .target(
             name: "SwitchyardSupabase",
-            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "ProviderWire"],
+            dependencies: [
+                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "SwitchyardProviderHTTP",
+            ],
             path: "Plugins/SwitchyardSupabase",
             resources: [
                 "values", "tables", "queries", "writing", "reading", "changes", "rows", "messaging", "grants",
@@ -70,40 +76,45 @@ let package = Package(
         // What stands beside the clients.
         .target(name: "SwitchyardConformance", dependencies: ["Switchyard", "SwitchyardBytes"]),
         .target(name: "SwitchyardDependencies", dependencies: ["Switchyard", "SwitchyardMock"]),
+        // Local servers that speak the vendors' protocols.
+        .target(name: "SwitchyardServerKit", dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardWire"]),
         .target(
-            name: "SwitchyardEmulator",
-            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardWire", "FirestoreFormat"],
-            resources: ["roles", "auth", "storage", "realtime"].map { .embedInCode("Supabase/SQL/\($0).sql") }),
+            name: "SwitchyardLocalFirebase",
+            dependencies: [
+                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardServerKit", "SwitchyardFirestoreFormat",
+            ]),
+        .target(
+            name: "SwitchyardLocalSupabase",
+            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardServerKit"],
+            resources: ["roles", "auth", "storage", "realtime"].map { .embedInCode("SQL/\($0).sql") }),
+
+        // Programs.
+        // The example's story is told by `switchyard demo` too.
+        .target(
+            name: "SwitchyardLifeSignalStory", dependencies: ["Switchyard"], path: "Examples/LifeSignal/Story"),
         .executableTarget(
             name: "SwitchyardCLI",
             dependencies: [
                 "Switchyard", "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase", "SwitchyardMockHarness",
-                "SwitchyardConformance", "SwitchyardEmulator", "LifeSignalStory",
+                "SwitchyardConformance", "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
+                "SwitchyardLifeSignalStory",
             ]),
         .executableTarget(
             name: "SwitchyardBench",
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardURLSession", "SwitchyardSync",
-                "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase", "SwitchyardEmulator",
-                "SwitchyardTestSupport", .target(name: "CCurl", condition: .when(platforms: [.linux])),
+                "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase", "SwitchyardServerKit",
+                "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
+                "SwitchyardTestSupport", .target(name: "CSwitchyardCurl", condition: .when(platforms: [.linux])),
             ]),
-
-        // Examples: built with everything else, so they never rot.
-        .executableTarget(
-            name: "QuickStart", dependencies: ["Switchyard", "SwitchyardMock"], path: "Examples/QuickStart"),
-        .target(name: "LifeSignalStory", dependencies: ["Switchyard"], path: "Examples/LifeSignal/Story"),
-        .executableTarget(
-            name: "LifeSignal", dependencies: ["Switchyard", "SwitchyardMock", "LifeSignalStory"],
-            path: "Examples/LifeSignal/Program"),
-        .executableTarget(
-            name: "MixedBackends", dependencies: ["Switchyard", "SwitchyardMock"], path: "Examples/MixedBackends"),
-        .executableTarget(
-            name: "CustomProvider", dependencies: ["Switchyard", "SwitchyardConformance"],
-            path: "Examples/CustomProvider"),
 
         // Tests.
         .target(
-            name: "SwitchyardTestSupport", dependencies: ["Switchyard", "SwitchyardWire", "SwitchyardEmulator"],
+            name: "SwitchyardTestSupport",
+            dependencies: [
+                "Switchyard", "SwitchyardWire", "SwitchyardServerKit", "SwitchyardLocalFirebase",
+                "SwitchyardLocalSupabase",
+            ],
             path: "Tests/SwitchyardTestSupport"),
         // Long runs that are done beside other tests.
         .target(
@@ -113,16 +124,19 @@ let package = Package(
             dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardTestSupport"]),
         .testTarget(name: "SwitchyardBytesTests", dependencies: ["SwitchyardBytes", "SwitchyardTestSupport"]),
         // A program of one request, for tests that need another process, and for `.ci/size`.
-        .executableTarget(name: "OneRequest", dependencies: ["SwitchyardWire"], path: "Tests/OneRequest"),
+        .executableTarget(
+            name: "SwitchyardOneRequest", dependencies: ["SwitchyardWire"], path: "Tests/SwitchyardOneRequest"),
         .testTarget(
             name: "SwitchyardWireTests",
             dependencies: [
-                "SwitchyardBytes", "SwitchyardWire", "SwitchyardEmulator", "SwitchyardTestSupport", "OneRequest",
+                "SwitchyardBytes", "SwitchyardWire", "SwitchyardServerKit", "SwitchyardLocalFirebase",
+                "SwitchyardLocalSupabase", "SwitchyardTestSupport", "SwitchyardOneRequest",
             ]),
         .testTarget(
             name: "SwitchyardURLSessionTests",
             dependencies: [
-                "SwitchyardBytes", "SwitchyardWire", "SwitchyardURLSession", "SwitchyardEmulator",
+                "SwitchyardBytes", "SwitchyardWire", "SwitchyardURLSession", "SwitchyardServerKit",
+                "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
                 "SwitchyardTestSupport",
             ]),
         .testTarget(
@@ -141,43 +155,59 @@ let package = Package(
             name: "SwitchyardCLITests",
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardWire", "SwitchyardConformance",
-                "SwitchyardEmulator", "SwitchyardCLI", "SwitchyardTestSupport",
+                "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase", "SwitchyardCLI",
+                "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardDependenciesTests",
             dependencies: ["Switchyard", "SwitchyardMock", "SwitchyardDependencies", "SwitchyardTestSupport"]),
         .testTarget(
-            name: "FirestoreFormatTests",
-            dependencies: ["Switchyard", "SwitchyardBytes", "FirestoreFormat", "SwitchyardTestSupport"]),
+            name: "SwitchyardFirestoreFormatTests",
+            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardFirestoreFormat", "SwitchyardTestSupport"]),
         .testTarget(
-            name: "FirestoreSpecTests",
+            name: "SwitchyardFirestoreSpecTests",
             dependencies: [
-                "Switchyard", "SwitchyardBytes", "SwitchyardSync", "FirestoreFormat", "SwitchyardTestSupport",
+                "Switchyard", "SwitchyardBytes", "SwitchyardSync", "SwitchyardFirestoreFormat", "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardFirebaseTests",
             dependencies: [
-                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "FirestoreFormat",
-                "SwitchyardFirebase", "SwitchyardMock", "SwitchyardConformance", "SwitchyardEmulator",
+                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "SwitchyardFirestoreFormat",
+                "SwitchyardFirebase", "SwitchyardMock", "SwitchyardConformance", "SwitchyardServerKit",
+                "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
                 "SwitchyardTestRuns", "SwitchyardTestSupport",
             ], exclude: ["Fixtures"]),
         .testTarget(
             name: "SwitchyardSupabaseTests",
             dependencies: [
-                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "ProviderWire",
+                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "SwitchyardProviderHTTP",
                 "SwitchyardSupabase", "SwitchyardMock", "SwitchyardFirebase", "SwitchyardConformance",
-                "SwitchyardEmulator", "SwitchyardTestRuns", "SwitchyardTestSupport",
+                "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase", "SwitchyardTestRuns",
+                "SwitchyardTestSupport",
             ]),
         .testTarget(
-            name: "SwitchyardEmulatorTests",
+            name: "SwitchyardServerKitTests",
             dependencies: [
-                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardEmulator", "SwitchyardTestSupport",
+                "SwitchyardBytes", "SwitchyardWire", "SwitchyardServerKit", "SwitchyardTestSupport",
+            ]),
+        .testTarget(
+            name: "SwitchyardLocalFirebaseTests",
+            dependencies: [
+                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardServerKit", "SwitchyardLocalFirebase",
+                "SwitchyardTestSupport",
+            ]),
+        .testTarget(
+            name: "SwitchyardLocalSupabaseTests",
+            dependencies: [
+                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardServerKit", "SwitchyardLocalSupabase",
+                "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardIntegrationTests",
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "SwitchyardMock",
-                "SwitchyardFirebase", "SwitchyardSupabase", "SwitchyardConformance", "SwitchyardEmulator",
+                "SwitchyardFirebase", "SwitchyardSupabase", "SwitchyardConformance", "SwitchyardServerKit",
+                "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
                 "SwitchyardCLI", "SwitchyardTestSupport",
             ]),
     ],
@@ -195,7 +225,7 @@ if Context.environment["SWITCHYARD_FUZZ"] == "1" {
 /// `SWITCHYARD_STRICT=1` makes every warning an error, in the same single build that the tests use.
 let isStrict = Context.environment["SWITCHYARD_STRICT"] == "1"
 
-for target in package.targets where !target.name.hasPrefix("C") || target.name == "CustomProvider" {
+for target in package.targets where !target.name.hasPrefix("CSwitchyard") {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
             .enableUpcomingFeature("ExistentialAny"),  // SE-0335

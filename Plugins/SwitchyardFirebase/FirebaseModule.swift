@@ -1,6 +1,6 @@
 import Foundation
-import ProviderWire
 public import Switchyard
+import SwitchyardProviderHTTP
 import SwitchyardSync
 package import SwitchyardWire
 

@@ -1,5 +1,5 @@
-import LifeSignalStory
 import Switchyard
+import SwitchyardLifeSignalStory
 import SwitchyardMock
 
 /// `switchyard demo`

@@ -1,6 +1,7 @@
 import Foundation
 import Switchyard
-import SwitchyardEmulator
+import SwitchyardLocalFirebase
+import SwitchyardLocalSupabase
 
 /// `switchyard emulator firebase` and `switchyard emulator supabase`
 struct EmulatorCommand {

@@ -1,4 +1,4 @@
-import SwitchyardEmulator
+import SwitchyardServerKit
 import SwitchyardSupabase
 
 /// `switchyard supabase install`

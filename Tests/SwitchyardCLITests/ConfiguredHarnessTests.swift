@@ -1,7 +1,9 @@
 import Foundation
 import Switchyard
 import SwitchyardConformance
-import SwitchyardEmulator
+import SwitchyardLocalFirebase
+import SwitchyardLocalSupabase
+import SwitchyardServerKit
 import Testing
 
 @testable import SwitchyardCLI

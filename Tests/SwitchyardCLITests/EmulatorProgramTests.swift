@@ -1,6 +1,8 @@
 import Foundation
 import SwitchyardBytes
-import SwitchyardEmulator
+import SwitchyardLocalFirebase
+import SwitchyardLocalSupabase
+import SwitchyardServerKit
 import SwitchyardTestSupport
 import SwitchyardWire
 import Testing

@@ -1,9 +1,11 @@
 import Foundation
 import Switchyard
 import SwitchyardConformance
-import SwitchyardEmulator
 import SwitchyardFirebase
+import SwitchyardLocalFirebase
+import SwitchyardLocalSupabase
 import SwitchyardMock
+import SwitchyardServerKit
 import SwitchyardSupabase
 import SwitchyardTestSupport
 

@@ -1,5 +1,5 @@
 import Foundation
-import SwitchyardEmulator
+import SwitchyardServerKit
 import Synchronization
 
 /// The real Firestore emulator, started once for a test run. Every test uses a project of its own on it.

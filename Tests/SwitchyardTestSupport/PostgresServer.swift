@@ -1,5 +1,6 @@
 import Foundation
-package import SwitchyardEmulator
+package import SwitchyardLocalSupabase
+package import SwitchyardServerKit
 
 /// A database of a test's own on a real PostgreSQL, and the vendor's own client to ask it.
 package final class PostgresServer: Sendable {

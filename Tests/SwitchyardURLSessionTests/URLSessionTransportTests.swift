@@ -1,6 +1,6 @@
 import Foundation
 import SwitchyardBytes
-import SwitchyardEmulator
+import SwitchyardServerKit
 import SwitchyardTestSupport
 import SwitchyardURLSession
 import SwitchyardWire

@@ -1,5 +1,5 @@
-import ProviderWire
 import Switchyard
+import SwitchyardProviderHTTP
 import SwitchyardWire
 
 /// In which kind of call a code came: the same one means different things.

@@ -1,5 +1,5 @@
-import ProviderWire
 import Switchyard
+import SwitchyardProviderHTTP
 
 /// Tokens for requests: the signed-in user's, and the app's.
 struct FirebaseTokens: Sendable {

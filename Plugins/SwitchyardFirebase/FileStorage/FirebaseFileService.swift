@@ -1,7 +1,7 @@
 import Foundation
-import ProviderWire
 import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderHTTP
 import SwitchyardWire
 
 /// One-shot calls to Firebase's file storage: everything that authorises, sends, repeats and maps failures, once.

@@ -1,6 +1,6 @@
-import ProviderWire
 import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderHTTP
 import SwitchyardWire
 
 /// Why a call to one of the messaging services failed.

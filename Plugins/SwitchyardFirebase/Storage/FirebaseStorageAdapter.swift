@@ -1,5 +1,5 @@
-import FirestoreFormat
 public import Switchyard
+import SwitchyardFirestoreFormat
 import SwitchyardSync
 
 /// Documents in Cloud Firestore: reads, queries and commits by single calls, all live queries over one stream, with a cache

@@ -1,5 +1,5 @@
-import FirestoreFormat
 import Switchyard
+import SwitchyardFirestoreFormat
 import SwitchyardWire
 
 /// The one table from Firestore's statuses, and from what can happen on the way, to our codes.

@@ -1,6 +1,6 @@
-import FirestoreFormat
 import Foundation
 import Switchyard
+import SwitchyardFirestoreFormat
 
 extension FirestoreDriver {
     /// In Firestore's bundle format, made for this project and database.

@@ -1,7 +1,7 @@
-import FirestoreFormat
 import Foundation
 import Switchyard
 import SwitchyardBytes
+import SwitchyardFirestoreFormat
 
 /// Where the documents of one database are kept: what is queued for one project must never be sent to another.
 enum FirestoreFolder {

@@ -1,6 +1,6 @@
-import FirestoreFormat
 import Switchyard
 import SwitchyardBytes
+import SwitchyardFirestoreFormat
 
 /// The documents by which it is known later what took effect.
 enum Ledger {

@@ -1,6 +1,6 @@
-import FirestoreFormat
 import Switchyard
 import SwitchyardBytes
+import SwitchyardFirestoreFormat
 import SwitchyardSync
 
 /// The stream of changes of one client: all its targets over one channel.

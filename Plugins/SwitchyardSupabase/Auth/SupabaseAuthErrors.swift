@@ -1,5 +1,5 @@
-import ProviderWire
 import Switchyard
+import SwitchyardProviderHTTP
 import SwitchyardWire
 
 /// The one table from Supabase's auth codes, and from what can happen on the way, to our codes.

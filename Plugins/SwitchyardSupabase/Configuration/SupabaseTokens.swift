@@ -1,6 +1,6 @@
-import ProviderWire
 import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderHTTP
 import SwitchyardWire
 
 /// In whose name a project is asked: the signed-in user's, whoever signed them in, or nobody's.

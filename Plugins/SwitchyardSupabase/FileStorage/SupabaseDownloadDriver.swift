@@ -1,5 +1,5 @@
-import ProviderWire
 import Switchyard
+import SwitchyardProviderHTTP
 import SwitchyardWire
 
 /// The call that downloads are made of.

@@ -1,7 +1,7 @@
 import Foundation
-import ProviderWire
 import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderHTTP
 import SwitchyardWire
 
 /// Calls to Supabase's storage: everything that authorises, sends, repeats and maps failures, once.

@@ -1,7 +1,7 @@
 import Foundation
-import ProviderWire
 import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderHTTP
 import SwitchyardWire
 import Synchronization
 

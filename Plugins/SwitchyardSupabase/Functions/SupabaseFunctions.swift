@@ -1,7 +1,7 @@
 import Foundation
-import ProviderWire
 public import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderHTTP
 import SwitchyardWire
 
 /// A project's own functions, at the edge and in its database, called in the name of whoever is signed in.

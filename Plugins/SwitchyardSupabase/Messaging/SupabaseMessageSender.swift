@@ -1,7 +1,7 @@
 import Foundation
-import ProviderWire
 public import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderHTTP
 package import SwitchyardWire
 
 /// Sends messages, for servers: over the realtime service's own interface, with the project's service key.

@@ -1,7 +1,7 @@
 import Foundation
-import ProviderWire
 import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderHTTP
 
 /// Keeps this installation registered and on its channels: one step after the other, whoever asks.
 actor SupabaseRegistrar {

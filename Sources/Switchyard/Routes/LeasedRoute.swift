@@ -1,3 +1,5 @@
+import SwitchyardBytes
+
 /// To whoever stands on a switchboard: a call keeps the client that it begins with, a stream moves over to the next one.
 struct LeasedRoute<Client: Sendable>: Route {
     let board: Switchboard<Client>

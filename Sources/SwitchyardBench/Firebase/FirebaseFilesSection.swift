@@ -1,7 +1,9 @@
+import SwitchyardLocalFirebase
+
 #if os(Linux)
     import Foundation
     import Switchyard
-    import SwitchyardEmulator
+    import SwitchyardLocalFirebase
     import SwitchyardFirebase
     import SwitchyardWire
 

@@ -1,7 +1,11 @@
+import SwitchyardLocalSupabase
+import SwitchyardServerKit
+
 #if os(Linux)
     import Foundation
     import Switchyard
-    import SwitchyardEmulator
+    import SwitchyardLocalSupabase
+    import SwitchyardServerKit
     import SwitchyardSupabase
     import SwitchyardTestSupport
 

@@ -1,6 +1,8 @@
+import SwitchyardServerKit
+
 #if os(Linux)
     import Switchyard
-    import SwitchyardEmulator
+    import SwitchyardServerKit
     import SwitchyardSupabase
     import Synchronization
 

@@ -1,6 +1,8 @@
+import SwitchyardServerKit
+
 #if os(Linux)
     import Switchyard
-    import SwitchyardEmulator
+    import SwitchyardServerKit
 
     /// From the start of a write in the database to the event of a live query, beside a bare reader of the table's changes.
     struct SupabaseEventSection: BenchSection {

@@ -1,4 +1,4 @@
-import CChecksum
+import CSwitchyardChecksum
 
 /// The Castagnoli checksum of RFC 3720: by the processor's own instruction, or sixteen bytes a step through tables.
 package struct CRC32C: Hashable, Sendable {

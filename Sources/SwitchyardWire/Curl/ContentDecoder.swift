@@ -1,5 +1,5 @@
 #if os(Linux)
-    import CCurl
+    import CSwitchyardCurl
 
     /// Undoes the compression of a body as it arrives, through zlib or Brotli's own decoder.
     ///

@@ -1,5 +1,5 @@
 #if os(Linux)
-    import CCurl
+    import CSwitchyardCurl
 
     // libcurl calls these on the loop thread, with the exchange as user pointer. The loop keeps every running exchange
     // alive, so the pointer needs no reference of its own.

@@ -1,5 +1,5 @@
 #if os(Linux)
-    import CCurl
+    import CSwitchyardCurl
 
     /// libcurl's result of a transfer as one of our errors; the one place where its codes are read.
     enum CurlErrors {

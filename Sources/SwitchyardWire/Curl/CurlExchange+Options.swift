@@ -1,5 +1,5 @@
 #if os(Linux)
-    import CCurl
+    import CSwitchyardCurl
 
     extension CurlExchange {
         /// Sets up a blank easy handle for this exchange.

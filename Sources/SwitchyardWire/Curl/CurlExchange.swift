@@ -1,5 +1,5 @@
 #if os(Linux)
-    import CCurl
+    import CSwitchyardCurl
     import Synchronization
 
     /// One request on its way through the loop.

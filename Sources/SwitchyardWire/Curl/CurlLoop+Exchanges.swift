@@ -1,5 +1,5 @@
 #if os(Linux)
-    import CCurl
+    import CSwitchyardCurl
     import Synchronization
 
     /// The exchanges with one origin: a bounded number under way, the others in order of arrival.

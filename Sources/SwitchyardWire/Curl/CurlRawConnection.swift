@@ -1,5 +1,5 @@
 #if os(Linux)
-    import CCurl
+    import CSwitchyardCurl
     import Synchronization
 
     /// A connection libcurl has established and left to us (`CURLOPT_CONNECT_ONLY`).

@@ -1,6 +1,7 @@
 import Switchyard
 import SwitchyardConformance
-import SwitchyardEmulator
+import SwitchyardLocalFirebase
+import SwitchyardServerKit
 import SwitchyardTestRuns
 import Testing
 

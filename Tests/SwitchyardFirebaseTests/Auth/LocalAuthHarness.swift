@@ -2,12 +2,13 @@ import Foundation
 import Switchyard
 import SwitchyardBytes
 import SwitchyardConformance
+import SwitchyardServerKit
 import SwitchyardTestSupport
 import SwitchyardWire
 import Synchronization
 
-@testable import SwitchyardEmulator
 @testable import SwitchyardFirebase
+@testable import SwitchyardLocalFirebase
 
 /// Devices of one project on a local Firebase of its own, at a time that stands still until a check moves it.
 final class LocalAuthHarness: AuthHarness {

@@ -1,7 +1,8 @@
 import Foundation
 import Switchyard
 import SwitchyardBytes
-import SwitchyardEmulator
+import SwitchyardLocalFirebase
+import SwitchyardServerKit
 import SwitchyardTestSupport
 import SwitchyardWire
 import Testing

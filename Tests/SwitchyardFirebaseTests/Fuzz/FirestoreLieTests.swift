@@ -1,5 +1,6 @@
 import Switchyard
-import SwitchyardEmulator
+import SwitchyardLocalFirebase
+import SwitchyardServerKit
 import SwitchyardTestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import Switchyard
-import SwitchyardEmulator
+import SwitchyardLocalFirebase
+import SwitchyardServerKit
 import SwitchyardTestSupport
 import SwitchyardWire
 import Testing

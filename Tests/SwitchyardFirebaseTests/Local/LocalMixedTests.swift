@@ -1,7 +1,8 @@
 import Switchyard
 import SwitchyardConformance
-import SwitchyardEmulator
+import SwitchyardLocalFirebase
 import SwitchyardMock
+import SwitchyardServerKit
 import Testing
 
 @testable import SwitchyardFirebase

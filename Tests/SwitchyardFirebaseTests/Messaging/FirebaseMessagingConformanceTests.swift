@@ -2,7 +2,8 @@ import Foundation
 import Switchyard
 import SwitchyardBytes
 import SwitchyardConformance
-import SwitchyardEmulator
+import SwitchyardLocalFirebase
+import SwitchyardServerKit
 import Testing
 
 @testable import SwitchyardFirebase

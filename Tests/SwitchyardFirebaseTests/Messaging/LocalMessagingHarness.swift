@@ -2,10 +2,11 @@ import Foundation
 import Switchyard
 import SwitchyardBytes
 import SwitchyardConformance
+import SwitchyardServerKit
 import SwitchyardWire
 
-@testable import SwitchyardEmulator
 @testable import SwitchyardFirebase
+@testable import SwitchyardLocalFirebase
 
 /// Installations of one app on a local Firebase, on devices that have Apple's push service.
 final class LocalMessagingHarness: MessagingHarness {

@@ -1,6 +1,6 @@
-import FirestoreFormat
 import Switchyard
 import SwitchyardBytes
+import SwitchyardFirestoreFormat
 import SwitchyardSync
 import SwitchyardWire
 import Testing

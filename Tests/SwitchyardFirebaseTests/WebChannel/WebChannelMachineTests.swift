@@ -1,5 +1,5 @@
-import FirestoreFormat
 import SwitchyardBytes
+import SwitchyardFirestoreFormat
 import Testing
 
 @testable import SwitchyardFirebase

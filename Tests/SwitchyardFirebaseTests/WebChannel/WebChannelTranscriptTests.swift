@@ -1,7 +1,7 @@
-import FirestoreFormat
 import Foundation
 import Switchyard
 import SwitchyardBytes
+import SwitchyardFirestoreFormat
 import SwitchyardSync
 import SwitchyardTestSupport
 import SwitchyardWire

@@ -1,7 +1,8 @@
 import Foundation
 import Switchyard
 import SwitchyardConformance
-import SwitchyardEmulator
+import SwitchyardLocalSupabase
+import SwitchyardServerKit
 import SwitchyardTestSupport
 import SwitchyardWire
 import Synchronization

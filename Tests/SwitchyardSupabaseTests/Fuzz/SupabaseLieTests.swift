@@ -1,5 +1,6 @@
 import Switchyard
-import SwitchyardEmulator
+import SwitchyardLocalSupabase
+import SwitchyardServerKit
 import SwitchyardTestSupport
 import SwitchyardWire
 import Synchronization

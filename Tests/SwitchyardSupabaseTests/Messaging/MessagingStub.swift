@@ -1,7 +1,8 @@
 import Foundation
 import Switchyard
 import SwitchyardBytes
-import SwitchyardEmulator
+import SwitchyardLocalSupabase
+import SwitchyardServerKit
 import SwitchyardWire
 import Synchronization
 

@@ -2,7 +2,8 @@ import Foundation
 import Switchyard
 import SwitchyardBytes
 import SwitchyardConformance
-import SwitchyardEmulator
+import SwitchyardLocalSupabase
+import SwitchyardServerKit
 import SwitchyardTestSupport
 import SwitchyardWire
 import Synchronization

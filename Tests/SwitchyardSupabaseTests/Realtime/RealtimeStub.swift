@@ -1,6 +1,7 @@
 import Switchyard
 import SwitchyardBytes
-import SwitchyardEmulator
+import SwitchyardLocalSupabase
+import SwitchyardServerKit
 import SwitchyardWire
 import Synchronization
 

@@ -1,9 +1,10 @@
 import Foundation
 import SwitchyardBytes
+import SwitchyardServerKit
 import SwitchyardTestSupport
 import Testing
 
-@testable import SwitchyardEmulator
+@testable import SwitchyardLocalSupabase
 @testable import SwitchyardSupabase
 
 /// Databases that were brought back from copies, whose transactions are counted anew or once more.

@@ -1,5 +1,6 @@
 import Switchyard
-import SwitchyardEmulator
+import SwitchyardLocalSupabase
+import SwitchyardServerKit
 import SwitchyardSync
 import SwitchyardTestSupport
 import Synchronization

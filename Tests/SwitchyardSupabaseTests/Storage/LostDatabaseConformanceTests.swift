@@ -1,6 +1,7 @@
 import Switchyard
 import SwitchyardConformance
-import SwitchyardEmulator
+import SwitchyardLocalSupabase
+import SwitchyardServerKit
 import SwitchyardSync
 import SwitchyardTestRuns
 import SwitchyardTestSupport

@@ -1,6 +1,6 @@
-import ProviderWire
 import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderHTTP
 import SwitchyardSync
 import SwitchyardWire
 import Testing

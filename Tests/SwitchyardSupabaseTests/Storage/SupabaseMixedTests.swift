@@ -1,7 +1,8 @@
 import Switchyard
 import SwitchyardConformance
-import SwitchyardEmulator
+import SwitchyardLocalSupabase
 import SwitchyardMock
+import SwitchyardServerKit
 import SwitchyardTestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import Switchyard
+
 @testable import SwitchyardSync
 
 /// One device of the simulation: a machine, a store that outlives it, and its ends of the two streams.

@@ -1,5 +1,5 @@
 import Foundation
-import SwitchyardEmulator
+import SwitchyardServerKit
 import SwitchyardTestSupport
 import SwitchyardWire
 import Testing
@@ -79,6 +79,7 @@ import Testing
 private enum OneRequestProgram {
     static let path: String = {
         let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("OneRequest").path
+        return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("SwitchyardOneRequest")
+            .path
     }()
 }

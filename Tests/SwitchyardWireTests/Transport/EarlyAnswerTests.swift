@@ -1,5 +1,5 @@
 import SwitchyardBytes
-import SwitchyardEmulator
+import SwitchyardServerKit
 import SwitchyardTestSupport
 import SwitchyardWire
 import Testing

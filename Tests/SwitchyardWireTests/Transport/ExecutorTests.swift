@@ -1,6 +1,6 @@
 import Glibc
 import SwitchyardBytes
-import SwitchyardEmulator
+import SwitchyardServerKit
 import SwitchyardTestSupport
 import Synchronization
 import Testing

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import SwitchyardEmulator
+import SwitchyardServerKit
 import SwitchyardTestSupport
 import SwitchyardWire
 import Testing

@@ -1,4 +1,4 @@
-import SwitchyardEmulator
+import SwitchyardServerKit
 import SwitchyardWire
 
 /// The bytes that switch this request to a web socket: for servers that go on byte by byte.

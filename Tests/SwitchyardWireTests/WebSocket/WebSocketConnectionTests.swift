@@ -1,6 +1,8 @@
+import SwitchyardServerKit
+
 #if os(Linux)
     import SwitchyardBytes
-    import SwitchyardEmulator
+    import SwitchyardServerKit
     import SwitchyardTestSupport
     import SwitchyardWire
     import Synchronization

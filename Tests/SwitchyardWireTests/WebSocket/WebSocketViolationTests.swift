@@ -1,4 +1,4 @@
-import SwitchyardEmulator
+import SwitchyardServerKit
 import SwitchyardTestSupport
 import SwitchyardWire
 import Testing

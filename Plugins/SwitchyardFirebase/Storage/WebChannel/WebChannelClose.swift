@@ -1,4 +1,4 @@
-import FirestoreFormat
+import SwitchyardFirestoreFormat
 
 /// Why a channel is over.
 enum WebChannelClose: Error, Equatable {

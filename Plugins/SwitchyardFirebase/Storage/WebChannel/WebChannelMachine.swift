@@ -1,5 +1,5 @@
-import FirestoreFormat
 import SwitchyardBytes
+import SwitchyardFirestoreFormat
 
 /// One session of a bidirectional stream over short POSTs and one long GET: event in, actions out.
 ///

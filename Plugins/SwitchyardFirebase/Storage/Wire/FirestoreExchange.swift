@@ -1,7 +1,7 @@
-import FirestoreFormat
-import ProviderWire
 import Switchyard
 import SwitchyardBytes
+import SwitchyardFirestoreFormat
+import SwitchyardProviderHTTP
 import SwitchyardSync
 import SwitchyardWire
 

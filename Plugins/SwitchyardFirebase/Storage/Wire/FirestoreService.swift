@@ -1,6 +1,6 @@
-import FirestoreFormat
 import Switchyard
 import SwitchyardBytes
+import SwitchyardFirestoreFormat
 import SwitchyardSync
 
 /// One-shot calls to Firestore: a method for each, all through one place that authorises, sends and maps failures.

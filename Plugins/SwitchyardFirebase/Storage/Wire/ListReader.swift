@@ -1,6 +1,6 @@
-import FirestoreFormat
 import Switchyard
 import SwitchyardBytes
+import SwitchyardFirestoreFormat
 
 /// What a call that answers with a list came to.
 enum ListAnswer<Element: Sendable>: Sendable {

@@ -1,5 +1,5 @@
 import Foundation
-import SwitchyardEmulator
+import SwitchyardServerKit
 import SwitchyardWire
 import Synchronization
 

@@ -1,4 +1,4 @@
-import CSQLite
+import CSwitchyardSQLite
 import Switchyard
 
 /// One open database, with its prepared statements. Used from one place at a time.

@@ -1,4 +1,4 @@
-import CSQLite
+import CSwitchyardSQLite
 import Switchyard
 
 /// A result code of SQLite that is no success.

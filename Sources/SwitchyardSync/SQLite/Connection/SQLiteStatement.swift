@@ -1,4 +1,4 @@
-import CSQLite
+import CSwitchyardSQLite
 import Switchyard
 
 /// A prepared statement: bind its parameters in order, then run it or walk its rows, after which it is as new.

@@ -1,5 +1,7 @@
+import SwitchyardServerKit
+
 #if os(Linux)
-    import SwitchyardEmulator
+    import SwitchyardServerKit
     import SwitchyardTestSupport
     import SwitchyardWire
     import Synchronization

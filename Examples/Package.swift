@@ -1,0 +1,38 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Programs as users write them: they see nothing but the products of the package above.
+let package = Package(
+    name: "SwitchyardExamples",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "Switchyard", path: "..")],
+    targets: [
+        .executableTarget(
+            name: "QuickStart", dependencies: [.switchyard("Switchyard"), .switchyard("SwitchyardMock")],
+            path: "QuickStart"),
+        .target(name: "LifeSignalStory", dependencies: [.switchyard("Switchyard")], path: "LifeSignal/Story"),
+        .executableTarget(
+            name: "LifeSignal",
+            dependencies: ["LifeSignalStory", .switchyard("Switchyard"), .switchyard("SwitchyardMock")],
+            path: "LifeSignal/Program"),
+        .executableTarget(
+            name: "MixedBackends", dependencies: [.switchyard("Switchyard"), .switchyard("SwitchyardMock")],
+            path: "MixedBackends"),
+        .executableTarget(
+            name: "CustomProvider",
+            dependencies: [.switchyard("Switchyard"), .switchyard("SwitchyardConformance")], path: "CustomProvider"),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets {
+    target.swiftSettings = [
+        .enableUpcomingFeature("ExistentialAny"),  // SE-0335
+        .enableUpcomingFeature("MemberImportVisibility"),  // SE-0444
+        .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
+    ]
+}
+
+extension Target.Dependency {
+    static func switchyard(_ product: String) -> Target.Dependency { .product(name: product, package: "Switchyard") }
+}

@@ -1,0 +1,54 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardServerKit
+
+/// One call to the auth service, with all it may look at.
+struct AuthCall: Sendable {
+    /// The body, its own keys in camel case.
+    let fields: JSONObject
+    /// Whether the developer asks, who may act on every account.
+    let isAdmin: Bool
+    let now: Timestamp
+    let project: String
+    /// Where this server is, for links.
+    let origin: String
+    let seal: ServerSeal
+
+    /// Whole seconds, as tokens count.
+    var seconds: Int64 { now.seconds }
+    var milliseconds: Int64 { now.microseconds / 1000 }
+
+    /// Absent also when empty, as in the vendor's own messages. Numbers are taken where text belongs.
+    func text(_ name: String) -> String? {
+        switch fields[name] {
+        case .string(let text)?: text.isEmpty ? nil : text
+        case .integer(let number)?: String(number)
+        default: nil
+        }
+    }
+
+    func flag(_ name: String) -> Bool? { fields[name]?.bool }
+
+    func object(_ name: String) -> AuthCall {
+        AuthCall(
+            fields: AuthCall.camelCased(fields[name]?.object ?? JSONObject()), isAdmin: isAdmin, now: now,
+            project: project, origin: origin, seal: seal)
+    }
+
+    func list(_ name: String) -> [String] { fields[name]?.array?.compactMap(\.string) ?? [] }
+
+    func required(_ name: String, or message: String) throws(AuthFailure) -> String {
+        guard let text = text(name) else { throw AuthFailure(message) }
+        return text
+    }
+
+    static func camelCased(_ object: JSONObject) -> JSONObject {
+        JSONObject(object.members.map { (key: camelCased($0.key), value: $0.value) })
+    }
+
+    private static func camelCased(_ name: String) -> String {
+        guard name.contains("_") else { return name }
+        let words = name.split(separator: "_")
+        return words.dropFirst().reduce(String(words.first ?? "")) { $0 + $1.prefix(1).uppercased() + $1.dropFirst() }
+    }
+}

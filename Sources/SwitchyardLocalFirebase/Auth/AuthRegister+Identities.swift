@@ -1,0 +1,170 @@
+import SwitchyardBytes
+import SwitchyardServerKit
+
+/// Signing in with an account at an identity provider.
+extension AuthRegister {
+    mutating func signInWithIdentity(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
+        let assertion = try assertion(call)
+        do throws(AuthFailure) {
+            if call.text("idToken") != nil { return try link(assertion, call) }
+            return try signIn(with: assertion, call)
+        } catch {
+            // Whoever asks for the credential gets it along with some refusals, which then look like success.
+            let returned = ["FEDERATED_USER_ID_ALREADY_LINKED", "EMAIL_EXISTS"]
+            guard call.flag("returnIdpCredential") == true, returned.contains(error.message) else { throw error }
+            var answer = assertion.answer
+            answer["errorMessage"] = .string(error.message)
+            answer["pendingToken"] = .string(pendingToken(assertion, call))
+            return answer
+        }
+    }
+
+    /// Whoever is known by the provider's name for them, or by a confirmed address; somebody new otherwise.
+    private mutating func signIn(with assertion: IdentityAssertion, _ call: AuthCall) throws(AuthFailure) -> JSONObject
+    {
+        var answer = assertion.answer
+        var account: LocalAccount
+        var isNew = false
+        if let known = self.account(provider: assertion.provider, rawID: assertion.rawID) {
+            account = known
+            account.links.removeAll { $0.provider == assertion.provider }
+        } else if !settings.allowsDuplicateEmails, let email = assertion.email, let owner = self.account(email: email) {
+            guard assertion.isEmailVerified else {
+                answer["needConfirmation"] = true
+                answer["verifiedProvider"] = .array(AuthRegister.methods(of: owner).map { .string($0) })
+                answer["pendingToken"] = .string(pendingToken(assertion, call))
+                return answer
+            }
+            account = owner
+            if !owner.isEmailVerified {
+                // Whoever made the account never showed that the address is theirs: what they left there goes.
+                account.password = nil
+                account.phoneNumber = nil
+                account.links = []
+                account.factors = []
+                account.usesEmailLink = false
+                account.revokeSessions(at: call.seconds)
+            }
+            account.isEmailVerified = true
+        } else {
+            guard call.flag("autoCreate") != false else { throw AuthFailure("USER_NOT_FOUND") }
+            account = newAccount(call)
+            account.isEmailVerified = assertion.isEmailVerified
+            isNew = true
+        }
+        guard !account.isDisabled else { throw AuthFailure("USER_DISABLED") }
+        take(assertion, into: &account)
+        answer["isNewUser"] = .bool(isNew)
+        accounts[account.id] = account
+        return try signIn(
+            account.id, AuthSignIn(provider: assertion.provider, at: call.seconds), call, adding: answer)
+    }
+
+    private mutating func link(_ assertion: IdentityAssertion, _ call: AuthCall) throws(AuthFailure) -> JSONObject {
+        var (account, token) = try signedIn(call)
+        if self.account(provider: assertion.provider, rawID: assertion.rawID) != nil {
+            throw AuthFailure("FEDERATED_USER_ID_ALREADY_LINKED")
+        }
+        if !settings.allowsDuplicateEmails, let email = assertion.email { try checkIsFree(email, for: account.id) }
+        account.links.removeAll { $0.provider == assertion.provider }
+        account.links.append(assertion.link)
+        if account.email == nil {
+            account.email = assertion.email
+            account.isEmailVerified = assertion.isEmailVerified
+        } else if account.email == assertion.email, assertion.isEmailVerified {
+            account.isEmailVerified = true
+        }
+        account.displayName = account.displayName ?? assertion.displayName
+        account.photoURL = account.photoURL ?? assertion.photoURL
+        accounts[account.id] = account
+        var signIn = continued(token)
+        signIn.provider = assertion.provider
+        signIn.at = call.seconds
+        var answer = assertion.answer
+        answer["localId"] = .string(account.id)
+        answer["isNewUser"] = false
+        for member in tokens(of: account, signIn, call).members { answer[member.key] = member.value }
+        return answer
+    }
+
+    private func take(_ assertion: IdentityAssertion, into account: inout LocalAccount) {
+        account.links.append(assertion.link)
+        account.displayName = assertion.displayName ?? account.displayName
+        account.photoURL = assertion.photoURL ?? account.photoURL
+        if let email = assertion.email, account.email == nil {
+            account.email = email
+            account.isEmailVerified = assertion.isEmailVerified
+        }
+    }
+
+    // MARK: Where the assertion comes from
+
+    private func assertion(_ call: AuthCall) throws(AuthFailure) -> IdentityAssertion {
+        guard let address = call.text("requestUri") else { throw AuthFailure("MISSING_REQUEST_URI") }
+        if let token = call.text("pendingToken") {
+            guard let content = call.seal.open(token, as: .pendingCredential), let text = content["form"]?.string,
+                let form = FormCoding.decode(text)
+            else { throw AuthFailure("INVALID_PENDING_TOKEN") }
+            return try IdentityAssertion(form)
+        }
+        if let body = call.text("postBody"), let form = FormCoding.decode(body) { return try IdentityAssertion(form) }
+        // The browser came back: the code in the address belongs to the session that was begun, and to no other.
+        guard let query = address.split(separator: "?", maxSplits: 1).dropFirst().first,
+            let items = FormCoding.decode(query.prefix { $0 != "#" }),
+            let code = items.first(where: { $0.name == "code" })?.value,
+            let content = call.seal.open(code, as: .browserCode),
+            let session = call.text("sessionId"), content["session"]?.string == session,
+            call.seal.open(session, as: .browserSession) != nil,
+            let text = content["form"]?.string, let form = FormCoding.decode(text)
+        else { throw AuthFailure("INVALID_CREDENTIAL_OR_PROVIDER_ID : Nothing in the request says who it is.") }
+        return try IdentityAssertion(form)
+    }
+
+    private func pendingToken(_ assertion: IdentityAssertion, _ call: AuthCall) -> String {
+        var items = [(name: "providerId", value: assertion.provider), (name: "id_token", value: assertion.claims)]
+        if let token = assertion.accessToken { items.append((name: "access_token", value: token)) }
+        return call.seal.close(["form": .string(FormCoding.encode(items))], as: .pendingCredential)
+    }
+
+    // MARK: Ways in
+
+    /// What an address can be signed in with, and where a browser goes for a provider.
+    mutating func createAuthURI(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
+        let back = try call.required("continueUri", or: "MISSING_CONTINUE_URI")
+        let provider = call.text("providerId")
+        let session = call.seal.close(
+            ["provider": provider.map { .string($0) } ?? .null, "nonce": .string(RandomID.make())], as: .browserSession)
+        var answer: JSONObject = [
+            "kind": "identitytoolkit#CreateAuthUriResponse", "sessionId": .string(session),
+        ]
+        if let provider {
+            let query = FormCoding.encode(
+                [
+                    (name: "providerId", value: provider), (name: "session", value: session),
+                    (name: "back", value: back),
+                ],
+                space: .percent)
+            answer["providerId"] = .string(provider)
+            answer["authUri"] = .string("\(call.origin)/emulator/browser?\(query)")
+        }
+        if let identifier = call.text("identifier") {
+            guard let email = try? AuthRegister.email(identifier) else { throw AuthFailure("INVALID_IDENTIFIER") }
+            if !settings.protectsEmails {
+                let account = account(email: email)
+                let methods = account.map(AuthRegister.methods) ?? []
+                answer["registered"] = .bool(account != nil)
+                answer["allProviders"] = .array(
+                    Set(methods.map { $0 == "emailLink" ? "password" : $0 }).sorted().map { .string($0) })
+                answer["signinMethods"] = .array(methods.map { .string($0) })
+            }
+        } else if provider == nil {
+            throw AuthFailure("MISSING_IDENTIFIER")
+        }
+        return answer
+    }
+
+    static func methods(of account: LocalAccount) -> [String] {
+        (account.password == nil ? [] : ["password"]) + (account.usesEmailLink ? ["emailLink"] : [])
+            + account.links.map(\.provider)
+    }
+}

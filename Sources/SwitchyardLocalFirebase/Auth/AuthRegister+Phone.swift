@@ -1,0 +1,64 @@
+import SwitchyardBytes
+import SwitchyardServerKit
+
+/// Codes that travel to a telephone. Nothing is sent here: `GET /emulator/v1/projects/…/verificationCodes` shows them.
+extension AuthRegister {
+    mutating func sendPhoneCode(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
+        let number = try call.required("phoneNumber", or: "MISSING_PHONE_NUMBER")
+        return ["sessionInfo": .string(try send(to: number, call))]
+    }
+
+    /// - Returns: The name of the session to which the code belongs.
+    mutating func send(to number: String, _ call: AuthCall) throws(AuthFailure) -> String {
+        guard number.first == "+", number.utf8.count >= 8, number.utf8.count <= 16,
+            number.utf8.dropFirst().allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+        else { throw AuthFailure("INVALID_PHONE_NUMBER : Invalid format.") }
+        let digits = String(Int.random(in: 0..<1_000_000))
+        let sent = PhonedCode(
+            session: RandomID.make(length: 64), phoneNumber: number,
+            code: String(repeating: "0", count: 6 - digits.count) + digits, sentAt: call.seconds)
+        phonedCodes.append(sent)
+        return sent.session
+    }
+
+    /// The number to which the code of this session went; the code is then used up.
+    mutating func redeem(_ call: AuthCall) throws(AuthFailure) -> String {
+        let session = try call.required("sessionInfo", or: "MISSING_SESSION_INFO")
+        let code = try call.required("code", or: "MISSING_CODE")
+        guard let sent = phonedCodes.first(where: { $0.session == session }) else {
+            throw AuthFailure("INVALID_SESSION_INFO")
+        }
+        guard sent.sentAt + AuthRegister.phoneCodeLifetime > call.seconds else { throw AuthFailure("SESSION_EXPIRED") }
+        guard sent.code == code else { throw AuthFailure("INVALID_CODE") }
+        phonedCodes.removeAll { $0.session == session }
+        return sent.phoneNumber
+    }
+
+    mutating func signInWithPhone(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
+        let linked = call.text("idToken") == nil ? nil : try signedIn(call).account
+        let number: String
+        if let proof = call.text("temporaryProof") {
+            guard let content = call.seal.open(proof, as: .temporaryProof), let proved = content["number"]?.string,
+                proved == call.text("phoneNumber"), (content["until"]?.int64 ?? 0) > call.seconds
+            else { throw AuthFailure("INVALID_TEMPORARY_PROOF") }
+            number = proved
+        } else {
+            number = try redeem(call)
+        }
+        let owner = account(phoneNumber: number)
+        if let linked, let owner, owner.id != linked.id {
+            let proof = call.seal.close(
+                ["number": .string(number), "until": .integer(call.seconds + 3600)], as: .temporaryProof)
+            return [
+                "temporaryProof": .string(proof), "temporaryProofExpiresIn": "3600", "phoneNumber": .string(number),
+            ]
+        }
+        var account = linked ?? owner ?? newAccount(call)
+        guard !account.isDisabled else { throw AuthFailure("USER_DISABLED") }
+        account.phoneNumber = number
+        accounts[account.id] = account
+        return try signIn(
+            account.id, AuthSignIn(provider: "phone", at: call.seconds), call,
+            adding: ["phoneNumber": .string(number), "isNewUser": .bool(linked == nil && owner == nil)])
+    }
+}

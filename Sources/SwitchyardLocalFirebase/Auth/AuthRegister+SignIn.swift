@@ -1,0 +1,116 @@
+import SwitchyardBytes
+import SwitchyardServerKit
+
+/// Signing up and in: with a password, with nothing, with a token of one's own server.
+extension AuthRegister {
+    /// With a password, without anything, or, along with an ID token, a password for an account that has none.
+    mutating func signUp(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
+        if call.isAdmin { return try createAccount(call) }
+        if call.text("idToken") != nil { return try linkPassword(call) }
+        guard call.fields["email"] != nil || call.fields["password"] != nil else {
+            let account = newAccount(call)
+            accounts[account.id] = account
+            return try signIn(
+                account.id, AuthSignIn(provider: "anonymous", at: call.seconds), call,
+                adding: ["kind": "identitytoolkit#SignupNewUserResponse"])
+        }
+        let hasPassword = call.text("password") != nil
+        guard let text = call.text("email") else { throw AuthFailure(hasPassword ? "MISSING_EMAIL" : "INVALID_EMAIL") }
+        let email = try AuthRegister.email(text)
+        let password = try AuthRegister.password(call.required("password", or: "MISSING_PASSWORD"))
+        try checkIsFree(email)
+        var account = newAccount(call)
+        account.email = email
+        account.displayName = call.text("displayName")
+        account.password = password
+        account.passwordUpdatedAt = call.milliseconds
+        accounts[account.id] = account
+        return try signIn(
+            account.id, AuthSignIn(provider: "password", at: call.seconds), call,
+            adding: ["kind": "identitytoolkit#SignupNewUserResponse", "email": .string(email)])
+    }
+
+    private mutating func linkPassword(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
+        var (account, _) = try signedIn(call)
+        let email = try AuthRegister.email(call.required("email", or: "MISSING_EMAIL"))
+        let password = try AuthRegister.password(call.required("password", or: "MISSING_PASSWORD"))
+        try checkIsFree(email, for: account.id)
+        if account.email != email { account.isEmailVerified = false }
+        account.email = email
+        account.password = password
+        account.passwordUpdatedAt = call.milliseconds
+        account.revokeSessions(at: call.seconds)
+        accounts[account.id] = account
+        var answer = tokens(of: account, AuthSignIn(provider: "password", at: call.seconds), call)
+        answer["kind"] = "identitytoolkit#SignupNewUserResponse"
+        answer["localId"] = .string(account.id)
+        answer["email"] = .string(email)
+        return answer
+    }
+
+    private mutating func createAccount(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
+        let email = try call.text("email").map { text throws(AuthFailure) in try AuthRegister.email(text) }
+        if let email { try checkIsFree(email) }
+        if let id = call.text("localId"), accounts[id] != nil { throw AuthFailure("DUPLICATE_LOCAL_ID") }
+        var account = newAccount(call, id: call.text("localId"))
+        account.email = email
+        if let text = call.text("password") {
+            account.password = try AuthRegister.password(text)
+            account.passwordUpdatedAt = call.milliseconds
+        }
+        account.displayName = call.text("displayName")
+        account.photoURL = call.text("photoUrl")
+        account.phoneNumber = call.text("phoneNumber")
+        account.isEmailVerified = call.flag("emailVerified") ?? false
+        account.isDisabled = call.flag("disabled") ?? false
+        accounts[account.id] = account
+        return ["kind": "identitytoolkit#SignupNewUserResponse", "localId": .string(account.id)]
+    }
+
+    mutating func signInWithPassword(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
+        let email = try AuthRegister.email(call.required("email", or: "MISSING_EMAIL"))
+        let password = try call.required("password", or: "MISSING_PASSWORD")
+        guard let account = account(email: email) else {
+            throw AuthFailure(settings.protectsEmails ? "INVALID_LOGIN_CREDENTIALS" : "EMAIL_NOT_FOUND")
+        }
+        guard let stored = account.password, stored.matches(password) else {
+            throw AuthFailure(settings.protectsEmails ? "INVALID_LOGIN_CREDENTIALS" : "INVALID_PASSWORD")
+        }
+        var answer: JSONObject = [
+            "kind": "identitytoolkit#VerifyPasswordResponse", "registered": true, "email": .string(email),
+        ]
+        answer["displayName"] = account.displayName.map { .string($0) }
+        answer["profilePicture"] = account.photoURL.map { .string($0) }
+        return try signIn(account.id, AuthSignIn(provider: "password", at: call.seconds), call, adding: answer)
+    }
+
+    /// The token of somebody's own server. As with the vendor's emulator its signature is not looked at, since no
+    /// service account is known here, and the bare claims will do.
+    mutating func signInWithCustomToken(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
+        let token = try call.required("token", or: "MISSING_CUSTOM_TOKEN")
+        guard let content = TestToken.claims(token) else {
+            throw AuthFailure("INVALID_CUSTOM_TOKEN : Invalid assertion format")
+        }
+        let audience = content["aud"]?.string
+        let wanted =
+            "https://identitytoolkit.googleapis.com/google.identity.identitytoolkit.v1.IdentityToolkit"
+        guard audience == nil || audience == wanted else {
+            throw AuthFailure("INVALID_CUSTOM_TOKEN : ((Invalid aud))")
+        }
+        guard let id = content["uid"]?.string ?? content["user_id"]?.string, !id.isEmpty, id.count <= 128 else {
+            throw AuthFailure("MISSING_IDENTIFIER")
+        }
+        let isNew = accounts[id] == nil
+        var account = accounts[id] ?? newAccount(call, id: id)
+        if isNew { account.isCustom = true }
+        guard !account.isDisabled else { throw AuthFailure("USER_DISABLED") }
+        accounts[id] = account
+        let claims = content["claims"]?.object ?? JSONObject()
+        var answer = try signIn(
+            id, AuthSignIn(provider: "custom", at: call.seconds, claims: claims), call,
+            adding: ["kind": "identitytoolkit#VerifyCustomTokenResponse", "isNewUser": .bool(isNew)])
+        // Unlike every other answer this one leaves the name to the token.
+        answer["localId"] = nil
+        return answer
+    }
+}

@@ -1,0 +1,154 @@
+import SwitchyardBytes
+import SwitchyardServerKit
+
+/// How somebody got in; what goes into their tokens and stays there when these are refreshed.
+struct AuthSignIn: Sendable {
+    /// `password`, `anonymous`, `custom`, `phone`, or the identity provider.
+    var provider: String
+    /// In seconds.
+    var at: Int64
+    /// Claims of a custom token.
+    var claims = JSONObject()
+    /// The kind and the name of the second factor that was asked for.
+    var factor: (kind: String, id: String)?
+}
+
+extension AuthRegister {
+    /// The end of every successful sign-in: either the tokens, or the question for the second factor.
+    mutating func signIn(
+        _ id: String, _ signIn: AuthSignIn, _ call: AuthCall, adding extra: JSONObject = JSONObject()
+    ) throws(AuthFailure) -> JSONObject {
+        guard var account = accounts[id] else { throw AuthFailure("USER_NOT_FOUND") }
+        guard !account.isDisabled else { throw AuthFailure("USER_DISABLED") }
+        var answer = extra
+        answer["localId"] = .string(id)
+        if signIn.factor == nil, !account.factors.isEmpty {
+            answer["mfaPendingCredential"] = .string(pendingCredential(id, signIn, call))
+            answer["mfaInfo"] = .array(account.factors.map { factorInfo($0, isOwner: false) })
+            return answer
+        }
+        account.lastLoginAt = call.milliseconds
+        account.lastRefreshAt = call.milliseconds
+        accounts[id] = account
+        for member in tokens(of: account, signIn, call).members { answer[member.key] = member.value }
+        return answer
+    }
+
+    /// Fresh tokens for a session that goes on.
+    func tokens(of account: LocalAccount, _ signIn: AuthSignIn, _ call: AuthCall) -> JSONObject {
+        [
+            "idToken": .string(AuthRegister.idToken(of: account, signIn, call)),
+            "refreshToken": .string(refreshToken(of: account, signIn, call)), "expiresIn": "3600",
+        ]
+    }
+
+    static func idToken(of account: LocalAccount, _ signIn: AuthSignIn, _ call: AuthCall) -> String {
+        var claims = JSONObject()
+        if let name = account.displayName { claims["name"] = .string(name) }
+        if let picture = account.photoURL { claims["picture"] = .string(picture) }
+        if let text = account.customAttributes, let own = (try? JSON(parsing: text))?.object {
+            for member in own.members { claims[member.key] = member.value }
+        }
+        for member in signIn.claims.members { claims[member.key] = member.value }
+        var identities = JSONObject()
+        if let email = account.email {
+            claims["email"] = .string(email)
+            claims["email_verified"] = .bool(account.isEmailVerified)
+            identities["email"] = [.string(email)]
+        }
+        if let number = account.phoneNumber {
+            claims["phone_number"] = .string(number)
+            identities["phone"] = [.string(number)]
+        }
+        for link in account.links { identities[link.provider] = [.string(link.rawID)] }
+        if signIn.provider == "anonymous" { claims["provider_id"] = "anonymous" }
+        var firebase: JSONObject = [
+            "identities": .object(identities), "sign_in_provider": .string(signIn.provider),
+        ]
+        if let factor = signIn.factor {
+            firebase["sign_in_second_factor"] = .string(factor.kind)
+            firebase["second_factor_identifier"] = .string(factor.id)
+        }
+        claims["firebase"] = .object(firebase)
+        claims["iss"] = .string("https://securetoken.google.com/\(call.project)")
+        claims["aud"] = .string(call.project)
+        claims["sub"] = .string(account.id)
+        claims["user_id"] = .string(account.id)
+        claims["auth_time"] = .integer(signIn.at)
+        claims["iat"] = .integer(call.seconds)
+        claims["exp"] = .integer(call.seconds + 3600)
+        return LocalIDToken(claims: claims, stamp: account.stamp).text(call.seal)
+    }
+
+    private func refreshToken(of account: LocalAccount, _ signIn: AuthSignIn, _ call: AuthCall) -> String {
+        var content = AuthRegister.json(signIn)
+        content["user"] = .string(account.id)
+        content["project"] = .string(call.project)
+        content["revocations"] = .integer(Int64(account.revocations))
+        // Two refreshes in one second give two different tokens, as with the vendor.
+        content["nonce"] = .string(RandomID.make(length: 8))
+        return call.seal.close(.object(content), as: .refreshToken)
+    }
+
+    /// `POST /v1/token`: the only answer in snake case.
+    mutating func refresh(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
+        guard call.text("grantType") == "refresh_token" else {
+            throw AuthFailure(call.text("grantType") == nil ? "MISSING_GRANT_TYPE" : "INVALID_GRANT_TYPE")
+        }
+        let text = try call.required("refreshToken", or: "MISSING_REFRESH_TOKEN")
+        guard let content = call.seal.open(text, as: .refreshToken), content["project"]?.string == call.project,
+            let id = content["user"]?.string
+        else { throw AuthFailure("INVALID_REFRESH_TOKEN") }
+        guard var account = accounts[id] else { throw AuthFailure("USER_NOT_FOUND") }
+        guard !account.isDisabled else { throw AuthFailure("USER_DISABLED") }
+        guard content["revocations"]?.int == account.revocations else { throw AuthFailure("TOKEN_EXPIRED") }
+        account.lastRefreshAt = call.milliseconds
+        accounts[id] = account
+        let fresh = tokens(of: account, AuthRegister.signIn(content), call)
+        let idToken = fresh["idToken"] ?? .null
+        return [
+            "access_token": idToken, "id_token": idToken, "refresh_token": fresh["refreshToken"] ?? .null,
+            "expires_in": "3600", "token_type": "Bearer", "user_id": .string(id), "project_id": "12345",
+        ]
+    }
+
+    // MARK: Sign-ins in sealed text
+
+    static func json(_ signIn: AuthSignIn) -> JSONObject {
+        var content: JSONObject = ["provider": .string(signIn.provider), "at": .integer(signIn.at)]
+        if !signIn.claims.members.isEmpty { content["claims"] = .object(signIn.claims) }
+        if let factor = signIn.factor {
+            content["factorKind"] = .string(factor.kind)
+            content["factor"] = .string(factor.id)
+        }
+        return content
+    }
+
+    static func signIn(_ content: JSONObject) -> AuthSignIn {
+        var signIn = AuthSignIn(
+            provider: content["provider"]?.string ?? "", at: content["at"]?.int64 ?? 0,
+            claims: content["claims"]?.object ?? JSONObject())
+        if let kind = content["factorKind"]?.string, let id = content["factor"]?.string { signIn.factor = (kind, id) }
+        return signIn
+    }
+
+    private static let ownClaims: Set = [
+        "name", "picture", "email", "email_verified", "phone_number", "provider_id", "firebase", "iss", "aud", "sub",
+        "user_id", "auth_time", "iat", "exp",
+    ]
+
+    /// How the holder of a token got in, for fresh tokens in the middle of a session.
+    func continued(_ token: LocalIDToken) -> AuthSignIn {
+        var signIn = AuthSignIn(provider: token.signInProvider, at: token.signedInAt)
+        if signIn.provider == "custom" {
+            // A custom token is gone once it was used; what it claimed lives in the tokens made of it.
+            signIn.claims = JSONObject(distinct: token.claims.members.filter { !Self.ownClaims.contains($0.key) })
+        }
+        if let kind = token.firebase["sign_in_second_factor"]?.string,
+            let id = token.firebase["second_factor_identifier"]?.string
+        {
+            signIn.factor = (kind, id)
+        }
+        return signIn
+    }
+}

@@ -1,0 +1,90 @@
+import SwitchyardBytes
+import SwitchyardServerKit
+
+/// An account as the auth service keeps it.
+struct LocalAccount: Codable, Sendable {
+    let id: String
+    var email: String?
+    var isEmailVerified = false
+    /// The address before the first change of it.
+    var initialEmail: String?
+    var displayName: String?
+    var photoURL: String?
+    var phoneNumber: String?
+    var password: StoredPassword?
+    /// In milliseconds, as all times here but the one in ``validSince``.
+    var passwordUpdatedAt: Int64?
+    var usesEmailLink = false
+    var isCustom = false
+    var isDisabled = false
+    /// Accounts at identity providers.
+    var links: [ProviderLink] = []
+    var factors: [SecondFactor] = []
+    /// Claims that an administrator has added, as JSON text.
+    var customAttributes: String?
+    let createdAt: Int64
+    var lastLoginAt: Int64
+    var lastRefreshAt: Int64
+    /// In seconds; for readers of the account, since tokens are told apart by ``stamp``.
+    var validSince: Int64
+    var expiries = 0
+    var revocations = 0
+
+    init(id: String, milliseconds: Int64) {
+        self.id = id
+        createdAt = milliseconds
+        lastLoginAt = milliseconds
+        lastRefreshAt = milliseconds
+        validSince = milliseconds / 1000
+    }
+
+    struct ProviderLink: Codable, Sendable {
+        let provider: String
+        let rawID: String
+        var email: String?
+        var displayName: String?
+        var photoURL: String?
+        var screenName: String?
+
+        var federatedID: String { provider == "google.com" ? "https://accounts.google.com/\(rawID)" : rawID }
+    }
+
+    struct SecondFactor: Codable, Sendable {
+        let id: String
+        var displayName: String?
+        let enrolledAt: Int64
+        /// Of a telephone; otherwise there is a key.
+        var phoneNumber: String?
+        /// Of an authenticator app.
+        var key: [UInt8]?
+        /// The last time step whose code was used: no code counts twice.
+        var lastStep: Int64?
+    }
+
+    var stamp: LocalIDToken.Stamp { LocalIDToken.Stamp(expiries: expiries, revocations: revocations) }
+
+    /// Ends all sessions; the tokens that the change itself gives out carry the new stamp.
+    mutating func revokeSessions(at seconds: Int64) {
+        revocations += 1
+        validSince = seconds
+    }
+
+    var isAnonymous: Bool {
+        email == nil && password == nil && phoneNumber == nil && links.isEmpty && !isCustom
+    }
+}
+
+/// A password that nobody can read, not even in the file of a development server.
+struct StoredPassword: Codable, Sendable {
+    private let salt: [UInt8]
+    private let hash: [UInt8]
+
+    init(_ password: String) {
+        salt = ServerSeal.makeKey()
+        hash = HMACSHA256.code(for: Array(password.utf8), key: salt)
+    }
+
+    func matches(_ password: String) -> Bool {
+        HMACSHA256.areEqual(hash, HMACSHA256.code(for: Array(password.utf8), key: salt))
+    }
+}

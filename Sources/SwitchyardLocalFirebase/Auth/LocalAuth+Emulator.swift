@@ -1,0 +1,137 @@
+import SwitchyardBytes
+import SwitchyardServerKit
+import SwitchyardWire
+
+/// What a developer may do besides: read mail that was never sent, follow its links, forget everybody.
+extension LocalAuth {
+    func addEmulatorRoutes(to router: inout Router) {
+        let project = "/emulator/v1/projects/{project}"
+        router.on(.get, project + "/oobCodes") { self.look($0, LocalAuth.mailedCodes) }
+        router.on(.get, project + "/verificationCodes") { self.look($0, LocalAuth.phonedCodes) }
+        router.on(.delete, project + "/accounts") { request in
+            self.look(request) { register in
+                register.accounts = [:]
+                return [:]
+            }
+        }
+        router.on(.get, project + "/config") { self.look($0, LocalAuth.settings) }
+        router.on(.patch, project + "/config") { request in
+            let body = try? JSON(parsing: (try? await request.body.collect(upTo: 1 << 16)) ?? [])
+            return self.look(request) { register in
+                if let allows = body?["signIn"]?["allowDuplicateEmails"]?.bool {
+                    register.settings.allowsDuplicateEmails = allows
+                }
+                if let protects = body?["emailPrivacyConfig"]?["enableImprovedEmailPrivacy"]?.bool {
+                    register.settings.protectsEmails = protects
+                }
+                return LocalAuth.settings(&register)
+            }
+        }
+        router.on(.get, "/emulator/action") { self.follow($0) }
+        router.on(.get, "/emulator/browser") { self.browse($0) }
+    }
+
+    private func look(
+        _ request: ServerRequest, _ body: (inout AuthRegister) -> JSON
+    ) -> ServerResponse {
+        guard request.parameters["project"] == project else {
+            return .json(AuthFailure.notFound.body.bytes(), status: 404)
+        }
+        do throws(AuthFailure) {
+            return LocalAuth.ok(try perform { register throws(AuthFailure) in body(&register) })
+        } catch {
+            return .json(error.body.bytes(), status: error.code)
+        }
+    }
+
+    private static func mailedCodes(_ register: inout AuthRegister) -> JSON {
+        [
+            "oobCodes": .array(
+                register.mailedCodes.map { mailed in
+                    var code: JSONObject = [
+                        "email": .string(mailed.email), "requestType": .string(mailed.purpose.rawValue),
+                        "oobCode": .string(mailed.code), "oobLink": .string(mailed.link),
+                    ]
+                    code["newEmail"] = mailed.newEmail.map { .string($0) }
+                    return .object(code)
+                })
+        ]
+    }
+
+    private static func phonedCodes(_ register: inout AuthRegister) -> JSON {
+        [
+            "verificationCodes": .array(
+                register.phonedCodes.map { sent in
+                    [
+                        "phoneNumber": .string(sent.phoneNumber), "code": .string(sent.code),
+                        "sessionInfo": .string(sent.session),
+                    ]
+                })
+        ]
+    }
+
+    private static func settings(_ register: inout AuthRegister) -> JSON {
+        [
+            "signIn": ["allowDuplicateEmails": .bool(register.settings.allowsDuplicateEmails)],
+            "emailPrivacyConfig": ["enableImprovedEmailPrivacy": .bool(register.settings.protectsEmails)],
+        ]
+    }
+
+    // MARK: Links
+
+    /// The page behind a mailed link: does what the mail is about, and goes on to the app if the link says where it is.
+    private func follow(_ request: ServerRequest) -> ServerResponse {
+        var fields = JSONObject(request.queryItems.map { (key: $0.name, value: JSON.string($0.value)) })
+        let back = fields["continueUrl"]?.string
+        let mode = fields["mode"]?.string
+        if mode == "signIn" {
+            guard let back else { return LocalAuth.refusal("MISSING_CONTINUE_URI") }
+            // The app finishes the sign-in itself: it gets the link's own parameters.
+            fields["continueUrl"] = nil
+            return LocalAuth.redirect(to: back, adding: fields.members.map { ($0.key, $0.value.string ?? "") })
+        }
+        do throws(AuthFailure) {
+            let call = call(fields)
+            let code = try call.required("oobCode", or: "MISSING_OOB_CODE")
+            let answer = try perform { register throws(AuthFailure) in
+                guard mode == "resetPassword" else { return try register.applyCode(code, call) }
+                _ = try call.required("newPassword", or: "MISSING_NEW_PASSWORD")
+                return try register.resetPassword(call)
+            }
+            if let back { return LocalAuth.redirect(to: back, adding: []) }
+            return LocalAuth.ok(["authEmulator": .object(["success": true, "email": answer["email"] ?? .null])])
+        } catch {
+            return LocalAuth.refusal(error.message)
+        }
+    }
+
+    /// The page of an identity provider: whoever opens it says who they are in the query.
+    private func browse(_ request: ServerRequest) -> ServerResponse {
+        guard let session = request.query("session"), let provider = request.query("providerId"),
+            let back = request.query("back"),
+            seal.open(session, as: .browserSession)?["provider"]?.string == provider
+        else { return LocalAuth.refusal("INVALID_SESSION_INFO") }
+        guard let subject = request.query("sub"), !subject.isEmpty else {
+            return .text("Add sub=… (and email=…, name=…) to the address to sign in with \(provider).\n")
+        }
+        var claims: JSONObject = ["sub": .string(subject), "email_verified": true]
+        for name in ["email", "name", "picture"] { claims[name] = request.query(name).map { .string($0) } }
+        let form = FormCoding.encode([
+            (name: "providerId", value: provider), (name: "id_token", value: JSON.object(claims).text()),
+        ])
+        let code = seal.close(["session": .string(session), "form": .string(form)], as: .browserCode)
+        return LocalAuth.redirect(to: back, adding: [("code", code)])
+    }
+
+    private static func refusal(_ message: String) -> ServerResponse {
+        .json(JSON.object(["authEmulator": ["error": .string(message)]]).bytes(), status: 400)
+    }
+
+    private static func redirect(to address: String, adding items: [(String, String)]) -> ServerResponse {
+        // A line break in the address would end the header field.
+        guard address.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else { return refusal("INVALID_CONTINUE_URI") }
+        let query = FormCoding.encode(items.map { (name: $0.0, value: $0.1) }, space: .percent)
+        let separator = items.isEmpty ? "" : address.contains("?") ? "&" : "?"
+        return ServerResponse(status: 303, headers: ["Location": address + separator + query])
+    }
+}

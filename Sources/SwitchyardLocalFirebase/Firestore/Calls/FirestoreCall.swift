@@ -1,0 +1,114 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardFirestoreFormat
+
+/// One call to a database, with all it may look at.
+struct FirestoreCall: Sendable {
+    let database: LocalDatabase
+    let caller: LocalCaller
+    let rules: LocalRules
+    /// What stands behind `documents/` in the path, decoded; empty for the root.
+    let place: String
+    let query: [(name: String, value: String)]
+    let body: JSONObject
+
+    var name: FirestoreDatabase { database.name }
+
+    // MARK: The path
+
+    func document() throws(FirestoreFailure) -> StoragePath {
+        try FirestoreFailure.checking { () throws(StorageError) in try StoragePath(validating: place) }
+    }
+
+    func collection() throws(FirestoreFailure) -> CollectionPath {
+        try FirestoreFailure.checking { () throws(StorageError) in try CollectionPath(validating: place) }
+    }
+
+    /// The document below which a call looks, `nil` for the root.
+    func parent() throws(FirestoreFailure) -> StoragePath? { place.isEmpty ? nil : try document() }
+
+    var isPlaceOfDocument: Bool { place.split(separator: "/").count.isMultiple(of: 2) }
+
+    // MARK: The query
+
+    func item(_ name: String) -> String? { query.first { $0.name == name }?.value }
+
+    func count(_ name: String) throws(FirestoreFailure) -> Int? {
+        guard let text = item(name) else { return nil }
+        guard let number = Int(text), number >= 0 else { throw .invalid("“\(name)” is no count.") }
+        return number
+    }
+
+    /// Field paths that are given one by one; `nil` without any.
+    func fields(_ name: String) throws(FirestoreFailure) -> [FieldPath]? {
+        let texts = query.filter { $0.name == name }.map(\.value)
+        guard !texts.isEmpty else { return nil }
+        return try FirestoreFailure.reading { () throws(FirestoreFormatError) in
+            try texts.map { text throws(FirestoreFormatError) in try FieldPath(firestore: text) }
+        }
+    }
+
+    /// `currentDocument` out of the query.
+    func precondition() throws(FirestoreFailure) -> DocumentWrite.Precondition {
+        var object = JSONObject()
+        if let text = item("currentDocument.exists") { object["exists"] = .bool(text == "true") }
+        object["updateTime"] = item("currentDocument.updateTime").map { .string($0) }
+        let complete = object
+        return try FirestoreFailure.reading { () throws(FirestoreFormatError) in
+            try DocumentWrite.Precondition(firestore: complete)
+        }
+    }
+
+    // MARK: The body
+
+    /// - Throws: For members that the message does not have, as the vendor does.
+    func allow(_ names: Set<String>) throws(FirestoreFailure) {
+        for member in body.members where !names.contains(member.key) {
+            throw .invalid("Invalid JSON payload received. Unknown name \"\(member.key)\": Cannot find field.")
+        }
+    }
+
+    /// `mask` out of the body.
+    func mask() throws(FirestoreFailure) -> [FieldPath]? {
+        guard let mask = body["mask"]?.object else { return nil }
+        return try FirestoreFailure.reading { () throws(FirestoreFormatError) in try FieldPath.list(mask) }
+    }
+
+    static func writes(_ elements: [JSON], in name: FirestoreDatabase) throws(FirestoreFailure) -> [DocumentWrite] {
+        try FirestoreFailure.reading { () throws(FirestoreFormatError) in
+            try elements.map { element throws(FirestoreFormatError) in
+                try DocumentWrite(firestore: element, in: name)
+            }
+        }
+    }
+
+    /// From where the call reads.
+    func view() throws(FirestoreFailure) -> LocalDatabase.View {
+        guard body["readTime"] == nil else {
+            throw FirestoreFailure(.unimplemented, "The local server keeps no past versions to read from.")
+        }
+        var options: LocalDatabase.TransactionOptions?
+        if let new = body["newTransaction"]?.object {
+            options = LocalDatabase.TransactionOptions(isReadOnly: new["readOnly"] != nil)
+        }
+        return try database.view(transaction: body["transaction"]?.string, new: options)
+    }
+
+    /// Whether the caller may see this document.
+    func checkRead(_ document: DocumentSnapshot) throws(FirestoreFailure) {
+        guard rules.allow(.read, of: caller, at: document.path, data: document.data) else { throw .permissionDenied }
+    }
+
+    /// What only the owner of the project may do, open access or not.
+    func checkIsOwner() throws(FirestoreFailure) {
+        guard caller == .owner else { throw .permissionDenied }
+    }
+}
+
+extension DocumentSnapshot {
+    func masked(_ fields: [FieldPath]?) -> DocumentSnapshot {
+        guard let fields, let data else { return self }
+        return DocumentSnapshot(
+            path: path, data: data.projected(to: fields), createTime: createTime, updateTime: updateTime)
+    }
+}

@@ -1,0 +1,178 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardFirestoreFormat
+import Synchronization
+
+/// The stream of changes: says what is there when a target is added, and from then on only what has changed.
+///
+/// Locks are taken in one order: the database's, this stream's, the session's.
+final class ListenStream: ChannelStream {
+    private typealias TargetChange = FirestoreListenResponse.TargetChange
+
+    private let database: LocalDatabase
+    private weak let session: ChannelSession?
+    private let caller: LocalCaller
+    private let rules: LocalRules
+    private let faults: StreamFaults
+    private let targets = Mutex<[Int: ListenTarget]>([:])
+    private let registration = Mutex<Int?>(nil)
+
+    init(
+        _ database: LocalDatabase, _ session: ChannelSession, _ caller: LocalCaller, _ rules: LocalRules,
+        _ faults: StreamFaults
+    ) {
+        self.database = database
+        self.session = session
+        self.caller = caller
+        self.rules = rules
+        self.faults = faults
+        let id = database.add(self)
+        registration.withLock { $0 = id }
+    }
+
+    func end() {
+        let id = registration.withLock { id in
+            defer { id = nil }
+            return id
+        }
+        if let id { database.removeListener(id) }
+        targets.withLock { $0 = [:] }
+    }
+
+    func receive(_ message: JSON) {
+        do throws(FirestoreFailure) {
+            if let target = message["addTarget"] {
+                try add(ListenTarget.Request(target, in: database.name))
+            } else if let id = message["removeTarget"]?.int {
+                remove(id)
+            } else {
+                throw .invalid("A request adds a target or removes one.")
+            }
+        } catch {
+            session?.send([[error.body]])
+        }
+    }
+
+    // MARK: Targets
+
+    private func add(_ request: ListenTarget.Request) throws(FirestoreFailure) {
+        guard targets.withLock({ $0[request.id] == nil }) else {
+            throw FirestoreFailure(.unknown, "The target \(request.id) is there already.")
+        }
+        database.show { documents, time in
+            var answers: [FirestoreListenResponse] = [.targetChange(TargetChange(.add, targetIDs: [request.id]))]
+            if isAllowed(request.wanted, documents) {
+                let target =
+                    switch request.wanted {
+                    case .query(let query): ListenTarget(query, documents)
+                    case .documents(let paths): ListenTarget.documents(paths)
+                    }
+                answers += first(of: target, request, documents, time)
+                if request.isOnce {
+                    answers.append(.targetChange(TargetChange(.remove, targetIDs: [request.id])))
+                } else {
+                    targets.withLock { $0[request.id] = target }
+                }
+            } else {
+                answers.append(
+                    .targetChange(TargetChange(.remove, targetIDs: [request.id], cause: .permissionDenied)))
+            }
+            send(answers)
+        }
+    }
+
+    private func isAllowed(_ wanted: ListenTarget.Request.Wanted, _ documents: LocalDocuments) -> Bool {
+        switch wanted {
+        case .query(let query): rules.allowQuery(of: caller, in: query.source)
+        case .documents(let paths):
+            paths.allSatisfy { rules.allow(.read, of: caller, at: $0, data: documents[$0]?.data) }
+        }
+    }
+
+    /// What a target begins with: everything, or what the client does not know yet.
+    private func first(
+        of target: ListenTarget, _ request: ListenTarget.Request, _ documents: LocalDocuments, _ time: Timestamp
+    ) -> [FirestoreListenResponse] {
+        var answers: [FirestoreListenResponse] = []
+        let found = target.found(in: documents)
+        // A moment that is yet to come was made up, or belongs to a server that is gone.
+        let since = request.since.flatMap { target.canResume && $0 <= time ? $0 : nil }
+        if request.since != nil, since == nil {
+            answers.append(.targetChange(TargetChange(.reset, targetIDs: [request.id])))
+        }
+        for document in found {
+            if !document.exists {
+                answers.append(
+                    .documentDelete(document.path, readTime: time, removedTargetIDs: [request.id]))
+            } else if since.map({ document.updateTime ?? time > $0 }) ?? true {
+                answers.append(.documentChange(document, targetIDs: [request.id], removedTargetIDs: []))
+            }
+        }
+        if since != nil, case .query = target {
+            // What was deleted meanwhile is not remembered: the client finds out by the number, and by the names.
+            let isExpected = request.expectedCount == found.count
+            let names = isExpected ? nil : NameFilter.make(found.map { database.name.resourceName(of: $0.path) })
+            answers.append(
+                .existenceFilter(
+                    FirestoreListenResponse.ExistenceFilter(
+                        targetID: request.id, count: found.count, unchangedNames: names)))
+        }
+        let token = ResumeToken.bytes(time)
+        answers.append(
+            .targetChange(TargetChange(.current, targetIDs: [request.id], resumeToken: token, readTime: time)))
+        answers.append(.targetChange(TargetChange(.noChange, resumeToken: token, readTime: time)))
+        return answers
+    }
+
+    private func remove(_ id: Int) {
+        guard targets.withLock({ $0.removeValue(forKey: id) }) != nil else { return }
+        send([.targetChange(TargetChange(.remove, targetIDs: [id]))])
+    }
+
+    // MARK: Changes
+
+    /// Called with the database's lock held, once for each commit, in their order.
+    func documentsChanged(_ changed: [DocumentSnapshot], in documents: LocalDocuments, at time: Timestamp) {
+        var shown: [StoragePath: (document: DocumentSnapshot, targets: [Int], gone: [Int])] = [:]
+        var order: [StoragePath] = []
+        var lies: [FirestoreListenResponse] = []
+        func note(_ document: DocumentSnapshot, _ id: Int, isGone: Bool) {
+            if shown[document.path] == nil { order.append(document.path) }
+            var entry = shown[document.path] ?? (document, [], [])
+            if isGone { entry.gone.append(id) } else { entry.targets.append(id) }
+            shown[document.path] = entry
+        }
+        targets.withLock { targets in
+            for id in targets.keys.sorted() {
+                guard let update = targets[id]?.update(changed, in: documents) else { continue }
+                for document in update.shown { note(document, id, isGone: false) }
+                for document in update.gone { note(document, id, isGone: true) }
+                guard !update.shown.isEmpty || !update.gone.isEmpty, case .query(let view)? = targets[id],
+                    let difference = faults.strikeCount()
+                else { continue }
+                lies.append(
+                    .existenceFilter(
+                        FirestoreListenResponse.ExistenceFilter(
+                            targetID: id, count: max(0, view.documents.count + difference))))
+            }
+        }
+        guard !order.isEmpty else { return }
+        var answers: [FirestoreListenResponse] = []
+        for path in order {
+            guard let (document, targets, gone) = shown[path] else { continue }
+            if !document.exists {
+                answers.append(.documentDelete(path, readTime: time, removedTargetIDs: gone))
+            } else {
+                answers.append(.documentChange(document, targetIDs: targets, removedTargetIDs: gone))
+            }
+        }
+        answers += lies
+        answers.append(
+            .targetChange(TargetChange(.noChange, resumeToken: ResumeToken.bytes(time), readTime: time)))
+        send(answers)
+    }
+
+    private func send(_ answers: [FirestoreListenResponse]) {
+        session?.send(answers.map { [$0.firestore(in: database.name)] })
+    }
+}

@@ -1,0 +1,153 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardFirestoreFormat
+package import SwitchyardServerKit
+import SwitchyardWire
+import Synchronization
+
+/// The documents service: REST calls and, over WebChannel, streams. Every project and every database that is asked for
+/// is there, and empty at first.
+package final class LocalFirestore: LocalFirebaseService {
+    private static let bodyLimit = 4 << 20
+
+    private let project: String
+    private let identities: any LocalIdentities
+    let rules: LocalRules
+    package let streamFaults = StreamFaults()
+    let channels = ChannelTable()
+    private let now: @Sendable () -> Timestamp
+    private let journal: DocumentJournal?
+    private let databases: Mutex<[FirestoreDatabase: LocalDatabase]>
+
+    init(
+        _ options: LocalFirebaseOptions, folder: LocalFolder?, identities: any LocalIdentities, rules: LocalRules
+    ) throws(LocalFirebaseError) {
+        project = options.project
+        self.identities = identities
+        self.rules = rules
+        now = options.now
+        var contents: [FirestoreDatabase: DocumentJournal.Contents] = [:]
+        journal = try folder.map { folder throws(LocalFirebaseError) in
+            try DocumentJournal(folder, contents: &contents)
+        }
+        databases = Mutex([:])
+        for (name, kept) in contents { _ = database(name, kept) }
+    }
+
+    package func stop() async {
+        channels.closeAll()
+        journal?.finish()
+    }
+
+    func database(_ name: FirestoreDatabase, _ contents: DocumentJournal.Contents = .init()) -> LocalDatabase {
+        databases.withLock { databases in
+            if let known = databases[name] { return known }
+            let new = LocalDatabase(
+                name, documents: contents.documents, lastCommit: contents.lastCommit, journal: journal, now: now)
+            databases[name] = new
+            return new
+        }
+    }
+
+    // MARK: Routes
+
+    package func addRoutes(to router: inout Router) {
+        let root = "/v1/projects/{project}/databases/{database}/documents"
+        let below = root + "/{place...}"
+        for (name, call) in LocalFirestore.calls {
+            router.on(.post, "\(root):\(name)") { await self.answer($0, call) }
+            router.on(.post, "\(below):\(name)") { await self.answer($0, call) }
+        }
+        router.on(.get, below) { await self.answer($0, .read) }
+        router.on(.post, below) { await self.answer($0, .create) }
+        router.on(.patch, below) { await self.answer($0, .patch) }
+        router.on(.delete, below) { await self.answer($0, .delete) }
+        router.on(.delete, "/emulator/v1/projects/{project}/databases/{database}/documents") {
+            await self.answer($0, .clear)
+        }
+        addChannelRoutes(to: &router)
+    }
+
+    /// What stands behind the colon.
+    private static let calls: [(String, Call)] = [
+        ("batchGet", .batchGet), ("commit", .commit), ("batchWrite", .batchWrite), ("runQuery", .runQuery),
+        ("runAggregationQuery", .runAggregationQuery), ("beginTransaction", .beginTransaction),
+        ("rollback", .rollback), ("listCollectionIds", .listCollectionIDs), ("partitionQuery", .unimplemented),
+        ("executePipeline", .unimplemented),
+    ]
+
+    private enum Call {
+        case read, create, patch, delete, clear, batchGet, commit, batchWrite, runQuery, runAggregationQuery
+        case beginTransaction, rollback, listCollectionIDs, unimplemented
+
+        /// Whose failures come as the only element of a list, as all of their answers do.
+        var answersInList: Bool {
+            switch self {
+            case .batchGet, .runQuery, .runAggregationQuery: true
+            default: false
+            }
+        }
+    }
+
+    private func answer(_ request: ServerRequest, _ kind: Call) async -> ServerResponse {
+        do throws(FirestoreFailure) {
+            let name = FirestoreDatabase(
+                project: request.parameters["project"] ?? "", database: request.parameters["database"] ?? "")
+            let caller = try caller(authorization: request.headers["Authorization"], project: name.project)
+            let body = try await LocalFirestore.body(of: request)
+            let call = FirestoreCall(
+                database: database(name), caller: caller, rules: rules, place: request.parameters["place"] ?? "",
+                query: request.queryItems, body: body)
+            return .json(try LocalFirestore.run(call, kind).bytes())
+        } catch {
+            let body: JSON = kind.answersInList ? [error.body] : error.body
+            return .json(body.bytes(), status: error.status.httpStatus)
+        }
+    }
+
+    private static func run(_ call: FirestoreCall, _ kind: Call) throws(FirestoreFailure) -> JSON {
+        switch kind {
+        case .read: return call.isPlaceOfDocument ? try call.get() : try call.list()
+        case .create: return try call.create()
+        case .patch: return try call.patch()
+        case .delete: return try call.delete()
+        case .batchGet: return try call.batchGet()
+        case .commit: return try call.commit()
+        case .batchWrite: return try call.batchWrite()
+        case .runQuery: return try call.runQuery()
+        case .runAggregationQuery: return try call.runAggregationQuery()
+        case .beginTransaction: return try call.beginTransaction()
+        case .rollback: return try call.rollback()
+        case .listCollectionIDs: return try call.listCollectionIDs()
+        case .clear:
+            try call.database.clear()
+            return [:]
+        case .unimplemented: throw FirestoreFailure(.unimplemented, "The local server has no such call.")
+        }
+    }
+
+    /// - Parameter project: Whose database is meant; tokens are good for this server's own project only.
+    func caller(authorization: String?, project: String) throws(FirestoreFailure) -> LocalCaller {
+        do throws(LocalTokenFailure) {
+            let caller = try identities.caller(authorization: authorization)
+            if caller.userID != nil, project != self.project { throw .invalid }
+            return caller
+        } catch {
+            let message = error == .expired ? "The ID token has expired." : "Missing or invalid authentication."
+            throw FirestoreFailure(.unauthenticated, message)
+        }
+    }
+
+    private static func body(of request: ServerRequest) async throws(FirestoreFailure) -> JSONObject {
+        let bytes: [UInt8]
+        do throws(ServerError) { bytes = try await request.body.collect(upTo: bodyLimit) } catch {
+            guard case .bodyTooLarge = error else { throw FirestoreFailure(.cancelled, "The request ended early.") }
+            throw FirestoreFailure(.resourceExhausted, "The request is larger than \(bodyLimit) bytes.")
+        }
+        guard !bytes.isEmpty else { return JSONObject() }
+        guard let json = try? JSON(parsing: bytes, options: JSONParsingOptions(loneSurrogates: .replace)),
+            let object = json.object
+        else { throw .invalid("Invalid JSON payload received.") }
+        return object
+    }
+}

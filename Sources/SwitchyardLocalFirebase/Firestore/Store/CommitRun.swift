@@ -1,0 +1,122 @@
+import Switchyard
+import SwitchyardFirestoreFormat
+
+/// One commit on a copy of the documents: either every write takes effect, or none does.
+struct CommitRun {
+    private(set) var documents: LocalDocuments
+    private(set) var results: [FirestoreWriteResults.Result] = []
+    /// What is different now, in the order of the first change; one entry for each document.
+    var changed: [DocumentSnapshot] { order.map { documents.snapshot($0) } }
+    private var order: [StoragePath] = []
+
+    private let database: FirestoreDatabase
+    private let time: Timestamp
+    /// What server times become: they are coarser than versions.
+    private let serverTime: Timestamp
+
+    init(_ documents: LocalDocuments, at time: Timestamp, in database: FirestoreDatabase) {
+        self.documents = documents
+        self.time = time
+        self.database = database
+        serverTime = Timestamp(microseconds: time.microseconds / 1000 * 1000)
+    }
+
+    mutating func apply(_ write: DocumentWrite, by caller: LocalCaller, _ rules: LocalRules) throws(FirestoreFailure) {
+        let old = documents.snapshot(write.path)
+        try check(write, against: old)
+        let (applied, transformResults) = write.applied(to: old.data, serverTime: serverTime)
+        let data = applied?.withStoredTimes
+        let action: LocalRules.Action = write.operation == .verify ? .read : .write
+        guard rules.allow(action, of: caller, at: write.path, data: old.data, newData: data) else {
+            throw .permissionDenied
+        }
+        guard write.operation != .verify else {
+            results.append(FirestoreWriteResults.Result())
+            return
+        }
+        guard let data else {
+            results.append(FirestoreWriteResults.Result())
+            if old.exists { file(.missing(write.path)) }
+            return
+        }
+        try FirestoreFailure.checking { () throws(StorageError) in
+            // Everything that a document must be, checked where all writes pass.
+            _ = try DocumentWrite.set(StoragePath(validating: write.path.rawValue), data: data)
+        }
+        let isSame = old.data == data
+        let document = DocumentSnapshot(
+            path: write.path, data: data, createTime: old.createTime ?? time,
+            updateTime: isSame ? old.updateTime : time)
+        if !isSame { file(document) }
+        results.append(
+            FirestoreWriteResults.Result(
+                updateTime: document.updateTime,
+                transformResults: zip(write.transforms, transformResults).map { transform, value in
+                    switch transform.operation {
+                    case .arrayUnion, .arrayRemove: .null
+                    default: value
+                    }
+                }))
+    }
+
+    private mutating func file(_ document: DocumentSnapshot) {
+        documents.store(document)
+        if !order.contains(document.path) { order.append(document.path) }
+    }
+
+    private func check(_ write: DocumentWrite, against document: DocumentSnapshot) throws(FirestoreFailure) {
+        do throws(StorageError) { try write.check(against: document) } catch {
+            let name = database.resourceName(of: write.path)
+            switch error.code {
+            case .notFound: throw FirestoreFailure(.notFound, "No document to update: \(name)")
+            case .alreadyExists: throw FirestoreFailure(.alreadyExists, "Document already exists: \(name)")
+            default:
+                throw FirestoreFailure(
+                    .failedPrecondition, "The stored version does not match the required base version: \(name)")
+            }
+        }
+    }
+}
+
+extension FirestoreFailure {
+    static let permissionDenied = FirestoreFailure(.permissionDenied, "Missing or insufficient permissions.")
+
+    static func invalid(_ message: String) -> FirestoreFailure { FirestoreFailure(.invalidArgument, message) }
+
+    /// What the portable rules refuse is an invalid argument here too.
+    static func checking<T>(_ body: () throws(StorageError) -> T) throws(FirestoreFailure) -> T {
+        do throws(StorageError) { return try body() } catch { throw .invalid(error.message) }
+    }
+
+    static func reading<T>(_ body: () throws(FirestoreFormatError) -> T) throws(FirestoreFailure) -> T {
+        do throws(FirestoreFormatError) { return try body() } catch { throw .invalid(error.description) }
+    }
+}
+
+extension DocumentData {
+    /// As the vendor keeps them: times in whole microseconds.
+    fileprivate var withStoredTimes: DocumentData {
+        guard entries.contains(where: { $0.value.holdsFineTimes }) else { return self }
+        return DocumentData(unsorted: entries.map { Entry(name: $0.name, value: $0.value.withStoredTimes) })
+    }
+}
+
+extension DocumentValue {
+    fileprivate var holdsFineTimes: Bool {
+        switch self {
+        case .timestamp(let time): time.nanoseconds % 1000 != 0
+        case .array(let elements): elements.contains(where: \.holdsFineTimes)
+        case .map(let map): map.entries.contains { $0.value.holdsFineTimes }
+        default: false
+        }
+    }
+
+    fileprivate var withStoredTimes: DocumentValue {
+        switch self {
+        case .timestamp(let time): .timestamp(Timestamp(microseconds: time.microseconds))
+        case .array(let elements): .array(elements.map(\.withStoredTimes))
+        case .map(let map): .map(map.withStoredTimes)
+        default: self
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import SwitchyardBytes
+import SwitchyardServerKit
+import SwitchyardWire
+
+/// What is asked of the whole of a local Firebase: whether it is there, and faults that are none of single requests.
+struct LocalControl: LocalFirebaseService {
+    let project: String
+    let auth: LocalAuth
+    let faults: StreamFaults
+
+    func addRoutes(to router: inout Router) {
+        router.on(.get, "/") { [project] _ in
+            .json(
+                JSON.object([
+                    "authEmulator": ["ready": true], "project": .string(project),
+                    "note": "A local Firebase for development and tests.",
+                ]).bytes())
+        }
+        router.on(.post, "/emulator/v1/projects/{project}/streamFaults") { request in
+            guard request.parameters["project"] == project else { return ServerResponse(status: 404) }
+            guard let bytes = try? await request.body.collect(upTo: 1 << 16), let json = try? JSON(parsing: bytes),
+                let switches = json.object, switches.allSatisfy({ set($0.key, $0.value) })
+            else { return .text("There is a switch here that cannot be read.\n", status: 400) }
+            return .json(JSON.object([:]).bytes())
+        }
+    }
+
+    /// - Returns: Whether there is such a switch.
+    private func set(_ name: String, _ value: JSON) -> Bool {
+        switch (name, value.int, value.bool) {
+        case ("duplicateArrays", let frames?, _): faults.duplicateArrays(inNext: frames)
+        case ("reorderArrays", let frames?, _): faults.reorderArrays(inNext: frames)
+        case ("misstateCount", let difference?, _): faults.misstateCounts(by: difference)
+        case ("expireTokens", _, true?): auth.expireTokens(of: nil)
+        default: return false
+        }
+        return true
+    }
+}

@@ -1,0 +1,35 @@
+public import Foundation
+public import Switchyard
+package import SwitchyardServerKit
+
+/// How a local Firebase starts. Nothing needs to be set.
+public struct LocalFirebaseOptions: Sendable {
+    /// The project whose accounts and tokens it knows; the name goes into every token.
+    public var project = "demo-switchyard"
+    /// 0 picks a free one.
+    public var port: UInt16 = 0
+    /// Whether everybody may read and write everything. Otherwise documents and files belong to somebody, as
+    /// <doc:LocalFirebaseRules> says.
+    public var allowsEverything = false
+    /// Where accounts, documents and files are kept, so that they outlive the process; in memory only when `nil`.
+    /// One local Firebase to a folder.
+    public var folder: URL?
+    /// The time by which tokens and codes run out, and that documents get.
+    public var now: @Sendable () -> Timestamp = { Timestamp(Date()) }
+
+    public init() {}
+}
+
+/// Why a local Firebase cannot start.
+public struct LocalFirebaseError: Error, Sendable, CustomStringConvertible {
+    public let message: String
+
+    package init(_ message: String) { self.message = message }
+
+    public var description: String { message }
+}
+
+extension LocalFirebaseError: ServerStartError {}
+
+/// The folder of a local Firebase.
+package typealias LocalFolder = ServerFolder<LocalFirebaseError>

@@ -1,0 +1,122 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardServerKit
+
+/// A stored object as the server tells it.
+struct LocalObject: Sendable {
+    /// The name of the file that holds the contents.
+    let file: String
+    let bucket: String
+    let name: String
+    let generation: Int64
+    let size: Int64
+    let md5: [UInt8]
+    let crc32c: UInt32
+    let createdAt: Timestamp
+    var metageneration: Int64 = 1
+    var updatedAt: Timestamp
+    /// What the client said and may change: `contentType` and its like.
+    var fields: JSONObject
+    var custom: JSONObject
+    var downloadTokens: [String]
+
+    static let writableFields = [
+        "contentType", "contentEncoding", "contentDisposition", "contentLanguage", "cacheControl",
+    ]
+
+    /// - Parameter description: What the client said about the object when it sent it.
+    init(
+        file: String, bucket: String, name: String, generation: Int64, contents: ServerContents.Sums,
+        description: JSONObject, now: Timestamp
+    ) {
+        self.file = file
+        self.bucket = bucket
+        self.name = name
+        self.generation = generation
+        size = contents.size
+        md5 = contents.md5
+        crc32c = contents.crc32c
+        createdAt = now
+        updatedAt = now
+        fields = JSONObject()
+        for name in Self.writableFields { fields[name] = description[name]?.string.map { .string($0) } }
+        custom = JSONObject(
+            (description["metadata"]?.object ?? JSONObject()).filter { $0.value.string != nil }.map {
+                (key: $0.key, value: $0.value)
+            })
+        // Kept with the object's own notes, where other tools look for them, and shown apart.
+        let given = custom["firebaseStorageDownloadTokens"]?.string
+        custom["firebaseStorageDownloadTokens"] = nil
+        downloadTokens = given.map { $0.split(separator: ",").map(String.init) } ?? [RandomID.uuid()]
+    }
+
+    var contentType: String { fields["contentType"]?.string ?? "application/octet-stream" }
+    var etag: String { Base64.encode(Array("\(generation)/\(metageneration)".utf8), padding: .absent) }
+    var hash: String { "crc32c=\(Base64.encode(crcBytes)),md5=\(Base64.encode(md5))" }
+    private var crcBytes: [UInt8] { withUnsafeBytes(of: crc32c.bigEndian) { Array($0) } }
+
+    /// The answer to whoever asks about it. 64-bit integers are strings.
+    var resource: JSON {
+        var object: JSONObject = [
+            "name": .string(name), "bucket": .string(bucket), "generation": .string(String(generation)),
+            "metageneration": .string(String(metageneration)), "contentType": .string(contentType),
+            "timeCreated": .string(Self.text(createdAt)), "updated": .string(Self.text(updatedAt)),
+            "storageClass": "STANDARD", "size": .string(String(size)), "md5Hash": .string(Base64.encode(md5)),
+            "crc32c": .string(Base64.encode(crcBytes)), "etag": .string(etag), "contentEncoding": "identity",
+            "contentDisposition": "inline",
+        ]
+        for member in fields { object[member.key] = member.value }
+        if !custom.isEmpty { object["metadata"] = .object(custom) }
+        object["downloadTokens"] = .string(downloadTokens.joined(separator: ","))
+        return .object(object)
+    }
+
+    private static func text(_ time: Timestamp) -> String {
+        RFC3339.format(.init(seconds: time.seconds, nanoseconds: time.nanoseconds), fraction: .digits(3))
+    }
+
+    /// Changes what the client may: absent stays, `null` goes, notes are merged one by one.
+    mutating func patch(_ changes: JSONObject, now: Timestamp) {
+        for name in Self.writableFields {
+            guard let value = changes[name] else { continue }
+            fields[name] = value.isNull ? nil : value
+        }
+        if let notes = changes["metadata"] {
+            if notes.isNull { custom = JSONObject() }
+            for note in notes.object ?? JSONObject() { custom[note.key] = note.value.isNull ? nil : note.value }
+        }
+        metageneration += 1
+        updatedAt = now
+    }
+
+    // MARK: Keeping
+
+    var kept: JSON {
+        [
+            "file": .string(file), "resource": resource, "fields": .object(fields),
+            "created": .integer(createdAt.microseconds), "updated": .integer(updatedAt.microseconds),
+        ]
+    }
+
+    /// - Returns: `nil` for what `kept` did not write.
+    init?(kept: JSON) {
+        guard let file = kept["file"]?.string, let resource = kept["resource"], let name = resource["name"]?.string,
+            let bucket = resource["bucket"]?.string, let fields = kept["fields"]?.object,
+            let generation = resource["generation"]?.string.flatMap({ Int64($0) }),
+            let metageneration = resource["metageneration"]?.string.flatMap({ Int64($0) }),
+            let size = resource["size"]?.string.flatMap({ Int64($0) }),
+            let md5 = resource["md5Hash"]?.string.flatMap({ Base64.decode($0) }),
+            let crc = resource["crc32c"]?.string.flatMap({ Base64.decode($0) }), crc.count == 4,
+            let created = kept["created"]?.int64, let updated = kept["updated"]?.int64
+        else { return nil }
+        (self.file, self.bucket, self.name, self.generation, self.size) = (file, bucket, name, generation, size)
+        self.md5 = md5
+        crc32c = crc.reduce(0) { $0 << 8 | UInt32($1) }
+        createdAt = Timestamp(microseconds: created)
+        updatedAt = Timestamp(microseconds: updated)
+        self.metageneration = metageneration
+        self.fields = fields
+        custom = resource["metadata"]?.object ?? JSONObject()
+        downloadTokens = (resource["downloadTokens"]?.string ?? "").split(separator: ",").map(String.init)
+    }
+}

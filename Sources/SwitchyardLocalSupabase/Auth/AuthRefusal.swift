@@ -1,0 +1,67 @@
+import SwitchyardBytes
+import SwitchyardServerKit
+import SwitchyardWire
+
+/// A refusal as clients of the vendor's auth service see it, in one of the three shapes that it has.
+struct AuthRefusal: Error, Sendable {
+    let status: Int
+    let code: String
+    let message: String
+    /// Further members of the body.
+    var more = JSONObject()
+    /// Whether what the call has changed until then stays changed, as when a stolen token ends a session.
+    var keepsChanges = false
+    private var isOAuth = false
+
+    init(_ status: Int, _ code: String, _ message: String) {
+        self.status = status
+        self.code = code
+        self.message = message
+    }
+
+    /// From when on refusals name their code in the member `code`.
+    private static let presentShape = "2024-01-01"
+
+    /// - Parameter version: What the request says of the shape it expects.
+    func response(for version: String?) -> ServerResponse {
+        let isPresent = (version ?? "") >= AuthRefusal.presentShape
+        var body: JSONObject
+        if isOAuth {
+            body = ["error": .string(code), "error_description": .string(message)]
+        } else if isPresent {
+            body = ["code": .string(code), "message": .string(message)]
+        } else {
+            body = ["code": .integer(Int64(status)), "error_code": .string(code), "msg": .string(message)]
+        }
+        for member in more { body[member.key] = member.value }
+        var response = ServerResponse.json(JSON.object(body).bytes(), status: status)
+        if !isOAuth { response.headers["x-sb-error-code"] = code }
+        if isPresent { response.headers["X-Supabase-Api-Version"] = AuthRefusal.presentShape }
+        return response
+    }
+
+    // MARK: Those that several calls know
+
+    static func invalid(_ message: String) -> AuthRefusal { AuthRefusal(400, "validation_failed", message) }
+    static func oauth(_ description: String) -> AuthRefusal {
+        var refusal = AuthRefusal(400, "invalid request", description)
+        refusal.isOAuth = true
+        return refusal
+    }
+    static let wrongCredentials = AuthRefusal(400, "invalid_credentials", "Invalid login credentials")
+    static let wrongCode = AuthRefusal(403, "otp_expired", "Token has expired or is invalid")
+    static let banned = AuthRefusal(400, "user_banned", "User is banned")
+    static let badJSON = AuthRefusal(400, "bad_json", "Could not parse request body as JSON")
+    static let noBearer = AuthRefusal(401, "no_authorization", "This endpoint requires a valid Bearer token")
+    static let notAdmin = AuthRefusal(403, "not_admin", "User not allowed")
+    static let insufficientLevel = AuthRefusal(401, "insufficient_aal", "AAL2 session is required to do this")
+
+    static func emailTaken(_ code: String = "email_exists") -> AuthRefusal {
+        AuthRefusal(422, code, "A user with this email address has already been registered")
+    }
+
+    /// What the database refused; a trigger of the project's own, most of the time.
+    init(_ failure: PostgresFailure) {
+        self.init(500, "unexpected_failure", "Database error: \(failure.message)")
+    }
+}

@@ -1,0 +1,101 @@
+import SwitchyardBytes
+import SwitchyardServerKit
+
+/// People: finding, making and changing them.
+extension AuthTables {
+    func person(_ id: String) async throws(AuthRefusal) -> AuthPerson? {
+        try await person(where: ["id": .string(id)])
+    }
+
+    func person(withEmail email: String) async throws(AuthRefusal) -> AuthPerson? {
+        try await person(where: ["email": .string(email), "is_sso_user": false])
+    }
+
+    func person(withPhone phone: String) async throws(AuthRefusal) -> AuthPerson? {
+        try await person(where: ["phone": .string(phone)])
+    }
+
+    private func person(where values: JSONObject) async throws(AuthRefusal) -> AuthPerson? {
+        guard let row = try await first("users", where: values), row["deleted_at"]?.string == nil else { return nil }
+        return try await person(row)
+    }
+
+    func person(_ row: JSONObject) async throws(AuthRefusal) -> AuthPerson {
+        let own: JSONObject = ["user_id": row["id"] ?? .null]
+        return AuthPerson(
+            row: row, identities: try await all("identities", where: own),
+            factors: try await all("mfa_factors", where: own))
+    }
+
+    /// Changes columns, and gives the person as they are then.
+    func change(_ person: AuthPerson, _ values: JSONObject) async throws(AuthRefusal) -> AuthPerson {
+        var values = values
+        values["updated_at"] = time
+        try await update("users", person.id, values)
+        return try await self.person(person.id) ?? person
+    }
+
+    func makePerson(_ values: JSONObject) async throws(AuthRefusal) -> AuthPerson {
+        var row: JSONObject = [
+            "id": .string(RandomID.uuid()), "aud": "authenticated", "role": "authenticated",
+            "instance_id": "00000000-0000-0000-0000-000000000000", "raw_app_meta_data": [:], "raw_user_meta_data": [:],
+            "is_sso_user": false, "is_anonymous": false, "email_change_confirm_status": 0, "created_at": time,
+            "updated_at": time,
+        ]
+        for member in values { row[member.key] = member.value }
+        return try await person(try await insert("users", row))
+    }
+
+    // MARK: Identities
+
+    /// Adds an identity, or brings what is known of it up to date, and names its provider in the person's data.
+    func add(
+        identity subject: String, of provider: String, _ data: JSONObject, to person: AuthPerson
+    ) async throws(AuthRefusal) -> AuthPerson {
+        var data = data
+        data["sub"] = .string(subject)
+        let known = try await first(
+            "identities", where: ["provider": .string(provider), "provider_id": .string(subject)])
+        if let id = known?["id"]?.string {
+            try await update(
+                "identities", id, ["identity_data": .object(data), "last_sign_in_at": time, "updated_at": time])
+        } else {
+            try await insert(
+                "identities",
+                [
+                    "id": .string(RandomID.uuid()), "provider_id": .string(subject), "provider": .string(provider),
+                    "user_id": .string(person.id), "identity_data": .object(data), "last_sign_in_at": time,
+                    "created_at": time, "updated_at": time,
+                ])
+        }
+        return try await nameProviders(of: person)
+    }
+
+    /// Writes the providers of a person's identities into what apps are told.
+    func nameProviders(of person: AuthPerson) async throws(AuthRefusal) -> AuthPerson {
+        let identities = try await all("identities", where: ["user_id": .string(person.id)])
+        var names: [String] = []
+        for name in identities.compactMap({ $0["provider"]?.string }) where !names.contains(name) { names.append(name) }
+        var data = person.appData
+        data["provider"] = names.first.map { .string($0) }
+        data["providers"] = names.isEmpty ? nil : .array(names.map { .string($0) })
+        return try await change(person, ["raw_app_meta_data": .object(data)])
+    }
+
+    // MARK: Passwords
+
+    func hash(_ password: String) async throws(AuthRefusal) -> JSON {
+        let hash = try await run(
+            "select extensions.crypt($1, extensions.gen_salt('bf', 6))", [password])
+        return hash.text.map { .string($0) } ?? .null
+    }
+
+    func matches(_ password: String, of person: AuthPerson) async throws(AuthRefusal) -> Bool {
+        guard person.hasPassword, !password.isEmpty else { return false }
+        return try await run(
+            """
+            select 1 from auth.users where id = $2::uuid and encrypted_password = extensions.crypt($1, encrypted_password)
+            """, [password, person.id]
+        ).text != nil
+    }
+}

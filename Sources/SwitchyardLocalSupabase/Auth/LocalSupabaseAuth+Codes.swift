@@ -1,0 +1,155 @@
+import SwitchyardBytes
+import SwitchyardServerKit
+import SwitchyardWire
+
+/// Codes and links that are sent, and what they do.
+extension LocalSupabaseAuth {
+    /// Why a mail or message is sent; the names are those of links.
+    enum Occasion: String, Sendable {
+        case signUp = "signup"
+        case magicLink = "magiclink"
+        case recovery
+        case invitation = "invite"
+        case emailChange = "email_change"
+        case reauthentication
+        case message = "sms"
+        case phoneChange = "phone_change"
+    }
+
+    /// Writes a mail or a message with a new code.
+    @discardableResult
+    func send(
+        _ occasion: Occasion, _ kind: AuthTables.CodeKind, to person: AuthPerson, at place: String,
+        _ challenge: AuthChallenge? = nil, _ call: SupabaseAuthCall
+    ) async throws(AuthRefusal) -> String {
+        let column = Self.sentColumn(occasion)
+        if let last = person.seconds(of: column), options.secondsBetweenMails > 0 {
+            let wait = last + options.secondsBetweenMails - call.seconds
+            let isMessage = occasion == .message || occasion == .phoneChange
+            guard wait <= 0 else {
+                throw AuthRefusal(
+                    429, isMessage ? "over_sms_send_rate_limit" : "over_email_send_rate_limit",
+                    "For security purposes, you can only request this after \(wait) seconds.")
+            }
+        }
+        let code = try await call.tables.makeCode(kind, for: person, at: place, challenge)
+        try await call.tables.update("users", person.id, [column: call.tables.time])
+        var message: JSONObject = [
+            "to": .string(place), "occasion": .string(occasion.rawValue), "code": .string(code.digits),
+            "sent_at": call.tables.time,
+        ]
+        if occasion != .message, occasion != .phoneChange, occasion != .reauthentication {
+            var items = [(name: "token", value: code.hash), (name: "type", value: occasion.rawValue)]
+            if let redirect = call.redirect { items.append((name: "redirect_to", value: redirect)) }
+            message["token_hash"] = .string(code.hash)
+            message["link"] = .string("\(address)/verify?\(FormCoding.encode(items, space: .percent))")
+        }
+        let id = RandomID.uuid()
+        message["message_id"] = .string(id)
+        outbox.add(message)
+        return id
+    }
+
+    private static func sentColumn(_ occasion: Occasion) -> String {
+        switch occasion {
+        case .signUp, .message: "confirmation_sent_at"
+        case .magicLink, .recovery: "recovery_sent_at"
+        case .invitation: "invited_at"
+        case .emailChange: "email_change_sent_at"
+        case .phoneChange: "phone_change_sent_at"
+        case .reauthentication: "reauthentication_sent_at"
+        }
+    }
+
+    // MARK: Asking for one
+
+    /// `POST /otp` and `/magiclink`: a code that signs in, and makes the account where there is none.
+    func sendSignInCode(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
+        let challenge = try call.challenge { call.text($0) }
+        let makesAccount = call.fields["create_user"]?.bool ?? true
+        if let email = try call.email() {
+            var known = try await call.tables.person(withEmail: email)
+            if known == nil {
+                try requireNewcomers(makesAccount)
+                known = try await newPerson(email: email, phone: nil, nil, call)
+                if options.confirmsEmails, let person = known { known = try await confirmEmail(of: person, call) }
+            }
+            guard let person = known else { throw .wrongCode }
+            let isNew = !person.isEmailConfirmed
+            try await send(
+                isNew ? .signUp : .magicLink, isNew ? .confirmation : .recovery, to: person, at: email, challenge, call)
+            return Self.ok([:])
+        }
+        guard let phone = try call.phone() else {
+            throw .invalid("One of email or phone must be set")
+        }
+        if let known = try await call.tables.person(withPhone: phone), known.isPhoneConfirmed {
+            let id = try await send(.message, .confirmation, to: known, at: phone, nil, call)
+            return Self.ok(["message_id": .string(id)])
+        }
+        var person = try await call.tables.person(withPhone: phone)
+        if person == nil {
+            try requireNewcomers(makesAccount)
+            person = try await newPerson(email: nil, phone: phone, nil, call)
+        }
+        if let person { try await send(.message, .confirmation, to: person, at: phone, nil, call) }
+        return Self.ok([:])
+    }
+
+    private func requireNewcomers(_ makesAccount: Bool) throws(AuthRefusal) {
+        guard makesAccount, options.allowsSignUp else {
+            throw AuthRefusal(422, "otp_disabled", "Signups not allowed for otp")
+        }
+    }
+
+    /// Nobody learns whether the address has an account.
+    func recover(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
+        guard let email = try call.email() else { throw .invalid("Password recovery requires an email") }
+        let challenge = try call.challenge { call.text($0) }
+        if let person = try await call.tables.person(withEmail: email) {
+            try await send(.recovery, .recovery, to: person, at: email, challenge, call)
+        }
+        return Self.ok([:])
+    }
+
+    func resend(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
+        let (email, phone) = (try call.email(), try call.phone())
+        switch call.text("type") {
+        case "signup":
+            if let email, let person = try await call.tables.person(withEmail: email), !person.isEmailConfirmed {
+                try await send(.signUp, .confirmation, to: person, at: email, nil, call)
+            }
+        case "sms":
+            if let phone, let person = try await call.tables.person(withPhone: phone), !person.isPhoneConfirmed {
+                let id = try await send(.message, .confirmation, to: person, at: phone, nil, call)
+                return Self.ok(["message_id": .string(id)])
+            }
+        case "email_change":
+            if let email, let person = try await call.tables.person(withEmail: email), let new = person.newEmail {
+                try await sendEmailChange(to: new, of: person, nil, call)
+            }
+        case "phone_change":
+            if let phone, let person = try await call.tables.person(withPhone: phone), let new = person.newPhone {
+                let id = try await send(.phoneChange, .phoneChange, to: person, at: new, nil, call)
+                return Self.ok(["message_id": .string(id)])
+            }
+        default: throw .invalid("Missing one of these types: signup, email_change, sms, phone_change")
+        }
+        return Self.ok([:])
+    }
+
+    /// Mails to the new address, and to the old one where both have to agree.
+    func sendEmailChange(
+        to email: String, of person: AuthPerson, _ challenge: AuthChallenge?, _ call: SupabaseAuthCall
+    ) async throws(AuthRefusal) {
+        try await send(.emailChange, .newEmail, to: person, at: email, challenge, call)
+        if options.confirmsEmailChangeTwice, let old = person.email {
+            let code = try await call.tables.makeCode(.currentEmail, for: person, at: old)
+            outbox.add([
+                "to": .string(old), "occasion": .string(Occasion.emailChange.rawValue), "code": .string(code.digits),
+                "token_hash": .string(code.hash), "sent_at": call.tables.time,
+                "link": .string("\(address)/verify?token=\(code.hash)&type=email_change"),
+            ])
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import SwitchyardBytes
+import SwitchyardServerKit
+import SwitchyardWire
+
+/// Where everything is.
+extension LocalSupabaseAuth {
+    package func addRoutes(to router: inout Router) {
+        add(.post, "/signup", to: &router) { call throws(AuthRefusal) in try await self.signUp(call) }
+        add(.post, "/token", to: &router) { call throws(AuthRefusal) in try await self.token(call) }
+        for path in ["/otp", "/magiclink"] {
+            add(.post, path, to: &router) { call throws(AuthRefusal) in try await self.sendSignInCode(call) }
+        }
+        add(.post, "/verify", to: &router) { call throws(AuthRefusal) in try await self.verify(call) }
+        add(.get, "/verify", isOpen: true, to: &router) { call throws(AuthRefusal) in try await self.follow(call) }
+        add(.post, "/recover", to: &router) { call throws(AuthRefusal) in try await self.recover(call) }
+        add(.post, "/resend", to: &router) { call throws(AuthRefusal) in try await self.resend(call) }
+        add(.get, "/user", to: &router) { call throws(AuthRefusal) in try await self.user(call) }
+        add(.put, "/user", to: &router) { call throws(AuthRefusal) in try await self.update(call) }
+        add(.get, "/reauthenticate", to: &router) { call throws(AuthRefusal) in try await self.reauthenticate(call) }
+        add(.post, "/logout", to: &router) { call throws(AuthRefusal) in try await self.logOut(call) }
+        add(.get, "/user/identities/authorize", to: &router) { call throws(AuthRefusal) in
+            try await self.authorizeLink(call)
+        }
+        add(.delete, "/user/identities/{identity}", to: &router) { call throws(AuthRefusal) in
+            try await self.unlink(call)
+        }
+        add(.post, "/factors", to: &router) { call throws(AuthRefusal) in try await self.enrol(call) }
+        add(.post, "/factors/{factor}/challenge", to: &router) { call throws(AuthRefusal) in
+            try await self.challenge(call)
+        }
+        add(.post, "/factors/{factor}/verify", to: &router) { call throws(AuthRefusal) in
+            try await self.verifyFactor(call)
+        }
+        add(.delete, "/factors/{factor}", to: &router) { call throws(AuthRefusal) in try await self.unenrol(call) }
+        add(.get, "/authorize", isOpen: true, to: &router) { call throws(AuthRefusal) in try await self.authorize(call)
+        }
+        add(.get, "/callback", isOpen: true, to: &router) { call throws(AuthRefusal) in try await self.callback(call) }
+        addAdminRoutes(to: &router)
+        addOpenRoutes(to: &router)
+    }
+
+    private func addAdminRoutes(to router: inout Router) {
+        admin(.get, "/admin/users", to: &router) { call throws(AuthRefusal) in try await self.listPeople(call) }
+        admin(.post, "/admin/users", to: &router) { call throws(AuthRefusal) in try await self.createPerson(call) }
+        admin(.get, "/admin/users/{id}", to: &router) { call throws(AuthRefusal) in try await self.person(call) }
+        admin(.put, "/admin/users/{id}", to: &router) { call throws(AuthRefusal) in try await self.updatePerson(call) }
+        admin(.delete, "/admin/users/{id}", to: &router) { call throws(AuthRefusal) in
+            try await self.deletePerson(call)
+        }
+        admin(.post, "/invite", to: &router) { call throws(AuthRefusal) in try await self.invite(call) }
+    }
+
+    private func addOpenRoutes(to router: inout Router) {
+        router.on(.get, "/auth/v1/settings") { _ in Self.ok(settings) }
+        router.on(.get, "/auth/v1/health") { _ in
+            Self.ok([
+                "version": "v2.local", "name": "GoTrue",
+                "description": "A local auth service for development and tests",
+            ])
+        }
+        // Tokens are signed with a secret; there is no public key to it.
+        router.on(.get, "/auth/v1/.well-known/jwks.json") { _ in Self.ok(["keys": []]) }
+        router.on(.get, "/_supabase/identity") { identify($0) }
+        router.on(.get, "/_supabase/sent") { request in
+            // Codes are as good as passwords: they are for whoever owns the project.
+            let key = request.headers["apikey"] ?? request.query("apikey") ?? SupabaseAccess.bearer(of: request)
+            guard let key, (try? ground.access.token(key))?.role == "service_role" else {
+                return AuthRefusal.notAdmin.response(for: nil)
+            }
+            return Self.ok(["sent": .array(outbox.messages(to: request.query("to")).map { .object($0) })])
+        }
+    }
+
+    private var settings: JSONObject {
+        var external: JSONObject = [
+            "anonymous_users": .bool(options.allowsAnonymous), "email": true, "phone": true,
+        ]
+        for name in ["apple", "azure", "facebook", "github", "google", "twitter"] { external[name] = true }
+        return [
+            "external": .object(external), "disable_signup": .bool(!options.allowsSignUp),
+            "mailer_autoconfirm": .bool(options.confirmsEmails), "phone_autoconfirm": .bool(options.confirmsPhones),
+            "sms_provider": "local", "saml_enabled": false,
+        ]
+    }
+
+    private func add(
+        _ method: HTTPMethod, _ path: String, isOpen: Bool = false, to router: inout Router,
+        _ handler: @escaping Handler
+    ) {
+        router.on(method, "/auth/v1" + path) { await self.answer($0, isOpen: isOpen, handler) }
+    }
+
+    private func admin(
+        _ method: HTTPMethod, _ path: String, to router: inout Router, _ handler: @escaping Handler
+    ) {
+        add(method, path, to: &router) { call throws(AuthRefusal) in
+            try self.requireAdmin(call.request)
+            return try await handler(call)
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import SwitchyardBytes
+import SwitchyardServerKit
+import SwitchyardWire
+
+/// Making accounts.
+extension LocalSupabaseAuth {
+    func signUp(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
+        guard options.allowsSignUp else {
+            throw AuthRefusal(422, "signup_disabled", "Signups not allowed for this instance")
+        }
+        let challenge = try call.challenge { call.text($0) }
+        let (email, phone) = (try call.email(), try call.phone())
+        guard email != nil || phone != nil else { return try await signUpAnonymously(call) }
+        guard email == nil || phone == nil else {
+            throw .invalid("Only an email address or phone number should be provided on signup.")
+        }
+        guard phone == nil || challenge == nil else { throw .invalid("PKCE not supported for phone signups") }
+        guard let password = call.text("password") else { throw .invalid("Signup requires a valid password") }
+        try check(password)
+        if let email { return try await signUp(email: email, password, challenge, call) }
+        return try await signUp(phone: phone ?? "", password, call)
+    }
+
+    private func signUpAnonymously(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
+        guard options.allowsAnonymous else {
+            throw AuthRefusal(422, "anonymous_provider_disabled", "Anonymous sign-ins are disabled")
+        }
+        let person = try await call.tables.makePerson([
+            "is_anonymous": true, "raw_user_meta_data": .object(call.object("data")),
+        ])
+        return Self.ok(try await signIn(person, by: "anonymous", call))
+    }
+
+    private func signUp(
+        email: String, _ password: String, _ challenge: AuthChallenge?, _ call: SupabaseAuthCall
+    ) async throws(AuthRefusal) -> ServerResponse {
+        let tables = call.tables
+        if let known = try await tables.person(withEmail: email) {
+            if options.confirmsEmails { throw AuthRefusal(422, "user_already_exists", "User already registered") }
+            guard known.isEmailConfirmed else {
+                // The password stays the first one: whoever has the mailbox has not chosen the second.
+                try await send(.signUp, .confirmation, to: known, at: email, challenge, call)
+                return Self.ok(try await tables.person(known.id)?.json ?? known.json)
+            }
+            return Self.ok(LocalSupabaseAuth.fabricated(email, call))
+        }
+        var person = try await newPerson(email: email, phone: nil, password, call)
+        if options.confirmsEmails {
+            person = try await confirmEmail(of: person, call)
+            return Self.ok(try await signIn(person, by: "password", call))
+        }
+        try await send(.signUp, .confirmation, to: person, at: email, challenge, call)
+        return Self.ok(try await tables.person(person.id)?.json ?? person.json)
+    }
+
+    private func signUp(
+        phone: String, _ password: String, _ call: SupabaseAuthCall
+    ) async throws(AuthRefusal) -> ServerResponse {
+        let tables = call.tables
+        var person: AuthPerson
+        if let known = try await tables.person(withPhone: phone) {
+            if options.confirmsPhones { throw AuthRefusal(422, "user_already_exists", "User already registered") }
+            if known.isPhoneConfirmed { return Self.ok(LocalSupabaseAuth.fabricated(nil, phone: phone, call)) }
+            person = known
+        } else {
+            person = try await newPerson(email: nil, phone: phone, password, call)
+        }
+        if options.confirmsPhones {
+            person = try await tables.change(person, ["phone_confirmed_at": tables.time])
+            return Self.ok(try await signIn(person, by: "password", call))
+        }
+        try await send(.message, .confirmation, to: person, at: phone, nil, call)
+        return Self.ok(try await tables.person(person.id)?.json ?? person.json)
+    }
+
+    /// An account with an address or a number that nobody has confirmed yet.
+    func newPerson(
+        email: String?, phone: String?, _ password: String?, _ call: SupabaseAuthCall
+    ) async throws(AuthRefusal) -> AuthPerson {
+        let tables = call.tables
+        var row: JSONObject = ["raw_user_meta_data": .object(call.object("data"))]
+        row["email"] = email.map { .string($0) }
+        row["phone"] = phone.map { .string($0) }
+        if let password { row["encrypted_password"] = try await tables.hash(password) }
+        let person = try await tables.makePerson(row)
+        var data = call.object("data")
+        data["email"] = email.map { .string($0) }
+        data["phone"] = phone.map { .string($0) }
+        data["email_verified"] = false
+        data["phone_verified"] = false
+        return try await tables.add(identity: person.id, of: email == nil ? "phone" : "email", data, to: person)
+    }
+
+    /// The address of a person counts as theirs from now on.
+    func confirmEmail(of person: AuthPerson, _ call: SupabaseAuthCall) async throws(AuthRefusal) -> AuthPerson {
+        let tables = call.tables
+        for identity in person.identities where identity["provider"]?.string == "email" {
+            var data = identity["identity_data"]?.object ?? [:]
+            data["email_verified"] = true
+            try await tables.update("identities", identity["id"]?.string ?? "", ["identity_data": .object(data)])
+        }
+        guard !person.isEmailConfirmed else { return person }
+        return try await tables.change(person, ["email_confirmed_at": tables.time])
+    }
+
+    /// What stands for an account that exists already, so that nobody learns that it does.
+    private static func fabricated(_ email: String?, phone: String? = nil, _ call: SupabaseAuthCall) -> JSONObject {
+        var row: JSONObject = [
+            "id": .string(RandomID.uuid()), "raw_app_meta_data": ["provider": "email", "providers": ["email"]],
+            "raw_user_meta_data": .object(call.object("data")), "confirmation_sent_at": call.tables.time,
+            "created_at": call.tables.time, "updated_at": call.tables.time,
+        ]
+        row["email"] = email.map { .string($0) }
+        row["phone"] = phone.map { .string($0) }
+        return AuthPerson(row: row).json
+    }
+
+    /// Whether the service takes this as a password.
+    func check(_ password: String) throws(AuthRefusal) {
+        guard password.utf8.count <= 72 else { throw .invalid("Password cannot be longer than 72 characters") }
+        guard password.count >= options.minimumPasswordLength else {
+            var refusal = AuthRefusal(
+                422, "weak_password", "Password should be at least \(options.minimumPasswordLength) characters.")
+            refusal.more = ["weak_password": ["reasons": ["length"]]]
+            throw refusal
+        }
+    }
+}

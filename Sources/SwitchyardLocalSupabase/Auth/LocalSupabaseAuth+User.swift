@@ -1,0 +1,106 @@
+import SwitchyardBytes
+import SwitchyardServerKit
+import SwitchyardWire
+
+/// What people do with their own account.
+extension LocalSupabaseAuth {
+    func user(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
+        Self.ok(try await caller(call).person.json)
+    }
+
+    func update(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
+        let caller = try await caller(call)
+        let tables = call.tables
+        var person = caller.person
+        if call.fields["app_metadata"] != nil {
+            throw AuthRefusal(403, "not_admin", "Updating app_metadata requires admin privileges")
+        }
+        let (email, phone, password) = (try call.email(), try call.phone(), call.text("password"))
+        if email != nil || password != nil || phone != nil, !person.verifiedFactors.isEmpty, !caller.isVerifiedTwice {
+            throw .insufficientLevel
+        }
+        if person.isAnonymous, password != nil, email == nil, phone == nil {
+            throw AuthRefusal(
+                422, "validation_failed",
+                "Updating password of an anonymous user without an email or phone is not allowed")
+        }
+        if let password { person = try await change(password: password, of: person, caller, call) }
+        if let data = call.fields["data"]?.object {
+            var own = person.ownData
+            for member in data { own[member.key] = member.value.isNull ? nil : member.value }
+            person = try await tables.change(person, ["raw_user_meta_data": .object(own)])
+        }
+        if let email, email != person.email {
+            if let other = try await tables.person(withEmail: email), other.id != person.id { throw .emailTaken() }
+            if options.confirmsEmails {
+                person = try await changeEmail(of: person, to: email, call)
+            } else {
+                person = try await tables.change(
+                    person, ["email_change": .string(email), "email_change_confirm_status": 0])
+                try await sendEmailChange(to: email, of: person, try call.challenge { call.text($0) }, call)
+            }
+        }
+        if let phone, phone != person.phone {
+            if let other = try await tables.person(withPhone: phone), other.id != person.id {
+                throw AuthRefusal(422, "phone_exists", "A user with this phone number has already been registered")
+            }
+            if options.confirmsPhones {
+                person = try await changePhone(of: person, to: phone, call)
+            } else {
+                person = try await tables.change(person, ["phone_change": .string(phone)])
+                try await send(.phoneChange, .phoneChange, to: person, at: phone, nil, call)
+            }
+        }
+        return Self.ok(try await tables.person(person.id)?.json ?? person.json)
+    }
+
+    private func change(
+        password: String, of person: AuthPerson, _ caller: Caller, _ call: SupabaseAuthCall
+    ) async throws(AuthRefusal) -> AuthPerson {
+        let tables = call.tables
+        if let nonce = call.text("nonce") {
+            let place = person.email ?? person.phone ?? ""
+            let hash = AuthTables.hash(nonce, place)
+            let redeemed = try await tables.redeem(
+                hashes: [hash], kinds: [.reauthentication], lifetime: AuthTables.mailLifetime)
+            guard redeemed?.person.id == person.id else {
+                throw AuthRefusal(422, "reauthentication_not_valid", "Nonce has expired or is invalid")
+            }
+        } else if options.protectsPasswords, person.hasPassword,
+            let began = AuthTables.seconds(caller.session?["created_at"]), began + 86_400 < call.seconds
+        {
+            throw AuthRefusal(400, "reauthentication_needed", "Password update requires reauthentication")
+        }
+        try check(password)
+        if try await tables.matches(password, of: person) {
+            throw AuthRefusal(422, "same_password", "New password should be different from the old password.")
+        }
+        let changed = try await tables.change(person, ["encrypted_password": try await tables.hash(password)])
+        try await tables.forgetCodes(of: person)
+        try await tables.endSessions(of: person.id, except: caller.sessionID)
+        return changed
+    }
+
+    /// Mails a number that lets its reader change the password.
+    func reauthenticate(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
+        let person = try await caller(call).person
+        guard let place = person.email ?? person.phone else {
+            throw AuthRefusal(
+                422, "validation_failed", "Reauthentication requires the user to have an email or a phone number")
+        }
+        try await send(.reauthentication, .reauthentication, to: person, at: place, nil, call)
+        return Self.ok([:])
+    }
+
+    func logOut(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
+        let caller = try await caller(call)
+        switch call.request.query("scope") ?? "global" {
+        case "global": try await call.tables.endSessions(of: caller.person.id)
+        case "others": try await call.tables.endSessions(of: caller.person.id, except: caller.sessionID)
+        case "local":
+            if let id = caller.sessionID { try await call.tables.delete("sessions", where: ["id": .string(id)]) }
+        default: throw .invalid("Unsupported logout scope")
+        }
+        return ServerResponse(status: 204)
+    }
+}

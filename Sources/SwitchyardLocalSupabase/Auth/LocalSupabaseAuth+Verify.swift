@@ -1,0 +1,168 @@
+import SwitchyardBytes
+import SwitchyardServerKit
+import SwitchyardWire
+
+/// Codes that come back.
+extension LocalSupabaseAuth {
+    /// What a code has brought about.
+    private enum Outcome {
+        case session(AuthPerson, method: String)
+        /// One of two confirmations that are needed.
+        case half
+    }
+
+    /// `POST /verify`: the digits with the place they were sent to, or the hash alone.
+    func verify(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
+        guard let type = call.text("type") else { throw .invalid("Verify requires a verification type") }
+        let (email, phone) = (try call.email(), try call.phone())
+        let (digits, hash) = (call.text("token"), call.text("token_hash"))
+        let places = [email, phone].compactMap { $0 }
+        guard (hash != nil && digits == nil && places.isEmpty) || (hash == nil && digits != nil && places.count == 1)
+        else { throw .invalid("Only the token_hash and type should be provided, or the token with an email or phone") }
+        let code =
+            hash.map { [$0] }
+            ?? places.flatMap { place in
+                ["", "pkce_"].map { $0 + AuthTables.hash(digits ?? "", place) }
+            }
+        let redeemed = try await redeem(code, type: type, isMessage: phone != nil, call)
+        switch try await carryOut(redeemed, type: type, call) {
+        case .session(let person, let method): return Self.ok(try await signIn(person, by: method, call))
+        case .half: return Self.ok(Self.halfWay)
+        }
+    }
+
+    private static let halfWay: JSONObject = [
+        "msg": "Confirmation link accepted. Please proceed to confirm link sent to the other email", "code": "200",
+    ]
+
+    private func redeem(
+        _ hashes: [String], type: String, isMessage: Bool, _ call: SupabaseAuthCall
+    ) async throws(AuthRefusal) -> AuthTables.Redeemed {
+        let kinds: [AuthTables.CodeKind]
+        switch type {
+        case "email": kinds = [.confirmation, .recovery]
+        case "signup", "invite", "sms": kinds = [.confirmation]
+        case "magiclink", "recovery": kinds = [.recovery]
+        case "email_change": kinds = [.newEmail, .currentEmail]
+        case "phone_change": kinds = [.phoneChange]
+        default: throw .invalid("Invalid verification type")
+        }
+        let lifetime = isMessage ? AuthTables.messageLifetime : AuthTables.mailLifetime
+        guard let redeemed = try await call.tables.redeem(hashes: hashes, kinds: kinds, lifetime: lifetime) else {
+            throw .wrongCode
+        }
+        return redeemed
+    }
+
+    private func carryOut(
+        _ redeemed: AuthTables.Redeemed, type: String, _ call: SupabaseAuthCall
+    ) async throws(AuthRefusal) -> Outcome {
+        let (tables, person) = (call.tables, redeemed.person)
+        switch redeemed.kind {
+        case .confirmation where redeemed.place == person.phone:
+            return .session(try await tables.change(person, ["phone_confirmed_at": tables.time]), method: "otp")
+        case .confirmation, .recovery:
+            return .session(try await confirmEmail(of: person, call), method: type == "recovery" ? "recovery" : "otp")
+        case .newEmail, .currentEmail:
+            guard let new = person.newEmail else { throw .wrongCode }
+            let waiting = try await tables.all("one_time_tokens", where: ["user_id": .string(person.id)]).contains {
+                [AuthTables.CodeKind.newEmail.rawValue, AuthTables.CodeKind.currentEmail.rawValue].contains(
+                    $0["token_type"]?.string)
+            }
+            if waiting {
+                _ = try await tables.change(person, ["email_change_confirm_status": 1])
+                return .half
+            }
+            return .session(try await changeEmail(of: person, to: new, call), method: "otp")
+        case .phoneChange:
+            guard let new = person.newPhone else { throw .wrongCode }
+            return .session(try await changePhone(of: person, to: new, call), method: "otp")
+        case .reauthentication: throw .wrongCode
+        }
+    }
+
+    /// The address is the person's from now on.
+    func changeEmail(
+        of person: AuthPerson, to email: String, _ call: SupabaseAuthCall
+    ) async throws(AuthRefusal) -> AuthPerson {
+        let tables = call.tables
+        if let other = try await tables.person(withEmail: email), other.id != person.id { throw .emailTaken() }
+        let changed = try await tables.change(
+            person,
+            [
+                "email": .string(email), "email_change": .null, "email_change_sent_at": .null,
+                "email_change_confirm_status": 0, "email_confirmed_at": tables.time, "is_anonymous": false,
+            ])
+        return try await tables.add(
+            identity: person.id, of: "email",
+            ["email": .string(email), "email_verified": true, "phone_verified": false],
+            to: changed)
+    }
+
+    func changePhone(
+        of person: AuthPerson, to phone: String, _ call: SupabaseAuthCall
+    ) async throws(AuthRefusal) -> AuthPerson {
+        let changed = try await call.tables.change(
+            person,
+            [
+                "phone": .string(phone), "phone_change": .null, "phone_change_sent_at": .null,
+                "phone_confirmed_at": call.tables.time, "is_anonymous": false,
+            ])
+        return try await call.tables.add(
+            identity: person.id, of: "phone", ["phone": .string(phone), "phone_verified": true], to: changed)
+    }
+
+    // MARK: Links
+
+    /// `GET /verify`: the link in a mail. It leads on to the app, with the session, a code for it, or what went wrong.
+    func follow(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
+        let target = call.request.query("redirect_to") ?? ground.url
+        let (hash, type) = (call.request.query("token") ?? "", call.request.query("type") ?? "")
+        do throws(AuthRefusal) {
+            let redeemed = try await redeem([hash], type: type, isMessage: false, call)
+            switch try await carryOut(redeemed, type: type, call) {
+            case .half:
+                return Self.redirect(to: target, fragment: [("message", Self.halfWay["msg"]?.string ?? "")])
+            case .session(let person, let method):
+                if let challenge = redeemed.challenge {
+                    let code = try await makeFlow(challenge, for: person, by: method, call)
+                    return Self.redirect(to: target, query: [("code", code)])
+                }
+                let session = try await signIn(person, by: method, call)
+                return Self.redirect(to: target, fragment: Self.items(of: session) + [("type", type)])
+            }
+        } catch {
+            return Self.redirect(to: target, failure: error, isForBrowser: hash.hasPrefix("pkce_"))
+        }
+    }
+
+    static func items(of session: JSONObject) -> [(String, String)] {
+        ["access_token", "expires_at", "expires_in", "refresh_token", "token_type"].map { name in
+            (name, session[name]?.string ?? session[name]?.int64.map { String($0) } ?? "")
+        }
+    }
+
+    static func redirect(to target: String, failure: AuthRefusal, isForBrowser: Bool) -> ServerResponse {
+        let items = [
+            ("error", failure.status >= 500 ? "server_error" : "access_denied"), ("error_code", failure.code),
+            ("error_description", failure.message),
+        ]
+        return redirect(to: target, query: isForBrowser ? items : [], fragment: items)
+    }
+
+    static func redirect(
+        to target: String, query: [(String, String)] = [], fragment: [(String, String)] = []
+    ) -> ServerResponse {
+        // A line break in the address would end the header field.
+        guard target.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
+            return AuthRefusal.invalid("redirect_to is no address").response(for: nil)
+        }
+        func text(_ items: [(String, String)]) -> String {
+            FormCoding.encode(items.map { (name: $0.0, value: $0.1) }, space: .percent)
+        }
+        var address = String(target.prefix { $0 != "#" })
+        if !query.isEmpty { address += (address.contains("?") ? "&" : "?") + text(query) }
+        if !fragment.isEmpty { address += "#" + text(fragment) }
+        return ServerResponse(status: 303, headers: ["Location": address])
+    }
+}

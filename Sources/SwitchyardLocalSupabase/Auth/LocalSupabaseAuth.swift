@@ -1,0 +1,112 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardServerKit
+import SwitchyardWire
+
+/// The auth service: accounts in the schema `auth`, sessions with tokens that rotate, and the mail that was never sent.
+///
+/// Each call is one transaction, and no two run at once; what a call has answered is in the database by then.
+struct LocalSupabaseAuth: LocalSupabaseService {
+    let ground: LocalSupabaseGround
+    let outbox = AuthOutbox()
+    /// Makes and opens what travels through a browser.
+    let seal: ServerSeal
+
+    typealias Handler = @Sendable (SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse
+
+    init(_ ground: LocalSupabaseGround) {
+        self.ground = ground
+        seal = ServerSeal(key: ground.access.secret)
+    }
+
+    var options: LocalSupabaseOptions.Auth { ground.options.auth }
+    package var schema: String { String(decoding: PackageResources.auth_sql, as: UTF8.self) }
+
+    /// Where this service is: the issuer of its tokens.
+    var address: String { ground.url + "/auth/v1" }
+
+    // MARK: Calls
+
+    /// Runs a call and words its answer or refusal.
+    ///
+    /// - Parameter isOpen: Whether people come here by a link, without the project's key.
+    func answer(_ request: ServerRequest, isOpen: Bool = false, _ handler: Handler) async -> ServerResponse {
+        if !isOpen, let refusal = gateway(request) { return refusal }
+        do throws(AuthRefusal) {
+            let fields = try await LocalSupabaseAuth.fields(of: request)
+            let transaction: AuthTransaction
+            do throws(PostgresFailure) {
+                transaction = try await AuthTransaction.begin(on: ground.database.own, at: ground.now)
+            } catch {
+                throw AuthRefusal(error)
+            }
+            do throws(AuthRefusal) {
+                let answer = try await handler(
+                    SupabaseAuthCall(request: request, fields: fields, tables: transaction.tables))
+                try await transaction.end(keepingChanges: true)
+                return answer
+            } catch {
+                try? await transaction.end(keepingChanges: error.keepsChanges)
+                throw error
+            }
+        } catch {
+            return error.response(for: request.headers["X-Supabase-Api-Version"])
+        }
+    }
+
+    static func ok(_ json: JSONObject, status: Int = 200) -> ServerResponse {
+        .json(JSON.object(json).bytes(), status: status)
+    }
+
+    /// What stands before the service lets in who has one of the project's keys.
+    private func gateway(_ request: ServerRequest) -> ServerResponse? {
+        let key = request.headers["apikey"] ?? request.query("apikey")
+        if let key, (try? ground.access.token(key)) != nil { return nil }
+        let message = key == nil ? "No API key found in request" : "Invalid API key"
+        return .json(
+            JSON.object(["message": .string(message), "hint": "Send one of the project's keys as `apikey`."]).bytes(),
+            status: 401)
+    }
+
+    private static func fields(of request: ServerRequest) async throws(AuthRefusal) -> JSONObject {
+        let bytes: [UInt8]
+        do throws(ServerError) { bytes = try await request.body.collect(upTo: 1 << 20) } catch {
+            throw AuthRefusal(413, "request_entity_too_large", "Request body exceeds 1 MiB")
+        }
+        guard !bytes.isEmpty else {
+            if request.method == .post || request.method == .put, request.path.hasSuffix("/signup") { throw .badJSON }
+            return [:]
+        }
+        guard let object = (try? JSON(parsing: bytes))?.object else { throw .badJSON }
+        return object
+    }
+}
+
+/// One transaction of the service. All of them, also those of other servers on the database, run one after the other.
+private struct AuthTransaction: Sendable {
+    let tables: AuthTables
+    private let pool: PostgresPool
+
+    static func begin(on pool: PostgresPool, at now: Timestamp) async throws(PostgresFailure) -> AuthTransaction {
+        let connection = try await pool.take()
+        do throws(PostgresFailure) {
+            _ = try await connection.run(script: "begin; select pg_advisory_xact_lock(73310927)")
+        } catch {
+            connection.close()
+            await pool.giveBack(connection)
+            throw error
+        }
+        return AuthTransaction(tables: AuthTables(connection: connection, now: now), pool: pool)
+    }
+
+    func end(keepingChanges: Bool) async throws(AuthRefusal) {
+        do throws(PostgresFailure) {
+            _ = try await tables.connection.run(script: keepingChanges ? "commit" : "rollback")
+            await pool.giveBack(tables.connection)
+        } catch {
+            tables.connection.close()
+            await pool.giveBack(tables.connection)
+            throw AuthRefusal(error)
+        }
+    }
+}

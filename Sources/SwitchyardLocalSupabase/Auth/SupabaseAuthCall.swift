@@ -1,0 +1,74 @@
+import SwitchyardBytes
+import SwitchyardServerKit
+import SwitchyardWire
+
+/// One call to the auth service, with all it may look at and change.
+struct SupabaseAuthCall: Sendable {
+    let request: ServerRequest
+    let fields: JSONObject
+    let tables: AuthTables
+
+    /// Whole seconds, as tokens count.
+    var seconds: Int64 { tables.seconds }
+
+    /// Absent also when empty, as the vendor takes it.
+    func text(_ name: String) -> String? { fields[name]?.string.flatMap { $0.isEmpty ? nil : $0 } }
+
+    func object(_ name: String) -> JSONObject { fields[name]?.object ?? [:] }
+
+    /// Where a link in a mail, or a browser, is to lead in the end.
+    var redirect: String? { request.query("redirect_to") ?? request.headers["redirect_to"] }
+
+    /// The address in it, in small letters.
+    func email(_ name: String = "email") throws(AuthRefusal) -> String? {
+        guard let text = text(name) else { return nil }
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }), text.utf8.count < 256,
+            !text.contains(where: { $0.isWhitespace || $0.asciiValue.map { $0 < 32 } ?? false })
+        else { throw .invalid("Unable to validate email address: invalid format") }
+        return text.lowercased()
+    }
+
+    /// The number in it: digits, without the plus sign.
+    func phone(_ name: String = "phone") throws(AuthRefusal) -> String? {
+        guard let text = text(name) else { return nil }
+        let digits = text.filter { $0 != "+" && $0 != " " }
+        guard (2...15).contains(digits.utf8.count), digits.first != "0",
+            digits.utf8.allSatisfy({ (48...57).contains($0) })
+        else { throw .invalid("Invalid phone number format (E.164 required)") }
+        return digits
+    }
+
+    /// The challenge of a sign-in whose end is proved with a verifier.
+    func challenge(_ value: (String) -> String?) throws(AuthRefusal) -> AuthChallenge? {
+        let (text, method) = (value("code_challenge"), value("code_challenge_method"))
+        guard text != nil || method != nil else { return nil }
+        guard let text, let method = method?.lowercased(), ["s256", "plain"].contains(method) else {
+            throw .invalid("PKCE flow requires code_challenge_method and code_challenge")
+        }
+        guard AuthChallenge.isWellFormed(text) else {
+            throw .invalid("code challenge has to be between 43 and 128 characters of the unreserved ones")
+        }
+        return AuthChallenge(text: text, method: method)
+    }
+}
+
+/// What a client sends of a secret before a browser sign-in, to prove at its end that it is the one who began it.
+struct AuthChallenge: Hashable, Sendable {
+    let text: String
+    let method: String
+
+    static func isWellFormed(_ text: String) -> Bool {
+        (43...128).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) || "-._~".utf8.contains($0)
+            }
+    }
+
+    func isMet(by verifier: String) -> Bool {
+        switch method {
+        case "plain": verifier == text
+        default: Base64.encode(SHA256.digest(of: Array(verifier.utf8)), alphabet: .url) == text
+        }
+    }
+}

@@ -1,0 +1,177 @@
+public import Foundation
+import Switchyard
+import SwitchyardBytes
+package import SwitchyardServerKit
+import SwitchyardWire
+
+/// A Supabase on this machine, for development and tests, on a real PostgreSQL: accounts, tables with row-level security,
+/// functions, files and live changes.
+///
+/// ```swift
+/// let supabase = try await LocalSupabase()
+/// print(supabase.summary)
+/// ```
+///
+/// It listens on loopback addresses only, so no other machine reaches it, and it is no place for real secrets.
+public final class LocalSupabase: Sendable {
+    public let port: UInt16
+    /// Faults to be switched on while it runs.
+    package let faults: FaultSwitches
+    package let server: LoopbackServer
+    /// The PostgreSQL that was started for it; `nil` when one was given.
+    package let postgres: LocalPostgres?
+    package let database: SupabaseDatabase
+    let ground: LocalSupabaseGround
+    let realtime: LocalRealtime
+    private let services: [any LocalSupabaseService]
+    private let place: LocalSupabasePlace
+
+    /// Starts the database and listens.
+    ///
+    /// - Throws: When there is no PostgreSQL, the port is taken, or what the folder holds cannot be used.
+    public init(_ options: LocalSupabaseOptions = LocalSupabaseOptions()) async throws(LocalSupabaseError) {
+        place = try LocalSupabasePlace(options.folder)
+        (postgres, database) = try await LocalSupabase.openDatabase(options, in: place)
+        let now = options.now
+        let access = SupabaseAccess(secret: try place.secret()) { now().seconds }
+        ground = LocalSupabaseGround(options, database, access, files: place.files)
+        realtime = LocalRealtime(ground)
+        services = LocalSupabase.services(on: ground, realtime)
+        do {
+            try await LocalSupabase.prepare(database, for: services)
+            server = try LocalSupabase.listen(options, services)
+        } catch {
+            await database.close()
+            await postgres?.stop()
+            place.release()
+            switch error {
+            case let error as PostgresFailure:
+                throw LocalSupabaseError("The database cannot be set up: \(error.message) (\(error.code)).")
+            case ServerError.cannotListen(let code):
+                throw LocalSupabaseError(
+                    "The local Supabase cannot listen on port \(options.port) (system error \(code)).")
+            default: throw LocalSupabaseError("The local Supabase cannot start: \(error).")
+            }
+        }
+        ground.url = server.url
+        port = server.port
+        faults = server.faults
+    }
+
+    /// On a PostgreSQL of this machine that is given; see ``LocalSupabaseOptions/Database/given(port:user:name:)``.
+    public convenience init(postgresPort: UInt16) async throws(LocalSupabaseError) {
+        var options = LocalSupabaseOptions()
+        options.database = .given(port: postgresPort)
+        try await self.init(options)
+    }
+
+    /// What it consists of. Each finds its own tables in the database.
+    private static func services(
+        on ground: LocalSupabaseGround, _ realtime: LocalRealtime
+    ) -> [any LocalSupabaseService] {
+        [LocalSupabaseAuth(ground), LocalREST(ground), SupabaseStorage(ground), LocalFunctions(ground), realtime]
+    }
+
+    /// Closes all connections and ends the database; returns when nothing runs any more. What was kept in a folder stays.
+    public func stop() async {
+        await server.stop()
+        for service in services { await service.stop() }
+        await database.close()
+        await postgres?.stop()
+        place.release()
+    }
+
+    /// Faults between the realtime service and its clients.
+    package var realtimeFaults: RealtimeFaults { realtime.faults }
+
+    /// The data service loses the database before it has begun: nothing is done.
+    package static var losesDatabaseBefore: Fault { .answer(RESTFailure.lostDatabase.response) }
+
+    /// The data service loses the database as it commits: all is done, and it answers as if nothing were.
+    package static var losesDatabaseAfter: Fault { .replaceAnswer(RESTFailure.lostDatabase.response) }
+
+    /// Ends all connections of the realtime service, sessions of those who poll included.
+    package func cutSockets() { realtime.cutSockets() }
+
+    /// Such as "http://127.0.0.1:8080": the project's address.
+    public var url: URL { URL(string: server.url)! }
+
+    /// The key that apps carry, for whoever is not signed in.
+    public var anonKey: String { ground.access.key(role: "anon") }
+
+    /// The key that stands above all policies.
+    public var serviceKey: String { ground.access.key(role: "service_role") }
+
+    /// An access token for `userID`, with whom no account needs to go: for tests of what people may do.
+    public func accessToken(for userID: String, validFor seconds: Int = 3600) -> String {
+        ground.access.userToken(userID, validFor: Int64(seconds))
+    }
+
+    /// What scripts and clients of the vendor look for in their environment.
+    public var environment: [String: String] {
+        var variables = [
+            "SUPABASE_URL": server.url, "SUPABASE_ANON_KEY": anonKey, "SUPABASE_SERVICE_ROLE_KEY": serviceKey,
+        ]
+        if let postgres {
+            variables["SUPABASE_DB_URL"] = "postgresql://\(LocalPostgres.user)@127.0.0.1:\(postgres.port)/postgres"
+        }
+        return variables
+    }
+
+    /// Its addresses and keys, for a terminal.
+    public var summary: String {
+        let variables = environment.sorted { $0.key < $1.key }.map { "    export \($0.key)=\($0.value)" }
+        return
+            ([
+                "Local Supabase at \(server.url)",
+                "It is reachable from this machine only (\(server.addresses.map { "\($0)" }.joined(separator: ", "))).",
+            ] + variables).joined(separator: "\n")
+    }
+
+    // MARK: Starting
+
+    private static func openDatabase(
+        _ options: LocalSupabaseOptions, in place: LocalSupabasePlace
+    ) async throws(LocalSupabaseError) -> (LocalPostgres?, SupabaseDatabase) {
+        switch options.database {
+        case .given(let port, let user, let name):
+            return (nil, SupabaseDatabase(SupabaseDatabase.Place(port: port, user: user, name: name)))
+        case .own:
+            do throws(LocalPostgresError) {
+                let postgres = try await LocalPostgres(folder: place.database)
+                let own = SupabaseDatabase.Place(port: postgres.port, user: LocalPostgres.user, name: "postgres")
+                return (postgres, SupabaseDatabase(own))
+            } catch {
+                place.release()
+                throw LocalSupabaseError(error.description)
+            }
+        }
+    }
+
+    /// Brings into the database what a project has from its start.
+    private static func prepare(
+        _ database: SupabaseDatabase, for services: [any LocalSupabaseService]
+    ) async throws(PostgresFailure) {
+        let connection = try await database.connect()
+        defer { connection.close() }
+        // Two servers may start on one database.
+        let scripts = [String(decoding: PackageResources.roles_sql, as: UTF8.self)] + services.map(\.schema)
+        let script = (["select pg_advisory_xact_lock(73310926)"] + scripts.filter { !$0.isEmpty })
+        try await connection.run(script: script.joined(separator: ";\n"))
+        for service in services { try await service.start() }
+    }
+
+    private static func listen(
+        _ options: LocalSupabaseOptions, _ services: [any LocalSupabaseService]
+    ) throws(ServerError) -> LoopbackServer {
+        var router = Router()
+        for service in services { service.addRoutes(to: &router) }
+        var configuration = ServerConfiguration()
+        configuration.port = options.port
+        configuration.faultControlPath = "/_faults"
+        let routes = CrossOrigin(
+            router: router, exposed: "Content-Range, Content-Location, Location, Preference-Applied",
+            exception: LocalFunctions.path)
+        return try LoopbackServer(configuration) { await routes.answer($0) }
+    }
+}

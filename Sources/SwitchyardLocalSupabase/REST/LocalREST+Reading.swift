@@ -1,0 +1,137 @@
+import SwitchyardBytes
+import SwitchyardServerKit
+import SwitchyardWire
+
+/// Rows as answers.
+extension LocalREST {
+    /// Reads rows of a source and words the answer.
+    ///
+    /// - Parameters:
+    ///   - source: What stands behind `from`; the statement knows its parameters.
+    ///   - isScalar: Whether the rows have one column, which is the result itself.
+    ///   - check: What has to hold beforehand.
+    func read(
+        _ source: String, _ statement: RESTStatement, _ filters: [RESTFilter], _ call: RESTCall, isScalar: Bool = false,
+        readOnly: Bool = true, after check: PostgresStatement? = nil
+    ) async throws(RESTFailure) -> ServerResponse {
+        var statement = statement
+        let conditions = try statement.conditions(filters)
+        let counting = PostgresStatement("select count(*) from \(source) where \(conditions)", statement.parameters)
+        let alias = RESTStatement.quoted(statement.alias)
+        let items = isScalar ? "\(alias) as \(alias)" : try statement.items(call.selection)
+        let limit = min(call.limit ?? .max, maximumRows)
+        let inner =
+            "select \(items) from \(source) where \(conditions)\(try statement.order(call.order)) limit \(limit) offset \(call.offset)"
+        let row = isScalar ? "to_json(\"pgrst row\".\(alias))" : "row_to_json(\"pgrst row\")"
+        let demand = call.isOne ? ", " + RESTFailure.demanding("count(*) = 1", or: "PGRST116", "count(*)") : ""
+        let rows = PostgresStatement(
+            "select coalesce(json_agg(\(row)), '[]')::text, count(*)::text\(demand) from (\(inner)) as \"pgrst row\"",
+            statement.parameters)
+
+        var statements = [rows]
+        switch call.preferences.counting {
+        case .exact?: statements.append(counting)
+        case .planned?:
+            statements.append(PostgresStatement("explain (format json) " + counting.sql, counting.parameters))
+        case .estimated?: statements.append(counting)
+        case nil: break
+        }
+        statements.append(Self.responseSettings)
+        let results = try await run(statements, call, readOnly: readOnly, after: check)
+        let total =
+            statements.count < 3
+            ? nil
+            : call.preferences.counting == .planned ? Self.plannedRows(results[1]) : results[1].text.flatMap { Int($0) }
+        return try page(results[0], total: total, settings: results.last, call)
+    }
+
+    /// One page of rows, and where it is among all.
+    private func page(
+        _ result: PostgresResult, total: Int?, settings: PostgresResult?, _ call: RESTCall
+    ) throws(RESTFailure) -> ServerResponse {
+        let count = Self.count(of: result)
+        if let total, call.offset > total {
+            throw .outOfRange("An offset of \(call.offset) was requested, but there are only \(total) rows.")
+        }
+        var response = body(result, call)
+        response.headers["Content-Range"] = Self.range(from: call.offset, count, total)
+        if let total, total > 0, count < total { response.status = 206 }
+        say(call.preferences.applied, in: &response)
+        try apply(settings, to: &response)
+        return response
+    }
+
+    /// The rows of a result, in the form that is wanted.
+    func body(_ result: PostgresResult, _ call: RESTCall) -> ServerResponse {
+        let text = result.text ?? "[]"
+        guard case .one(let stripsNulls) = call.form else { return .json(Array(text.utf8)) }
+        // Between the brackets of a list of one stands the object.
+        var object = String(text.dropFirst().dropLast())
+        if stripsNulls, let json = try? JSON(parsing: object) { object = json.withoutNulls.text() }
+        var response = ServerResponse.json(Array(object.utf8))
+        response.headers["Content-Type"] = "application/vnd.pgrst.object+json; charset=utf-8"
+        return response
+    }
+
+    func say(_ applied: [String], in response: inout ServerResponse) {
+        if !applied.isEmpty { response.headers["Preference-Applied"] = applied.joined(separator: ", ") }
+    }
+
+    static func count(of result: PostgresResult) -> Int {
+        result.rows.first?.dropFirst().first.flatMap { $0 }.flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? 0
+    }
+
+    static func range(from offset: Int, _ count: Int, _ total: Int?) -> String {
+        (count == 0 ? "*" : "\(offset)-\(offset + count - 1)") + "/" + (total.map { "\($0)" } ?? "*")
+    }
+
+    private static func plannedRows(_ result: PostgresResult) -> Int? {
+        // The count itself is one row; below it stands how many it counts.
+        guard let text = result.text, let json = try? JSON(parsing: text), var plan = json[0]?["Plan"] else {
+            return nil
+        }
+        while plan["Node Type"]?.string == "Aggregate", let next = plan["Plans"]?[0] { plan = next }
+        return plan["Plan Rows"]?.int
+    }
+
+    // MARK: What functions say of the answer
+
+    static let responseSettings = PostgresStatement(
+        "select current_setting('response.status', true), current_setting('response.headers', true)", isKept: true)
+
+    func apply(_ settings: PostgresResult?, to response: inout ServerResponse) throws(RESTFailure) {
+        let row = settings?.rows.first ?? []
+        func text(_ index: Int) -> String? {
+            guard row.indices.contains(index), let bytes = row[index], !bytes.isEmpty else { return nil }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        if let status = text(0) {
+            guard let number = Int(status), (200...599).contains(number) else {
+                throw RESTFailure(500, "PGRST112", "response.status setting must be a valid status code")
+            }
+            response.status = number
+        }
+        guard let headers = text(1) else { return }
+        guard let list = (try? JSON(parsing: headers))?.array else {
+            throw RESTFailure(500, "PGRST111", "response.headers setting must be a list of objects with one pair each")
+        }
+        for pair in list.compactMap(\.object).flatMap({ $0.members }) {
+            guard let value = pair.value.string, value.utf8.allSatisfy({ $0 >= 32 }) else { continue }
+            response.headers[pair.key] = value
+        }
+    }
+}
+
+extension JSON {
+    /// Without members that are null, at all depths.
+    fileprivate var withoutNulls: JSON {
+        switch self {
+        case .object(let object):
+            .object(
+                JSONObject(
+                    object.filter { !$0.value.isNull }.map { (key: $0.key, value: $0.value.withoutNulls) }))
+        case .array(let elements): .array(elements.map(\.withoutNulls))
+        default: self
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import SwitchyardBytes
+import SwitchyardServerKit
+import SwitchyardWire
+
+/// Tables and views.
+extension LocalREST {
+    func callTable(_ call: RESTCall) async throws(RESTFailure) -> ServerResponse {
+        let table = try await table(call.request.parameters["table"] ?? "", call)
+        let statement = RESTStatement(alias: table.name, columns: table.types)
+        switch call.request.method {
+        case .post: return try await insert(into: table, statement, call)
+        case .put: return try await put(into: table, statement, call)
+        case .patch: return try await update(table, statement, call)
+        case .delete: return try await delete(from: table, statement, call)
+        default:
+            let source = "\(table.quoted) as \(RESTStatement.quoted(statement.alias))"
+            return try await read(source, statement, try call.filters(), call)
+        }
+    }
+
+    private func table(_ name: String, _ call: RESTCall) async throws(RESTFailure) -> RESTTable {
+        let found = try await lookUp(RESTTable.query, call.schema, name)
+        guard let bytes = found.first, let table = RESTTable(bytes, schema: call.schema, name: name) else {
+            throw RESTFailure(
+                404, "PGRST205", "Could not find the table '\(call.schema).\(name)' in the schema cache")
+        }
+        return table
+    }
+
+    // MARK: Changing and removing
+
+    private func update(
+        _ table: RESTTable, _ statement: RESTStatement, _ call: RESTCall
+    ) async throws(RESTFailure) -> ServerResponse {
+        var statement = statement
+        let body = try RESTBody(try await collect(call.request), call.columns)
+        guard body.rows.count == 1 else {
+            throw RESTFailure(400, "PGRST102", "The body of an update is one object")
+        }
+        try body.check(against: table)
+        let filters = try call.filters()
+        try requireConditions(filters, "UPDATE")
+        let name = RESTStatement.quoted(statement.alias)
+        guard !body.columns.isEmpty else {
+            // Nothing changes, and so nothing was changed.
+            return try await write(
+                "select \(name).* from \(table.quoted) as \(name) where false", statement, call, success: 204)
+        }
+        let parameter = statement.bind(body.text)
+        let changes = body.columns.map { "\(RESTStatement.quoted($0)) = \"request body\".\(RESTStatement.quoted($0))" }
+        let sql = """
+            update \(table.quoted) as \(name) set \(changes.joined(separator: ", "))
+            from json_populate_recordset(null::\(table.quoted), \(parameter)::json) as "request body"
+            where \(try statement.conditions(filters)) returning \(returned(name, call))
+            """
+        return try await write(sql, statement, call, success: 204, rangeStart: 0)
+    }
+
+    private func delete(
+        from table: RESTTable, _ statement: RESTStatement, _ call: RESTCall
+    ) async throws(RESTFailure) -> ServerResponse {
+        var statement = statement
+        let filters = try call.filters()
+        try requireConditions(filters, "DELETE")
+        let name = RESTStatement.quoted(statement.alias)
+        let sql = """
+            delete from \(table.quoted) as \(name) where \(try statement.conditions(filters))
+            returning \(returned(name, call))
+            """
+        return try await write(sql, statement, call, success: 204)
+    }
+
+    /// As with the vendor, nobody changes a whole table by leaving something out.
+    private func requireConditions(_ filters: [RESTFilter], _ what: String) throws(RESTFailure) {
+        guard filters.isEmpty else { return }
+        throw RESTFailure(400, "21000", "\(what) requires a WHERE clause")
+    }
+
+    /// What a write gives back. Without an answer no column is named, for to name it asks for the right to read it.
+    func returned(_ name: String, _ call: RESTCall) -> String {
+        call.preferences.returning == .representation ? "\(name).*" : "1 as \"written\""
+    }
+
+    // MARK: One way for all writes
+
+    /// Runs a statement that writes and gives rows, and words the answer.
+    ///
+    /// - Parameters:
+    ///   - success: The status where no rows are asked for.
+    ///   - rangeStart: Where the range of an update begins; other writes have none.
+    func write(
+        _ sql: String, _ statement: RESTStatement, _ call: RESTCall, success: Int, rangeStart: Int? = nil,
+        key: [String]? = nil, countsInserted: Bool = false
+    ) async throws(RESTFailure) -> ServerResponse {
+        var statement = statement
+        let isAnswered = call.preferences.returning == .representation
+        var demands = ""
+        if call.isOne { demands += ", " + RESTFailure.demanding("count(*) = 1", or: "PGRST116", "count(*)") }
+        if let limit = call.preferences.maximumAffected, call.request.method != .post {
+            demands += ", " + RESTFailure.demanding("count(*) <= \(limit)", or: "PGRST124", "count(*)")
+        }
+        let alias = RESTStatement.quoted(statement.alias)
+        var inner = "select 1 from written"
+        if isAnswered {
+            inner =
+                "select \(try statement.items(call.selection)) from written as \(alias)\(try statement.order(call.order))"
+        } else if key != nil {
+            inner = "select * from written"
+        }
+        let rows = isAnswered || key != nil ? "coalesce(json_agg(row_to_json(\"pgrst row\")), '[]')::text" : "null"
+        let results = try await run(
+            [
+                PostgresStatement(
+                    "with written as (\(sql)) select \(rows), count(*)::text\(demands) from (\(inner)) as \"pgrst row\"",
+                    statement.parameters),
+                PostgresStatement("select current_setting('pgrst.inserted', true)"), Self.responseSettings,
+            ], call, readOnly: false)
+        let count = Self.count(of: results[0])
+        let isUpdateOnly = countsInserted && results[1].text == "0"
+        var response = ServerResponse(status: isUpdateOnly ? 200 : success)
+        if isAnswered {
+            response = body(results[0], call)
+            if success == 201, !isUpdateOnly { response.status = 201 }
+        } else if let key, let row = results[0].text.flatMap({ try? JSON(parsing: $0) })?[0] {
+            response.headers["Location"] = Self.location(of: row, key, call)
+        }
+        let total = call.preferences.counting == nil ? nil : count
+        response.headers["Content-Range"] =
+            rangeStart.map { Self.range(from: $0, count, total) } ?? "*/" + (total.map { "\($0)" } ?? "*")
+        say(call.preferences.applied, in: &response)
+        try apply(results.last, to: &response)
+        return response
+    }
+
+    private static func location(of row: JSON, _ key: [String], _ call: RESTCall) -> String {
+        let items = key.map { name in
+            (name: name, value: "eq." + (row[name].map { $0.string ?? $0.text() } ?? ""))
+        }
+        return "/\(PercentCoding.encode(call.request.parameters["table"] ?? ""))?"
+            + FormCoding.encode(items, space: .percent)
+    }
+}

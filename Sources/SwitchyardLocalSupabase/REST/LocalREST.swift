@@ -1,0 +1,79 @@
+import SwitchyardBytes
+import SwitchyardServerKit
+import SwitchyardWire
+
+/// The data service: tables and functions of the database, in the name and with the rights of whoever asks.
+struct LocalREST: LocalSupabaseService {
+    let database: SupabaseDatabase
+    private let access: SupabaseAccess
+    let maximumRows: Int
+    let functions = KnownFunctions()
+
+    /// What clients may reach.
+    private static let schemas = ["public"]
+
+    init(_ ground: LocalSupabaseGround) {
+        database = ground.database
+        access = ground.access
+        maximumRows = ground.options.maximumRows
+    }
+
+    package func addRoutes(to router: inout Router) {
+        for method in [HTTPMethod.get, .post] {
+            router.on(method, "/rest/v1/rpc/{function}") { request in
+                await answer(request) { call throws(RESTFailure) in try await callFunction(call) }
+            }
+        }
+        for method in [HTTPMethod.get, .post, .patch, .put, .delete] {
+            router.on(method, "/rest/v1/{table}") { request in
+                await answer(request) { call throws(RESTFailure) in try await callTable(call) }
+            }
+        }
+        router.on(nil, "/rest/v1/{path...}") { _ in
+            RESTFailure(404, "PGRST125", "Invalid path specified in request URL").response
+        }
+    }
+
+    private func answer(
+        _ request: ServerRequest, _ body: (RESTCall) async throws(RESTFailure) -> ServerResponse
+    ) async -> ServerResponse {
+        do throws(RESTFailure) {
+            return try await body(RESTCall(request, as: try access.token(of: request), exposing: Self.schemas))
+        } catch {
+            return error.response
+        }
+    }
+
+    /// Runs statements as whoever asks. What the last of them leaves in settings goes into the answer.
+    ///
+    /// - Parameter check: What has to hold beforehand; it has no result among the others.
+    func run(
+        _ statements: [PostgresStatement], _ call: RESTCall, readOnly: Bool, after check: PostgresStatement? = nil
+    ) async throws(RESTFailure) -> [PostgresResult] {
+        var settings = [
+            (name: "request.method", value: call.request.method.rawValue),
+            (name: "request.path", value: String(call.request.path.dropFirst("/rest/v1".count))),
+        ]
+        if let zone = call.preferences.timeZone { settings.append((name: "timezone", value: zone)) }
+        do throws(PostgresFailure) {
+            let results = try await database.run(
+                (check.map { [$0] } ?? []) + statements, as: call.token, readOnly: readOnly,
+                schemas: RESTStatement.quoted(call.schema) + ", extensions", settings: settings)
+            return check == nil ? results : Array(results.dropFirst())
+        } catch {
+            throw RESTFailure(refused: error) ?? RESTFailure(error, isAnonymous: call.token.role == "anon")
+        }
+    }
+
+    /// What the database knows, asked with rights of its own: a name that is there and closed is not one that is missing.
+    func lookUp(_ query: String, _ schema: String, _ name: String) async throws(RESTFailure) -> [[UInt8]] {
+        // Nothing in the database has a name with a zero in it.
+        guard !name.utf8.contains(0) else { return [] }
+        do throws(PostgresFailure) {
+            let found = try await database.run([PostgresStatement(query, [schema, name], isKept: true)])
+            return found[0].rows.compactMap { $0.first.flatMap { $0 } }
+        } catch {
+            throw RESTFailure(error, isAnonymous: false)
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import SwitchyardBytes
+import SwitchyardServerKit
+import SwitchyardWire
+
+/// A request to the data service, read.
+struct RESTCall: Sendable {
+    let request: ServerRequest
+    let token: SupabaseToken
+    let schema: String
+    let preferences: RESTPreferences
+    /// How the result is wanted.
+    let form: Form
+    private(set) var selection = RESTSelection.everything
+    private(set) var order: [RESTOrder] = []
+    private(set) var limit: Int?
+    private(set) var offset = 0
+    /// The columns that a body is read for; `nil`: those it has.
+    private(set) var columns: [String]?
+    private(set) var conflictColumns: [String] = []
+    /// What is neither of those: conditions, or arguments of a function.
+    private(set) var others: [(name: String, value: String)] = []
+
+    enum Form: Sendable {
+        case many
+        case one(stripsNulls: Bool)
+    }
+
+    var isOne: Bool { if case .one = form { true } else { false } }
+
+    init(
+        _ request: ServerRequest, as token: SupabaseToken, exposing schemas: [String]
+    ) throws(RESTFailure) {
+        self.request = request
+        self.token = token
+        let isRead = request.method == .get || request.method == .head
+        schema = request.headers[isRead ? "Accept-Profile" : "Content-Profile"] ?? schemas[0]
+        guard schemas.contains(schema) else {
+            var failure = RESTFailure(406, "PGRST106", "Invalid schema: \(schema)")
+            failure.hint = .string("Only the following schemas are exposed: \(schemas.joined(separator: ", "))")
+            throw failure
+        }
+        preferences = try RESTPreferences(request.headers.values(for: "Prefer"))
+        form = try RESTCall.form(request.headers["Accept"] ?? "*/*")
+        for (name, value) in request.queryItems {
+            switch name {
+            case "select": selection = try RESTSelection(parsing: value)
+            case "order": order = try RESTOrder.parse(value)
+            case "limit": limit = Int(value) ?? limit
+            case "offset": offset = max(Int(value) ?? offset, 0)
+            case "columns": columns = try RESTCall.names(value)
+            case "on_conflict": conflictColumns = try RESTCall.names(value)
+            default: others.append((name, value))
+            }
+        }
+        if let limit, limit < 0 { throw .outOfRange("Limit should be greater than or equal to zero.") }
+        if isRead { applyRange() }
+    }
+
+    /// The conditions, where nothing else is left.
+    func filters() throws(RESTFailure) -> [RESTFilter] {
+        var filters: [RESTFilter] = []
+        for (name, value) in others { filters.append(try RESTFilter(name: name, value: value)) }
+        return filters
+    }
+
+    /// "0-19", intersected with what the query says.
+    private mutating func applyRange() {
+        guard let text = request.headers["Range"], (request.headers["Range-Unit"] ?? "items") == "items" else { return }
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, let first = Int(parts[0]), first >= 0 else { return }
+        let end = min(Int(parts[1]).map { $0 + 1 } ?? .max, limit.map { offset + $0 } ?? .max)
+        offset = max(offset, first)
+        limit = end == .max ? limit : max(end - offset, 0)
+    }
+
+    private static func names(_ text: String) throws(RESTFailure) -> [String] {
+        var scanner = RESTScanner(text)
+        var names: [String] = []
+        repeat { names.append(try scanner.name { $0 == "," }) } while scanner.skip(",")
+        return names
+    }
+
+    private static func form(_ accepted: String) throws(RESTFailure) -> Form {
+        for type in accepted.split(separator: ",") {
+            let parts = type.split(separator: ";").map { $0.filter { $0 != " " }.lowercased() }
+            switch parts.first ?? "" {
+            case "application/vnd.pgrst.object+json", "application/vnd.pgrst.object":
+                return .one(stripsNulls: parts.contains("nulls=stripped"))
+            case "*/*", "application/*", "application/json", "application/vnd.pgrst.array+json": return .many
+            default: continue
+            }
+        }
+        throw RESTFailure(406, "PGRST107", "None of these media types are available: \(accepted)")
+    }
+}
+
+extension RESTFailure {
+    static func outOfRange(_ details: String) -> RESTFailure {
+        var failure = RESTFailure(416, "PGRST103", "Requested range not satisfiable")
+        failure.details = .string(details)
+        return failure
+    }
+
+    // MARK: Refusals from within a statement
+
+    /// An expression that is 0 where `condition` holds, and takes everything back where it does not.
+    ///
+    /// - Parameter count: An expression for what the message tells.
+    static func demanding(_ condition: String, or code: String, _ count: String) -> String {
+        "case when \(condition) then 0 else ('\(mark) \(code) ' || \(count))::int end"
+    }
+    private static let mark = "refused by the data service:"
+
+    /// What `demanding` has refused.
+    init?(refused failure: PostgresFailure) {
+        guard failure.code == "22P02", let start = failure.message.firstRange(of: RESTFailure.mark + " ") else {
+            return nil
+        }
+        let words = failure.message[start.upperBound...].split(separator: " ")
+        let count = words.dropFirst().first.map { $0.filter(\.isNumber) } ?? ""
+        switch words.first {
+        case "PGRST116":
+            self.init(406, "PGRST116", "Cannot coerce the result to a single JSON object")
+            details = .string("The result contains \(count) rows")
+        case "PGRST124":
+            self.init(400, "PGRST124", "Query result exceeds max-affected preference constraint")
+            details = .string("The query affects \(count) rows")
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import SwitchyardBytes
+import SwitchyardServerKit
+import SwitchyardWire
+
+/// Broadcasts of servers, and faults that are none of single requests.
+extension LocalRealtime {
+    private func caller(_ request: ServerRequest) throws(RealtimeRefusal) -> SupabaseToken {
+        guard let text = SupabaseAccess.bearer(of: request) ?? request.headers["apikey"] else {
+            throw RealtimeRefusal(401, "API key is missing")
+        }
+        do throws(TokenProblem) {
+            return try token(text).token
+        } catch {
+            throw RealtimeRefusal(401, error.text)
+        }
+    }
+
+    /// Of several, those that may not be sent are passed over without a word.
+    func broadcastMany(_ request: ServerRequest) async -> ServerResponse {
+        do throws(RealtimeRefusal) {
+            let token = try caller(request)
+            guard let bytes = try? await request.body.collect(upTo: limits.frameSize),
+                let list = (try? JSON(parsing: bytes))?["messages"]?.array
+            else { throw RealtimeRefusal(422, "messages: can't be blank") }
+            guard messages.count(list.count, at: now) else {
+                throw RealtimeRefusal(429, "You have exceeded your rate limit")
+            }
+            for message in list {
+                guard message["topic"]?.string?.isEmpty == false, message["event"]?.string?.isEmpty == false,
+                    let payload = message["payload"], payload.object != nil
+                else { throw RealtimeRefusal(422, "topic, event and payload: can't be blank") }
+                guard payload.bytes().count <= limits.broadcastSize else {
+                    throw RealtimeRefusal(422, "Payload size exceeds tenant limit")
+                }
+            }
+            for message in list {
+                let place = RealtimeHub.Place(
+                    name: message["topic"]?.string ?? "", isPrivate: message["private"]?.bool ?? false)
+                guard try await rightsOrNone(on: place, token).sendsBroadcasts else { continue }
+                tell(message["event"] ?? "", message["payload"], nil, to: place, prefersBinary: false)
+            }
+            return ServerResponse(status: 202)
+        } catch {
+            return error.response
+        }
+    }
+
+    func broadcastOne(_ request: ServerRequest) async -> ServerResponse {
+        do throws(RealtimeRefusal) {
+            let token = try caller(request)
+            guard let bytes = try? await request.body.collect(upTo: limits.frameSize) else {
+                throw RealtimeRefusal(422, "Payload size exceeds tenant limit")
+            }
+            let type = (request.headers["Content-Type"] ?? "").prefix { $0 != ";" }
+            let content: (json: JSON?, bytes: [UInt8]?)
+            switch type {
+            case "application/json":
+                guard let json = try? JSON(parsing: bytes) else { throw RealtimeRefusal(422, "payload: is invalid") }
+                content = (json, nil)
+            case "application/octet-stream": content = (nil, bytes)
+            default: throw RealtimeRefusal(415, "Unsupported media type")
+            }
+            guard bytes.count <= limits.broadcastSize else {
+                throw RealtimeRefusal(422, "Payload size exceeds tenant limit")
+            }
+            guard messages.count(at: now) else { throw RealtimeRefusal(429, "You have exceeded your rate limit") }
+            let place = RealtimeHub.Place(
+                name: request.parameters["topic"] ?? "", isPrivate: request.query("private") == "true")
+            guard try await rightsOrNone(on: place, token).sendsBroadcasts else {
+                throw RealtimeRefusal(403, "You do not have permissions to write to this topic")
+            }
+            tell(
+                .string(request.parameters["event"] ?? ""), content.json, content.bytes, to: place, prefersBinary: true)
+            return ServerResponse(status: 202)
+        } catch {
+            return error.response
+        }
+    }
+
+    private func rightsOrNone(
+        on place: RealtimeHub.Place, _ token: SupabaseToken
+    ) async throws(RealtimeRefusal) -> RealtimeRights {
+        do throws(TokenProblem) {
+            return try await rights(on: place.name, isPrivate: place.isPrivate, token)
+        } catch {
+            throw RealtimeRefusal(422, error.text)
+        }
+    }
+
+    private func tell(
+        _ event: JSON, _ payload: JSON?, _ bytes: [UInt8]?, to place: RealtimeHub.Place, prefersBinary: Bool
+    ) {
+        var content: JSONObject = ["type": "broadcast", "event": event]
+        content["payload"] = payload
+        hub.broadcast(
+            RealtimeFrame(
+                topic: LocalChannel.prefix + place.name, event: "broadcast", payload: .object(content), bytes: bytes,
+                prefersBinary: prefersBinary), to: place)
+    }
+
+    // MARK: Faults
+
+    /// `{"dropEvents": 3, "doubleEvents": 1, "reorderEvents": 1, "delayEvents": 5, "delay": 250, "cutSockets": true,
+    /// "refuseWebSockets": true, "expireTokens": true}`, each if there is something to do.
+    func setFaults(_ request: ServerRequest) async -> ServerResponse {
+        guard let bytes = try? await request.body.collect(upTo: 1 << 16), let json = try? JSON(parsing: bytes),
+            let switches = json.object
+        else { return .text("this is no JSON\n", status: 400) }
+        let delay = Duration.milliseconds(switches["delay"]?.int ?? 100)
+        for (name, value) in switches.map({ ($0.key, $0.value) }) {
+            switch (name, value.int, value.bool) {
+            case ("dropEvents", let count?, _): faults.dropEvents(count)
+            case ("doubleEvents", let count?, _): faults.doubleEvents(count)
+            case ("reorderEvents", let count?, _): faults.reorderEvents(count)
+            case ("delayEvents", let count?, _): faults.delayEvents(count, by: delay)
+            case ("delay", .some, _): break
+            case ("refuseWebSockets", _, let refuses?): faults.refusesWebSockets = refuses
+            case ("cutSockets", _, true?): cutSockets()
+            case ("expireTokens", _, true?): expireTokens()
+            default: return .text("\(name) is no switch, or has no such position\n", status: 400)
+            }
+        }
+        return .json(JSON.object([:]).bytes())
+    }
+
+    /// Ends all connections without a word.
+    package func cutSockets() { for session in hub.sessions { hub.remove(session) } }
+
+    /// The tokens of people that are in use now count as expired from now on; the project's keys do not.
+    package func expireTokens() {
+        let tokens = hub.channels.map(\.token).filter { $0.token.subject != nil }
+        faults.refuse(Set(tokens.map(\.text)))
+        sweep()
+    }
+}

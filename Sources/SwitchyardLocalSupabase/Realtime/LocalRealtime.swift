@@ -1,0 +1,200 @@
+import SwitchyardBytes
+import SwitchyardServerKit
+import SwitchyardWire
+import Synchronization
+
+/// The realtime service of a local Supabase, under `/realtime/v1`: channels with broadcasts, presence and changes of rows,
+/// over web sockets and by polling.
+///
+/// Policies on `realtime.messages` decide who may join and use a private channel, those of each table who is told of its
+/// rows. Refusals come at once, where the vendor's service waits a while first.
+final class LocalRealtime: LocalSupabaseService {
+    let ground: LocalSupabaseGround
+    let faults = RealtimeFaults()
+    let hub: RealtimeHub
+    let feed: RealtimeFeed
+    let limits: RealtimeLimits
+    let messages: RealtimeMeter
+    let joins: RealtimeMeter
+    let presences: RealtimeMeter
+    private let sweeper = Mutex<Task<Void, Never>?>(nil)
+
+    init(_ ground: LocalSupabaseGround) {
+        let limits = ground.options.realtime
+        self.ground = ground
+        self.limits = limits
+        let messages = RealtimeMeter(perSecond: limits.messagesPerSecond, over: 60)
+        self.messages = messages
+        joins = RealtimeMeter(perSecond: limits.joinsPerSecond)
+        presences = RealtimeMeter(perSecond: limits.presencePerSecond)
+        hub = RealtimeHub(faults)
+        feed = RealtimeFeed(database: ground.database, hub: hub) { messages.count(at: ground.access.now()) }
+    }
+
+    var schema: String { String(decoding: PackageResources.realtime_sql, as: UTF8.self) }
+
+    var now: Int64 { ground.access.now() }
+
+    func start() async throws(PostgresFailure) {
+        try await feed.start { [weak self] in self?.databaseIsHeard() }
+        let task = Task { [weak self] in
+            // Tokens run out and peers fall silent without an event: somebody has to look.
+            while (try? await Task.sleep(for: .milliseconds(200))) != nil { self?.sweep() }
+        }
+        sweeper.withLock { $0 = task }
+    }
+
+    func stop() async {
+        sweeper.withLock { $0 }?.cancel()
+        for session in hub.sessions { hub.remove(session) }
+        await feed.stop()
+    }
+
+    func addRoutes(to router: inout Router) {
+        router.on(.get, "/realtime/v1/websocket") { [self] in connect($0) }
+        router.on(nil, "/realtime/v1/longpoll") { [self] in await poll($0) }
+        router.on(.post, "/realtime/v1/api/broadcast") { [self] in await broadcastMany($0) }
+        router.on(.post, "/realtime/v1/api/broadcast/{topic}/events/{event}") { [self] in await broadcastOne($0) }
+        router.on(.post, "/_supabase/faults") { [self] in await setFaults($0) }
+    }
+
+    // MARK: Web sockets
+
+    private func connect(_ request: ServerRequest) -> ServerResponse {
+        if faults.refusesWebSockets { return ServerResponse(status: 403) }
+        let session: RealtimeSession
+        do throws(RealtimeRefusal) {
+            session = try open(request)
+        } catch {
+            return error.response
+        }
+        let limits = WebSocketLimits(frameSize: limits.frameSize, messageSize: limits.frameSize)
+        return .webSocket(limits: limits) { [self] socket in
+            defer { hub.remove(session) }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    while let ready = await session.outbox.take() {
+                        for message in ready { try await socket.send(message) }
+                        if Task.isCancelled { return }
+                    }
+                }
+                group.addTask { [self] in
+                    while let message = try await socket.receive() {
+                        session.heard()
+                        if let frame = RealtimeFrame(message) { await take(frame, from: session) }
+                    }
+                }
+                // Whichever side ends first ends both.
+                defer { group.cancelAll() }
+                try await group.next()
+            }
+        }
+    }
+
+    /// A session for whoever asks, if the key is good.
+    func open(_ request: ServerRequest) throws(RealtimeRefusal) -> RealtimeSession {
+        let form: RealtimeFrame.Form
+        switch request.query("vsn") ?? "1.0.0" {
+        case "1.0.0": form = .objects
+        case "2.0.0": form = .arrays
+        default: throw RealtimeRefusal(403, nil)
+        }
+        guard let key = request.headers["x-api-key"] ?? request.query("apikey") else {
+            throw RealtimeRefusal(401, "API key is missing")
+        }
+        let session: RealtimeSession
+        do throws(TokenProblem) {
+            session = RealtimeSession(form: form, token: try token(key))
+        } catch {
+            throw RealtimeRefusal(401, error.text)
+        }
+        guard hub.add(session, limit: limits.clients) else { throw RealtimeRefusal(429, "Too many connected users") }
+        return session
+    }
+
+    // MARK: Tokens
+
+    /// Why a token is not taken, under its name and in words.
+    struct TokenProblem: Error {
+        let name: String
+        let text: String
+    }
+
+    func token(_ text: String) throws(TokenProblem) -> RealtimeToken {
+        let token: SupabaseToken
+        do throws(SupabaseToken.Refusal) {
+            token = try ground.access.token(text)
+        } catch {
+            switch error {
+            case .undecodable: throw TokenProblem(name: "MalformedJWT", text: "The token provided is not a valid JWT")
+            case .wrongSignature:
+                throw TokenProblem(name: "JwtSignatureError", text: "Failed to validate JWT signature")
+            case .expired: throw expired(0)
+            case .unknownRole:
+                throw TokenProblem(
+                    name: "InvalidJWTToken", text: "Fields `role` and `exp` are required in JWT")
+            }
+        }
+        let result = RealtimeToken(text: text, token: token)
+        guard token.claims["role"] != nil, token.claims["exp"] != nil else {
+            throw TokenProblem(name: "InvalidJWTToken", text: "Fields `role` and `exp` are required in JWT")
+        }
+        if result.end <= now { throw expired(now - result.end) }
+        if faults.refuses(text) { throw expired(0) }
+        return result
+    }
+
+    func expired(_ seconds: Int64) -> TokenProblem {
+        TokenProblem(name: "InvalidJWTToken", text: "Token has expired \(seconds) seconds ago")
+    }
+
+    // MARK: Time
+
+    /// Ends what has run out.
+    func sweep() {
+        let now = now
+        for session in hub.sessions {
+            if session.silence > limits.idle { hub.remove(session) }
+            for channel in session.channels {
+                let token = channel.token
+                if token.end <= now || faults.refuses(token.text) {
+                    end(channel, expired(max(now - token.end, 0)).text)
+                } else if let since = channel.state.withLock(\.awaitsDatabaseSince),
+                    since.duration(to: .now) > .seconds(10)
+                {
+                    end(channel, "Replication connection was not established in time")
+                }
+            }
+        }
+    }
+
+    private func databaseIsHeard() {
+        for channel in hub.channels {
+            let waited = channel.state.withLock { state in
+                defer { state.awaitsDatabaseSince = nil }
+                return state.awaitsDatabaseSince != nil
+            }
+            if waited { channel.system("system", "ok", "Replication connection established") }
+            // As after every time that the service has subscribed anew.
+            if channel.state.withLock(\.hearsChanges) {
+                channel.system("postgres_changes", "ok", "Subscribed to PostgreSQL")
+            }
+        }
+    }
+}
+
+/// A refusal before there is a connection.
+struct RealtimeRefusal: Error {
+    let status: Int
+    let reason: String?
+
+    init(_ status: Int, _ reason: String?) {
+        self.status = status
+        self.reason = reason
+    }
+
+    var response: ServerResponse {
+        guard let reason else { return ServerResponse(status: status) }
+        return .json(JSON.object(["error": .string(reason)]).bytes(), status: status)
+    }
+}

@@ -1,0 +1,214 @@
+import SwitchyardBytes
+import SwitchyardServerKit
+import Synchronization
+
+/// Brings what the database says by itself to the channels: reads its queue whenever it is told that something is in it.
+///
+/// A row is removed from the queue after it was told. What a broken connection leaves in doubt is remembered, so that
+/// nothing comes twice while the server lives and nothing is lost.
+final class RealtimeFeed: Sendable {
+    private struct State {
+        var isListening = false
+        var task: Task<Void, Never>?
+        var connection: PostgresConnection?
+    }
+
+    private static let batch = 500
+
+    private let database: SupabaseDatabase
+    private let hub: RealtimeHub
+    private let admits: @Sendable () -> Bool
+    private let state = Mutex(State())
+
+    /// - Parameter admits: Whether the project bears one more row that is told; the others are dropped without a word.
+    init(database: SupabaseDatabase, hub: RealtimeHub, admits: @escaping @Sendable () -> Bool) {
+        self.database = database
+        self.hub = hub
+        self.admits = admits
+    }
+
+    /// Whether what the database says comes through.
+    var isListening: Bool { state.withLock(\.isListening) }
+
+    /// - Parameter connected: Called whenever what the database says comes through again.
+    func start(connected: @escaping @Sendable () -> Void) async throws(PostgresFailure) {
+        // What was written before anybody could listen is nobody's news.
+        _ = try await database.run([
+            PostgresStatement("delete from realtime.queue"),
+            PostgresStatement(
+                "delete from realtime.messages where inserted_at < (now() at time zone 'utc') - interval '72 hours'"),
+        ])
+        let task = Task { [weak self] in
+            var told: [Int64] = []
+            while !Task.isCancelled {
+                guard let self else { return }
+                do throws(PostgresFailure) {
+                    try await self.listen(&told, connected: connected)
+                } catch {}
+                self.state.withLock { $0.isListening = false }
+                // The database is not there; it is looked for again and again.
+                try? await Task.sleep(for: .milliseconds(50))
+            }
+        }
+        state.withLock { $0.task = task }
+    }
+
+    func stop() async {
+        let (task, connection) = state.withLock { ($0.task, $0.connection) }
+        task?.cancel()
+        connection?.close()
+        await task?.value
+    }
+
+    /// Until the connection breaks.
+    private func listen(
+        _ told: inout [Int64], connected: @Sendable () -> Void
+    ) async throws(PostgresFailure) {
+        let news = Bell()
+        let connection = try await database.connect(notified: { _, _ in news.ring() }, ended: { news.ring() })
+        defer { connection.close() }
+        _ = try await connection.run([PostgresStatement("listen supabase_realtime")])
+        state.withLock { state in
+            state.connection = connection
+            state.isListening = true
+        }
+        connected()
+        while connection.isOpen, !Task.isCancelled {
+            if try await tellNext(&told) == 0 { await news.wait() }
+        }
+    }
+
+    /// - Parameter told: What may still be in the queue though it was told.
+    /// - Returns: How much there was.
+    private func tellNext(_ told: inout [Int64]) async throws(PostgresFailure) -> Int {
+        let gone = JSON.array(told.map { .integer($0) }).text()
+        let results = try await database.run([
+            PostgresStatement(
+                """
+                delete from realtime.queue
+                where position in (select p::bigint from jsonb_array_elements_text($1::jsonb) p)
+                """, [gone], isKept: true),
+            PostgresStatement(
+                "select position, kind, content from realtime.queue order by position limit \(Self.batch)",
+                isKept: true),
+        ])
+        told = []
+        var entries: [(position: Int64, kind: String, content: JSON)] = []
+        for row in results[1].rows {
+            let texts = row.map { $0.map { String(decoding: $0, as: UTF8.self) } ?? "" }
+            guard texts.count == 3, let position = Int64(texts[0]) else { continue }
+            entries.append((position, texts[1], (try? JSON(parsing: texts[2])) ?? .null))
+        }
+        // Messages do not wait until it is clear who may know of changes; the vendor tells them apart from those as well.
+        for entry in entries where entry.kind != "change" {
+            told.append(entry.position)
+            if entry.kind == "message" { tell(message: entry.content) }
+        }
+        let changes = entries.filter { $0.kind == "change" }
+        let viewers = try await viewers(of: changes.map { RowChange($0.content) })
+        for (index, change) in changes.enumerated() {
+            told.append(change.position)
+            viewers[index]?.forEach { admits() ? hub.tell($0.payload, to: $0.channel) : () }
+        }
+        return entries.count
+    }
+
+    private func tell(message: JSON) {
+        guard let topic = message["topic"]?.string, let event = message["event"]?.string, let id = message["id"]?.string
+        else { return }
+        hub.broadcast(
+            RealtimeFrame(
+                topic: LocalChannel.prefix + topic, event: "broadcast",
+                payload: [
+                    "type": "broadcast", "event": .string(event), "payload": message["payload"] ?? [:],
+                    "meta": ["id": .string(id)],
+                ], bytes: message["bytes"]?.string.flatMap { Base64.decode($0.filter { !$0.isNewline }) },
+                prefersBinary: true),
+            to: RealtimeHub.Place(name: topic, isPrivate: message["private"]?.bool ?? false))
+    }
+
+    // MARK: Rows
+
+    private struct Told {
+        let channel: LocalChannel
+        let payload: JSON
+    }
+
+    /// Who is told what of each change, after the policies were asked for each whom it may concern.
+    private func viewers(of changes: [RowChange?]) async throws(PostgresFailure) -> [Int: [Told]] {
+        let listeners = hub.channels.filter { $0.state.withLock(\.hearsChanges) }
+        var told: [Int: [Told]] = [:]
+        // Those who come with one token see the same.
+        for (_, group) in Dictionary(grouping: listeners, by: { $0.token.text }) {
+            let wanted = changes.enumerated().compactMap { index, change in
+                change.flatMap { change in
+                    group.contains { $0.join.bindings.contains { $0.covers(change) } } ? (index, change) : nil
+                }
+            }
+            guard let first = group.first, !wanted.isEmpty else { continue }
+            let looks = try await look(wanted.map(\.1), as: first.token.token)
+            for ((index, change), look) in zip(wanted, looks) {
+                for channel in group {
+                    let bindings = channel.join.bindings.filter {
+                        $0.covers(change) && $0.filter?.matches(change.filtered) != false
+                    }
+                    guard !bindings.isEmpty else { continue }
+                    let columns =
+                        bindings.contains { $0.columns == nil }
+                        ? nil : bindings.reduce(into: Set<String>()) { $0.formUnion($1.columns ?? []) }
+                    if let payload = change.payload(for: look, ids: bindings.map(\.id), wanted: columns) {
+                        told[index, default: []].append(Told(channel: channel, payload: payload))
+                    }
+                }
+            }
+        }
+        return told
+    }
+
+    private func look(
+        _ changes: [RowChange], as token: SupabaseToken
+    ) async throws(PostgresFailure) -> [RowChange.Look] {
+        let results = try await database.run(
+            [
+                PostgresStatement(
+                    """
+                    select coalesce(json_agg(realtime.look(c) order by n), '[]')
+                    from jsonb_array_elements($1::jsonb) with ordinality as a(c, n)
+                    """, [JSON.array(changes.map(\.content)).text()], isKept: true)
+            ], as: token, readOnly: true)
+        let answer = results[0].text.flatMap { try? JSON(parsing: $0) }?.array ?? []
+        return answer.map { RowChange.Look($0) }
+    }
+}
+
+/// Rings for one who waits; a ring that nobody waited for is kept, once.
+private final class Bell: Sendable {
+    private let state = Mutex<(hasRung: Bool, waiter: CheckedContinuation<Void, Never>?)>((false, nil))
+
+    func ring() {
+        let waiter = state.withLock { state in
+            state.hasRung = state.waiter == nil
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+
+    func wait() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let passes = state.withLock { state in
+                    if state.hasRung || Task.isCancelled {
+                        state.hasRung = false
+                        return true
+                    }
+                    state.waiter = continuation
+                    return false
+                }
+                if passes { continuation.resume() }
+            }
+        } onCancel: {
+            ring()
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import SwitchyardBytes
+import SwitchyardServerKit
+
+/// The rows behind the file service. What is asked or done in somebody's name is so with that person's rights, which the
+/// database decides; only what the service itself has to know goes past the policies.
+struct StorageRows: Sendable {
+    let database: SupabaseDatabase
+
+    func run(
+        _ statements: [PostgresStatement], as token: SupabaseToken, readOnly: Bool = false
+    ) async throws(SupabaseStorageFailure) -> [PostgresResult] {
+        do throws(PostgresFailure) {
+            return try await database.run(statements, as: token, readOnly: readOnly)
+        } catch {
+            throw SupabaseStorageFailure(error)
+        }
+    }
+
+    // MARK: Objects
+
+    func object(
+        _ place: StorageName, as token: SupabaseToken
+    ) async throws(SupabaseStorageFailure) -> StorageObject? {
+        let results = try await run(
+            [
+                PostgresStatement(
+                    "select \(StorageObject.columns) from storage.objects where bucket_id = $1 and name = $2",
+                    [place.bucket, place.name])
+            ], as: token, readOnly: true)
+        return StorageObject(results[0].text)
+    }
+
+    /// Finds out whether an object may be written by somebody, without writing it.
+    ///
+    /// - Throws: What the policies say, or `KeyAlreadyExists`.
+    func check(_ object: NewObject, as token: SupabaseToken) async throws(SupabaseStorageFailure) {
+        let undo = "do $$ begin raise exception using errcode = '\(Self.undone)'; end $$"
+        do throws(PostgresFailure) {
+            _ = try await database.run(
+                [insertion(of: object, version: nil, system: [:]), PostgresStatement(undo)], as: token, readOnly: false)
+        } catch {
+            guard error.code != Self.undone else { return }
+            throw SupabaseStorageFailure(error)
+        }
+    }
+
+    /// A unit of statements that fails with this has come through to its end.
+    private static let undone = "SWUND"
+
+    /// Puts an object into its place; who may was asked before its contents came.
+    func store(
+        _ object: NewObject, version: String, system: JSON
+    ) async throws(SupabaseStorageFailure) -> StorageObject {
+        var object = object
+        object.replaces = true
+        let results = try await run([insertion(of: object, version: version, system: system)], as: .service)
+        guard let stored = StorageObject(results[0].text) else {
+            throw SupabaseStorageFailure(500, "InternalError", "The database has not kept the object")
+        }
+        return stored
+    }
+
+    private func insertion(of object: NewObject, version: String?, system: JSON) -> PostgresStatement {
+        PostgresStatement(
+            """
+            insert into storage.objects as o (bucket_id, name, owner, owner_id, version, metadata, user_metadata)
+            values ($1, $2, $3::uuid, $4, $5, $6::jsonb, $7::jsonb)
+            \(object.replaces ? Self.replacement : "")
+            \(version == nil ? "" : "returning \(StorageObject.columns)")
+            """,
+            [
+                object.place.bucket, object.place.name,
+                object.owner.flatMap { UUID(uuidString: $0) == nil ? nil : $0 }, object.owner, version, system.text(),
+                object.notes.isNull ? nil : object.notes.text(),
+            ])
+    }
+
+    private static let replacement = """
+        on conflict (bucket_id, name) do update set owner = excluded.owner, owner_id = excluded.owner_id,
+          version = excluded.version, metadata = excluded.metadata, user_metadata = excluded.user_metadata,
+          updated_at = clock_timestamp(), last_accessed_at = clock_timestamp()
+        """
+
+    /// - Throws: `NoSuchKey` also where it may not be seen or changed.
+    func move(
+        _ source: StorageName, to destination: StorageName, as token: SupabaseToken
+    ) async throws(SupabaseStorageFailure) -> StorageObject {
+        let results = try await run(
+            [
+                PostgresStatement(
+                    """
+                    update storage.objects set bucket_id = $3, name = $4, updated_at = clock_timestamp()
+                    where bucket_id = $1 and name = $2 returning \(StorageObject.columns)
+                    """, [source.bucket, source.name, destination.bucket, destination.name])
+            ], as: token)
+        guard let object = StorageObject(results[0].text) else { throw .noSuchKey }
+        return object
+    }
+
+    /// - Returns: Those that really went, as lists show them.
+    func remove(
+        _ names: [String], from bucket: String, as token: SupabaseToken
+    ) async throws(SupabaseStorageFailure) -> JSON {
+        try await rows(
+            """
+            with gone as (delete from storage.objects where bucket_id = $1
+              and name in (select jsonb_array_elements_text($2::jsonb)) returning *)
+            select coalesce(json_agg(\(Self.listed)), '[]') from gone
+            """, [bucket, JSON.array(names.map { .string($0) }).text()], as: token, readOnly: false)
+    }
+
+    func removeAll(from bucket: String, as token: SupabaseToken) async throws(SupabaseStorageFailure) {
+        _ = try await run(
+            [PostgresStatement("delete from storage.objects where bucket_id = $1", [bucket])], as: token)
+    }
+
+    /// Contents that nothing points to any more; they are told once.
+    func discarded() async throws(SupabaseStorageFailure) -> [String] {
+        let results = try await run(
+            [PostgresStatement("delete from storage.discarded returning version")], as: .service)
+        return results[0].rows.compactMap { $0.first.flatMap { $0 }.map { String(decoding: $0, as: UTF8.self) } }
+    }
+
+    static let listed = """
+        json_build_object('name', name, 'id', id, 'bucket_id', bucket_id, 'owner', coalesce(owner_id, ''),
+          'version', version, 'metadata', metadata, 'user_metadata', user_metadata,
+          'created_at', \(StorageObject.time("created_at")), 'updated_at', \(StorageObject.time("updated_at")),
+          'last_accessed_at', \(StorageObject.time("last_accessed_at")))
+        """
+
+    /// What a statement answers with as its only value.
+    func rows(
+        _ sql: String, _ parameters: [String?], as token: SupabaseToken, readOnly: Bool = true
+    ) async throws(SupabaseStorageFailure) -> JSON {
+        let results = try await run([PostgresStatement(sql, parameters)], as: token, readOnly: readOnly)
+        return (try? JSON(parsing: results[0].text ?? "null")) ?? .null
+    }
+}

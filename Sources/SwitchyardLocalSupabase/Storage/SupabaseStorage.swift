@@ -1,0 +1,131 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+import SwitchyardServerKit
+import SwitchyardWire
+
+/// The file service of a local Supabase, under `/storage/v1`.
+///
+/// Buckets and objects are rows, and what anybody may do with them is decided by the policies on `storage.buckets` and
+/// `storage.objects`. Contents are files in a folder. It is stricter than the vendor's service in two places: a body that
+/// comes without a length is held to the bucket's limit too, and parts of resumable uploads must have the size that the
+/// vendor asks for.
+final class SupabaseStorage: LocalSupabaseService {
+    typealias Failure = SupabaseStorageFailure
+    typealias Uploads = ServerUploads<ResumableObject>
+
+    let rows: StorageRows
+    let contents: SupabaseContents
+    let access: SupabaseAccess
+    let seal: StorageSeal
+    let uploads = Uploads()
+    private let ground: LocalSupabaseGround
+
+    init(_ ground: LocalSupabaseGround) {
+        self.ground = ground
+        rows = StorageRows(database: ground.database)
+        access = ground.access
+        seal = StorageSeal(ground.access)
+        contents = SupabaseContents(ground.files.appendingPathComponent("objects", isDirectory: true))
+    }
+
+    var schema: String { String(decoding: PackageResources.storage_sql, as: UTF8.self) }
+
+    func start() async throws(PostgresFailure) {
+        contents.prepare()
+        await sweep()
+    }
+
+    func stop() async { uploads.forgetAll() }
+
+    func addRoutes(to router: inout Router) {
+        addBucketRoutes(to: &router)
+        addResumableRoutes(to: &router)
+        on(&router, .post, "object/list/{bucket}") { try await $0.list($1) }
+        on(&router, .post, "object/list-v2/{bucket}") { try await $0.listPage($1) }
+        on(&router, .post, "object/move") { try await $0.move($1) }
+        on(&router, .post, "object/copy") { try await $0.copy($1) }
+        on(&router, .post, "object/sign/{bucket}") { try await $0.signMany($1) }
+        on(&router, .post, "object/sign/{object...}") { try await $0.sign($1) }
+        on(&router, .get, "object/sign/{object...}") { try await $0.downloadSigned($1) }
+        on(&router, .post, "object/upload/sign/{object...}") { try await $0.signUpload($1) }
+        on(&router, .put, "object/upload/sign/{object...}") { try await $0.uploadSigned($1) }
+        for audience in [Audience.authenticated, .everybody, .either] {
+            on(&router, .get, "object/info/\(audience.route){object...}") { try await $0.info($1, audience) }
+        }
+        for audience in [Audience.authenticated, .everybody] {
+            on(&router, .get, "object/\(audience.route){object...}") { try await $0.download($1, audience) }
+        }
+        on(&router, nil, "render/{rest...}") { _, _ in
+            throw Failure(409, "FeatureNotEnabled", "Images are not transformed here")
+        }
+        on(&router, .delete, "object/{bucket}") { try await $0.deleteMany($1) }
+        on(&router, .delete, "object/{object...}") { try await $0.delete($1) }
+        on(&router, .post, "object/{object...}") { try await $0.upload($1, replaces: false) }
+        on(&router, .put, "object/{object...}") { try await $0.upload($1, replaces: true) }
+        on(&router, .get, "object/{object...}") { try await $0.download($1, .either) }
+    }
+
+    /// - Parameter route: The pattern of a path below the service's own.
+    func on(
+        _ router: inout Router, _ method: HTTPMethod?, _ route: String,
+        _ handler: @escaping @Sendable (SupabaseStorage, ServerRequest) async throws -> ServerResponse
+    ) {
+        router.on(method, "/storage/v1/\(route)") { [self] request in
+            do {
+                return try await handler(self, request)
+            } catch {
+                return (error as? Failure ?? Failure(500, "InternalError", "Internal Server Error")).response
+            }
+        }
+    }
+
+    // MARK: Who asks
+
+    func caller(_ request: ServerRequest) throws(Failure) -> SupabaseToken {
+        guard let text = SupabaseAccess.bearer(of: request) ?? request.headers["apikey"] else {
+            throw .accessDenied("headers must have required property 'authorization': no JWT")
+        }
+        do throws(SupabaseToken.Refusal) {
+            return try access.token(text)
+        } catch {
+            throw Failure(error)
+        }
+    }
+
+    /// Whoever's token is no good is nobody.
+    func callerOrNobody(_ request: ServerRequest) -> SupabaseToken { (try? caller(request)) ?? .anonymous }
+
+    // MARK: Bodies
+
+    func json(_ request: ServerRequest) async throws(Failure) -> JSON {
+        do {
+            let bytes = try await request.body.collect(upTo: 1 << 20)
+            let json = bytes.isEmpty ? .object([:]) : try JSON(parsing: bytes)
+            if json.object != nil { return json }
+        } catch is ServerError {
+            throw .broken
+        } catch {}
+        throw .invalidRequest("body must be an object")
+    }
+
+    /// After something was written: removes what nothing points to any more.
+    func sweep() async {
+        for version in (try? await rows.discarded()) ?? [] { contents.discard(version) }
+    }
+
+    /// The moment, as the service writes it.
+    var moment: String {
+        let now = ground.now
+        return RFC3339.format(.init(seconds: now.seconds, nanoseconds: now.nanoseconds), fraction: .digits(3))
+    }
+}
+
+extension SupabaseToken {
+    /// Above all policies.
+    static let service = SupabaseToken(claims: ["role": "service_role"])
+    static let anonymous = SupabaseToken(claims: ["role": "anon"])
+
+    /// Who it speaks for; not every issuer names people by UUIDs.
+    var subject: String? { claims["sub"]?.string }
+}

@@ -1,0 +1,91 @@
+import SwitchyardBytes
+import SwitchyardServerKit
+import SwitchyardWire
+
+/// A refusal as clients of the vendor's file service see it: nearly always HTTP 400, with what is meant in the body.
+struct SupabaseStorageFailure: Error, Sendable {
+    /// What is meant.
+    let status: Int
+    let code: String
+    /// The name that older clients look at.
+    let error: String
+    let message: String
+    /// Whether the status is told as it is, as that of resumable uploads always is.
+    var isPlain = false
+
+    init(_ status: Int, _ code: String, _ message: String, error: String? = nil) {
+        self.status = status
+        self.code = code
+        self.error = error ?? code
+        self.message = message
+    }
+
+    init(_ refusal: SupabaseToken.Refusal) {
+        let message =
+            switch refusal {
+            case .undecodable: "Invalid Compact JWS"
+            case .wrongSignature: "signature verification failed: the JWT is another project's"
+            case .expired: "\"exp\" claim timestamp check failed"
+            case .unknownRole(let role): "role \"\(role)\" in the JWT does not exist"
+            }
+        self = .accessDenied(message)
+    }
+
+    init(_ failure: PostgresFailure) {
+        switch failure.code {
+        case "42501": self = .accessDenied("new row violates row-level security policy")
+        case "23505": self = .keyAlreadyExists
+        case "23503": self = .noSuchBucket
+        case "57014": self.init(544, "DatabaseTimeout", "The connection to the database timed out")
+        case "25006": self.init(503, "DatabaseReadOnly", "The database is read-only")
+        // The database is restarting, or full.
+        case let code where code.hasPrefix("08") || code.hasPrefix("57P") || code.hasPrefix("53"):
+            self.init(500, "DatabaseError", failure.message)
+        default: self.init(500, "DatabaseError", failure.message)
+        }
+    }
+
+    // MARK: By name
+
+    static let noSuchKey = Self(404, "NoSuchKey", "Object not found", error: "not_found")
+    static let noSuchBucket = Self(404, "NoSuchBucket", "Bucket not found", error: "Bucket not found")
+    static let noSuchUpload = Self(404, "NoSuchUpload", "The upload does not exist")
+    static let keyAlreadyExists = Self(
+        409, "KeyAlreadyExists", "The resource already exists", error: "Duplicate")
+    static let tooLarge = Self(
+        413, "EntityTooLarge", "The object exceeded the maximum allowed size", error: "Payload too large")
+    static let invalidRange = Self(
+        416, "S3Error", "The requested range is not satisfiable", error: "InvalidRange")
+    static let invalidSignature = Self(400, "InvalidSignature", "The signature does not fit the address")
+    static let broken = Self(400, "Aborted", "The body did not arrive")
+
+    static func accessDenied(_ message: String) -> Self {
+        Self(403, "AccessDenied", message, error: "Unauthorized")
+    }
+
+    static func invalidKey(_ name: String) -> Self { Self(400, "InvalidKey", "Invalid key: \(name)") }
+    static func invalidRequest(_ message: String) -> Self { Self(400, "InvalidRequest", message) }
+    static func invalidToken(_ message: String) -> Self { Self(400, "InvalidJWT", message) }
+
+    static func invalidType(_ type: String) -> Self {
+        Self(415, "InvalidMimeType", "mime type \(type) is not supported", error: "invalid_mime_type")
+    }
+
+    // MARK: Answers
+
+    /// As plain text with its true status.
+    var plain: Self {
+        var failure = self
+        failure.isPlain = true
+        return failure
+    }
+
+    var response: ServerResponse {
+        if isPlain { return .text(message, status: status) }
+        let body: JSON = [
+            "statusCode": .string(String(status)), "error": .string(error), "message": .string(message),
+            "code": .string(code),
+        ]
+        return .json(body.bytes(), status: [500, 503, 544].contains(status) ? status : 400)
+    }
+}

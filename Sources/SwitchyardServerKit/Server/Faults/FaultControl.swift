@@ -1,0 +1,113 @@
+import SwitchyardBytes
+import SwitchyardWire
+import Synchronization
+
+/// Faults switched from outside the process, over HTTP and in JSON.
+///
+/// | request | effect |
+/// |---|---|
+/// | `POST /_faults` with a rule | adds it; 201 with its `id` |
+/// | `GET /_faults` | the rules given here, oldest first, with their `strikes` and whether they are `active` |
+/// | `POST /_faults/{id}/open` | lets pass what the rule holds, now and from now on |
+/// | `DELETE /_faults/{id}` | removes the rule and lets pass what it holds |
+/// | `DELETE /_faults` | the same for all rules |
+/// | `POST /_faults/disconnect`, optionally `?reset=false` | ends every other connection |
+///
+/// A rule is an object as `FaultRule` reads it, for example
+///
+/// ```json
+/// {"fault": "answer", "status": 503, "path": "/v1/{database}/documents:commit", "method": "POST", "times": 2}
+/// ```
+///
+/// Requests to this place are never struck and not counted.
+package struct FaultControl: Sendable {
+    private struct Known: Sendable {
+        let rule: FaultSwitches.Rule
+        let text: JSONObject
+        let gate: Gate?
+    }
+
+    private let path: String
+    private let faults: FaultSwitches
+    private let disconnect: @Sendable (_ except: Int, _ reset: Bool) -> Void
+    private let known: KnownRules
+
+    /// A class, for the control itself is a value that requests share.
+    private final class KnownRules: Sendable {
+        let all = Mutex<[Known]>([])
+    }
+
+    package init(path: String, faults: FaultSwitches, disconnect: @escaping @Sendable (Int, Bool) -> Void) {
+        self.path = path
+        self.faults = faults
+        self.disconnect = disconnect
+        known = KnownRules()
+    }
+
+    package func isMeant(by request: ServerRequest) -> Bool {
+        request.rawPath == path || request.rawPath.hasPrefix(path + "/")
+    }
+
+    package func handle(_ request: ServerRequest) async -> ServerResponse {
+        let rest = request.rawPath.dropFirst(path.count).split(separator: "/")
+        switch (request.method, rest.first.map(String.init), rest.dropFirst().first) {
+        case (.get, nil, nil): return list()
+        case (.post, nil, nil): return await add(request)
+        case (.delete, nil, nil): return remove { _ in true }
+        case (.post, "disconnect"?, nil):
+            disconnect(request.connection, request.query("reset") != "false")
+            return ServerResponse(status: 204)
+        case (.delete, let id?, nil): return remove { String($0.rule.id) == id }
+        case (.post, let id?, "open"?): return open(id)
+        default: return ServerResponse(status: 404)
+        }
+    }
+
+    private func add(_ request: ServerRequest) async -> ServerResponse {
+        do {
+            let text = try JSON(parsing: try await request.body.collect(upTo: 1 << 20))
+            guard let object = text.object else { throw FaultRule.Mistake("a rule is an object") }
+            let rule = try FaultRule(object)
+            let added = faults.add(rule.fault, times: rule.times, after: rule.skips, when: rule.condition)
+            known.all.withLock { $0.append(Known(rule: added, text: object, gate: rule.gate)) }
+            return .json((["id": .integer(Int64(added.id))] as JSON).bytes(), status: 201)
+        } catch let mistake as FaultRule.Mistake {
+            return .text(mistake.text + "\n", status: 400)
+        } catch {
+            return .text("this is no JSON\n", status: 400)
+        }
+    }
+
+    private func list() -> ServerResponse {
+        let rules = known.all.withLock { $0 }.map { known in
+            var object = known.text
+            object["id"] = .integer(Int64(known.rule.id))
+            object["strikes"] = .integer(Int64(faults.strikes(of: known.rule)))
+            object["active"] = .bool(faults.isActive(known.rule))
+            if let gate = known.gate { object["held"] = .integer(Int64(gate.waiting)) }
+            return JSON.object(object)
+        }
+        return .json(JSON.array(rules).bytes())
+    }
+
+    private func open(_ id: String) -> ServerResponse {
+        guard let gate = known.all.withLock({ $0.first { String($0.rule.id) == id }?.gate }) else {
+            return ServerResponse(status: 404)
+        }
+        gate.open()
+        return ServerResponse(status: 204)
+    }
+
+    private func remove(_ isMeant: (Known) -> Bool) -> ServerResponse {
+        let gone = known.all.withLock { all in
+            let gone = all.filter(isMeant)
+            all.removeAll(where: isMeant)
+            return gone
+        }
+        for known in gone {
+            faults.remove(known.rule)
+            known.gate?.open()
+        }
+        return ServerResponse(status: 204)
+    }
+}

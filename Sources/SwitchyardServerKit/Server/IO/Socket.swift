@@ -1,0 +1,184 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Android)
+    import Android
+#endif
+
+/// The few calls on sockets that the server needs, with their platform differences in one place.
+package enum Socket {
+    package enum Transfer {
+        case bytes(Int)
+        /// The peer has ended its side.
+        case end
+        /// Nothing can be moved now.
+        case wouldBlock
+        case broken
+    }
+
+    #if canImport(Glibc)
+        private static let stream = Int32(SOCK_STREAM.rawValue)
+    #else
+        private static let stream = SOCK_STREAM
+    #endif
+
+    #if canImport(Darwin)
+        private static let sendFlags: Int32 = 0  // SO_NOSIGPIPE is set instead
+    #else
+        private static let sendFlags = Int32(MSG_NOSIGNAL)
+    #endif
+
+    // MARK: Listening
+
+    /// A listening, non-blocking socket on a loopback address.
+    ///
+    /// - Throws: `.notLoopback` for any other address, before anything is opened.
+    static func listen(on address: LoopbackAddress, port: UInt16, backlog: Int32) throws(ServerError) -> Int32 {
+        let family = address.isIPv6 ? AF_INET6 : AF_INET
+        let descriptor = socket(family, stream, 0)
+        guard descriptor >= 0 else { throw .cannotListen(errno) }
+        set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
+        if address.isIPv6 { set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, 1) }
+        prepare(descriptor)
+        let bound = address.withSocketAddress(port: port) { pointer, length in bind(descriptor, pointer, length) }
+        guard bound == 0,
+            // Qualified, since this very function has the same name.
+            listenCall(descriptor, backlog) == 0
+        else {
+            let code = errno
+            close(descriptor)
+            throw .cannotListen(code)
+        }
+        return descriptor
+    }
+
+    /// A connected, non-blocking socket to a port of this machine, which answers or refuses at once.
+    static func connect(to address: LoopbackAddress, port: UInt16) throws(ServerError) -> Int32 {
+        let descriptor = socket(address.isIPv6 ? AF_INET6 : AF_INET, stream, 0)
+        guard descriptor >= 0 else { throw .cannotStart(errno) }
+        let code = address.withSocketAddress(port: port) { pointer, length in connectCall(descriptor, pointer, length) }
+        guard code == 0 else {
+            let code = errno
+            close(descriptor)
+            throw .cannotStart(code)
+        }
+        prepare(descriptor)
+        set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+        return descriptor
+    }
+
+    /// The port that a socket is bound to.
+    static func port(of descriptor: Int32) -> UInt16 {
+        var storage = sockaddr_in6()
+        var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
+        return withUnsafeMutableBytes(of: &storage) { bytes in
+            _ = getsockname(descriptor, bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self), &length)
+            // The port follows the family in both kinds of address.
+            return UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
+        }
+    }
+
+    enum Accepted {
+        case connection(Int32)
+        case nobody
+        /// The process has no descriptor left; whoever waits can only be accepted when another one is closed.
+        case noDescriptor
+    }
+
+    static func accept(from listener: Int32) -> Accepted {
+        let descriptor = acceptCall(listener)
+        guard descriptor >= 0 else { return errno == EMFILE || errno == ENFILE ? .noDescriptor : .nobody }
+        prepare(descriptor)
+        set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+        return .connection(descriptor)
+    }
+
+    // MARK: Bytes
+
+    package static func receive(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
+        while true {
+            let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+            if count > 0 { return .bytes(count) }
+            if count == 0 { return .end }
+            if errno == EINTR { continue }
+            return errno == EAGAIN || errno == EWOULDBLOCK ? .wouldBlock : .broken
+        }
+    }
+
+    package static func send(_ descriptor: Int32, _ buffer: UnsafeRawBufferPointer) -> Transfer {
+        while true {
+            let count = sendCall(descriptor, buffer)
+            if count >= 0 { return .bytes(count) }
+            if errno == EINTR { continue }
+            return errno == EAGAIN || errno == EWOULDBLOCK ? .wouldBlock : .broken
+        }
+    }
+
+    /// Sends the end of our side; the other direction stays open.
+    package static func finishSending(_ descriptor: Int32) {
+        #if canImport(Glibc)
+            _ = shutdown(descriptor, Int32(SHUT_WR))
+        #else
+            _ = shutdown(descriptor, SHUT_WR)
+        #endif
+    }
+
+    /// Whether the kernel has noted a failure, as after a reset by the peer.
+    static func hasFailed(_ descriptor: Int32) -> Bool {
+        var code: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length)
+        return code != 0
+    }
+
+    // MARK: Ends
+
+    package static func close(_ descriptor: Int32) { _ = closeCall(descriptor) }
+
+    /// Closes so that the peer gets a reset instead of an end, and loses what it has not read.
+    static func reset(_ descriptor: Int32) {
+        var linger = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+        close(descriptor)
+    }
+
+    static func prepare(_ descriptor: Int32) {
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        #if canImport(Darwin)
+            set(descriptor, SOL_SOCKET, SO_NOSIGPIPE, 1)
+        #endif
+    }
+
+    private static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
+        var value = value
+        setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    private static func sendCall(_ descriptor: Int32, _ buffer: UnsafeRawBufferPointer) -> Int {
+        #if canImport(Darwin)
+            Darwin.send(descriptor, buffer.baseAddress, buffer.count, sendFlags)
+        #elseif canImport(Glibc)
+            Glibc.send(descriptor, buffer.baseAddress, buffer.count, sendFlags)
+        #elseif canImport(Musl)
+            Musl.send(descriptor, buffer.baseAddress, buffer.count, sendFlags)
+        #else
+            Android.send(descriptor, buffer.baseAddress!, buffer.count, sendFlags)
+        #endif
+    }
+}
+
+// Free functions, because inside `Socket` the members of the same name hide the system's.
+private func listenCall(_ descriptor: Int32, _ backlog: Int32) -> Int32 { listen(descriptor, backlog) }
+private func connectCall(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int32 {
+    connect(descriptor, address, length)
+}
+private func acceptCall(_ listener: Int32) -> Int32 { accept(listener, nil, nil) }
+private func closeCall(_ descriptor: Int32) -> Int32 { close(descriptor) }
+
+extension Socket {
+    static func isAddressInUse(_ error: ServerError) -> Bool { error == .cannotListen(EADDRINUSE) }
+}

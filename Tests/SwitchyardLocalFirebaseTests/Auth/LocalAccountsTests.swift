@@ -1,0 +1,186 @@
+import Foundation
+import SwitchyardBytes
+import SwitchyardLocalFirebase
+import SwitchyardServerKit
+import SwitchyardTestSupport
+import SwitchyardWire
+import Testing
+
+@Suite struct `Accounts of a local Firebase` {
+    @Test func `Somebody who signs up is signed in, is found, and can come back`() async throws {
+        let client = try LocalClient()
+        let answer = try await client.auth(
+            "accounts:signUp", ["email": "Ada@Example.com", "password": "s3cret!!", "displayName": "Ada"])
+        let session = try LocalClient.Session(answer)
+        #expect(answer.json["expiresIn"] == "3600")
+        #expect(answer.json["localId"]?.string == session.id)
+        let claims = LocalClient.claims(session.idToken)
+        #expect(claims["aud"] == "demo-switchyard")
+        #expect(claims["email"] == "ada@example.com")
+        #expect(claims["firebase"]?["sign_in_provider"] == "password")
+
+        let user = try await client.auth("accounts:lookup", ["idToken": .string(session.idToken)]).json["users"]?[0]
+        #expect(user?["localId"]?.string == session.id)
+        #expect(user?["displayName"] == "Ada")
+        #expect(user?["emailVerified"] == false)
+        #expect(user?["passwordHash"] == "UkVEQUNURUQ=")
+
+        let again = try await client.auth(
+            "accounts:signInWithPassword", ["email": "ada@example.com", "password": "s3cret!!"])
+        #expect(try LocalClient.Session(again).id == session.id)
+        #expect(again.json["registered"] == true)
+        await client.stop()
+    }
+
+    @Test(
+        arguments: [
+            (["email": "ada@example.com", "password": "s3cret!!"], "EMAIL_EXISTS"),
+            (["email": "bob@example.com", "password": "short"], "WEAK_PASSWORD"),
+            (["email": "bob@example.com"], "MISSING_PASSWORD"), (["password": "s3cret!!"], "MISSING_EMAIL"),
+            (["email": ""], "INVALID_EMAIL"), (["email": "nobody", "password": "s3cret!!"], "INVALID_EMAIL"),
+        ] as [(JSON, String)])
+    func `A sign-up that cannot be is refused by its code`(_ body: JSON, _ code: String) async throws {
+        let client = try LocalClient()
+        _ = try await client.signUp()
+        let answer = try await client.auth("accounts:signUp", body)
+        #expect(answer.status == 400)
+        #expect(answer.error == code)
+        await client.stop()
+    }
+
+    @Test func `Wrong passwords and unknown addresses look alike once addresses are protected`() async throws {
+        let client = try LocalClient()
+        _ = try await client.signUp()
+        let wrong: JSON = ["email": "ada@example.com", "password": "wrong-one"]
+        let unknown: JSON = ["email": "eve@example.com", "password": "wrong-one"]
+        #expect(try await client.auth("accounts:signInWithPassword", wrong).error == "INVALID_PASSWORD")
+        #expect(try await client.auth("accounts:signInWithPassword", unknown).error == "EMAIL_NOT_FOUND")
+        _ = try await client.send(
+            .patch, "/emulator/v1/projects/demo-switchyard/config",
+            ["emailPrivacyConfig": ["enableImprovedEmailPrivacy": true]])
+        #expect(try await client.auth("accounts:signInWithPassword", wrong).error == "INVALID_LOGIN_CREDENTIALS")
+        #expect(try await client.auth("accounts:signInWithPassword", unknown).error == "INVALID_LOGIN_CREDENTIALS")
+        await client.stop()
+    }
+
+    @Test func `An anonymous account gets a password and stays the same`() async throws {
+        let client = try LocalClient()
+        let guest = try LocalClient.Session(await client.auth("accounts:signUp", ["returnSecureToken": true]))
+        #expect(LocalClient.claims(guest.idToken)["provider_id"] == "anonymous")
+        let linked = try LocalClient.Session(
+            await client.auth(
+                "accounts:signUp",
+                ["idToken": .string(guest.idToken), "email": "ada@example.com", "password": "s3cret!!"]))
+        #expect(linked.id == guest.id)
+        let old = try await client.auth("accounts:lookup", ["idToken": .string(guest.idToken)])
+        #expect(old.error == "TOKEN_EXPIRED")
+        await client.stop()
+    }
+
+    @Test func `A custom token signs in under its own name, with its claims`() async throws {
+        let client = try LocalClient()
+        let answer = try await client.auth(
+            "accounts:signInWithCustomToken", ["token": #"{"uid":"robot","claims":{"role":"cleaner"}}"#])
+        #expect(answer.json["localId"] == nil)
+        #expect(answer.json["isNewUser"] == true)
+        let session = try LocalClient.Session(answer)
+        #expect(session.id == "robot")
+        let refreshed = try LocalClient.Session(await client.refresh(session.refreshToken))
+        #expect(LocalClient.claims(refreshed.idToken)["role"] == "cleaner")
+        #expect(
+            try await client.auth("accounts:signInWithCustomToken", ["token": "x.y"]).error == "INVALID_CUSTOM_TOKEN")
+        await client.stop()
+    }
+
+    @Test func `A changed password ends all other sessions`() async throws {
+        let client = try LocalClient()
+        let phone = try await client.signUp()
+        let tablet = try LocalClient.Session(
+            await client.auth("accounts:signInWithPassword", ["email": "ada@example.com", "password": "s3cret!!"]))
+        let changed = try LocalClient.Session(
+            await client.auth("accounts:update", ["idToken": .string(phone.idToken), "password": "another one"]))
+        for old in [phone, tablet] {
+            #expect(try await client.refresh(old.refreshToken).error == "TOKEN_EXPIRED")
+            #expect(
+                try await client.auth("accounts:lookup", ["idToken": .string(old.idToken)]).error == "TOKEN_EXPIRED")
+        }
+        _ = try LocalClient.Session(await client.refresh(changed.refreshToken))
+        await client.stop()
+    }
+
+    @Test func `A profile is set and cleared without new tokens`() async throws {
+        let client = try LocalClient()
+        let ada = try await client.signUp()
+        let set = try await client.auth(
+            "accounts:update",
+            ["idToken": .string(ada.idToken), "displayName": "Ada", "photoUrl": "https://example.com/ada.png"])
+        #expect(set.json["displayName"] == "Ada")
+        #expect(set.json["idToken"] == nil)
+        let cleared = try await client.auth(
+            "accounts:update", ["idToken": .string(ada.idToken), "deleteAttribute": ["DISPLAY_NAME", "PHOTO_URL"]])
+        #expect(cleared.json["displayName"] == nil)
+        #expect(cleared.json["photoUrl"] == nil)
+        await client.stop()
+    }
+
+    @Test func `What could lock somebody out wants a recent sign-in`() async throws {
+        let time = LocalTime()
+        let client = try LocalClient(time: time)
+        let ada = try await client.signUp()
+        time.advance(by: 301)
+        let body: JSON = ["idToken": .string(ada.idToken)]
+        #expect(try await client.auth("accounts:delete", body).error == "CREDENTIAL_TOO_OLD_LOGIN_AGAIN")
+        let recent = try LocalClient.Session(
+            await client.auth("accounts:signInWithPassword", ["email": "ada@example.com", "password": "s3cret!!"]))
+        #expect(try await client.auth("accounts:delete", ["idToken": .string(recent.idToken)]).status == 200)
+        #expect(
+            try await client.auth("accounts:lookup", ["idToken": .string(recent.idToken)]).error == "USER_NOT_FOUND")
+        #expect(try await client.refresh(recent.refreshToken).error == "USER_NOT_FOUND")
+        await client.stop()
+    }
+
+    @Test func `Only the developer acts on the accounts of others`() async throws {
+        let client = try LocalClient()
+        let ada = try await client.signUp()
+        let barred: JSON = ["localId": .string(ada.id), "disableUser": true]
+        #expect(try await client.auth("accounts:update", barred).error == "MISSING_ID_TOKEN")
+        #expect(try await client.auth("accounts:update", barred, isAdmin: true).status == 200)
+        #expect(try await client.refresh(ada.refreshToken).error == "USER_DISABLED")
+        let answer = try await client.auth(
+            "accounts:signInWithPassword", ["email": "ada@example.com", "password": "s3cret!!"])
+        #expect(answer.error == "USER_DISABLED")
+        let path = "/identitytoolkit.googleapis.com/v1/projects/demo-switchyard/accounts:batchGet"
+        #expect(try await client.send(.get, path, authorization: "Bearer owner").json["users"]?.array?.count == 1)
+        #expect(try await client.send(.get, path).status == 403)
+        await client.stop()
+    }
+
+    @Test func `Former names, missing keys and unknown calls are answered as the vendor does`() async throws {
+        let client = try LocalClient()
+        let legacy = "/www.googleapis.com/identitytoolkit/v3/relyingparty/signupNewUser"
+        #expect(try await client.send(.post, legacy + "?key=k", [:]).status == 200)
+        let keyless = try await client.send(.post, legacy, [:])
+        #expect(keyless.status == 403)
+        #expect(keyless.errorStatus == "PERMISSION_DENIED")
+        #expect(try await client.auth("accounts:unheardOf", [:]).status == 404)
+        #expect(try await client.auth("accounts:signUp", "no object").error == "Invalid JSON payload received.")
+        await client.stop()
+    }
+
+    @Test func `Accounts and sessions outlive the server in a folder, and the folder has one server`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("local-\(RandomID.make())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let time = LocalTime()
+        let first = try LocalClient(time: time, folder: folder)
+        let ada = try await first.signUp()
+        #expect(throws: LocalFirebaseError.self) { try LocalClient(time: time, folder: folder) }
+        await first.stop()
+        try await { () async throws -> Void in
+            let second = try LocalClient(time: time, folder: folder)
+            let refreshed = try LocalClient.Session(await second.refresh(ada.refreshToken))
+            #expect(refreshed.id == ada.id)
+            #expect(try await second.auth("accounts:lookup", ["idToken": .string(ada.idToken)]).status == 200)
+            await second.stop()
+        }()
+    }
+}
