@@ -1,7 +1,6 @@
 import Switchyard
 import SwitchyardBytes
 import SwitchyardLocalFirebase
-import SwitchyardLocalSupabase
 import SwitchyardServerKit
 import SwitchyardTestSupport
 import SwitchyardWire

@@ -1,5 +1,4 @@
 import SwitchyardBytes
-import SwitchyardLocalSupabase
 import SwitchyardServerKit
 import SwitchyardTestSupport
 import SwitchyardWire

@@ -1,4 +1,3 @@
-import SwitchyardLocalSupabase
 import SwitchyardServerKit
 import SwitchyardTestSupport
 import SwitchyardWire
