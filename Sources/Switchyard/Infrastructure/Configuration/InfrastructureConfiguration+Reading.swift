@@ -66,10 +66,13 @@ extension InfrastructureConfiguration {
         for (name, value) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix(prefix) {
             let rest = String(name.dropFirst(prefix.count))
             let service = InfrastructureService.allCases.first { $0.rawValue.uppercased() == rest.filter { $0 != "_" } }
+            if let service {
+                try choose(value, for: service, at: [name])
+                continue
+            }
             switch rest {
             case "DEFAULT": continue
             case "STATE_FOLDER": stateFolder = URL(fileURLWithPath: value, isDirectory: true)
-            case _ where service != nil: try choose(value, for: service!, at: [name])
             default:
                 guard value.utf8.count <= InfrastructureConfiguration.maximumBytes,
                     let json = try? JSON(parsing: value), let object = json.object

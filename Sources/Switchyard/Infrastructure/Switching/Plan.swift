@@ -93,7 +93,7 @@ struct Plan: Sendable {
         _ error: InfrastructureError, _ service: InfrastructureService, by provider: InfrastructureProvider
     ) -> InfrastructureError {
         switch error.code {
-        case .unsupported:
+        case .unsupported where service.isCore:
             // A storage may be wanted by nobody but a domain client that is pinned to its provider.
             let asking =
                 selection.provider(for: service) == provider
