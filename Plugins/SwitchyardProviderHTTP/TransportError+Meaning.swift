@@ -42,27 +42,27 @@ extension FileStorageError {
 extension AuthError {
     package init(_ error: TransportError) {
         let (code, message) = error.meaning
-        self.init(Code(rawValue: code), message, underlying: error)
+        self.init(code, message, underlying: error)
     }
 }
 
 extension MessagingError {
     package init(_ error: TransportError) {
         let (code, message) = error.meaning
-        self.init(Code(rawValue: code), message, underlying: error)
+        self.init(code, message, underlying: error)
     }
 }
 
 extension TransportError {
     /// For services whose calls are short and ask for nothing large.
-    fileprivate var meaning: (code: String, message: String) {
+    fileprivate var meaning: (code: ErrorCode, message: String) {
         switch code {
-        case .cancelled: (AuthError.Code.cancelled.rawValue, "The call was cancelled.")
+        case .cancelled: (.cancelled, "The call was cancelled.")
         case .deadlineExceeded, .connectDeadlineExceeded, .stalled:
-            (AuthError.Code.deadlineExceeded.rawValue, "The server did not answer in time.")
-        case .shutDown: (AuthError.Code.shutDown.rawValue, "The client was shut down.")
-        case .invalidRequest: (AuthError.Code.invalidArgument.rawValue, message)
-        default: (AuthError.Code.unavailable.rawValue, "The server cannot be reached: \(message).")
+            (.deadlineExceeded, "The server did not answer in time.")
+        case .shutDown: (.shutDown, "The client was shut down.")
+        case .invalidRequest: (.invalidArgument, message)
+        default: (.unavailable, "The server cannot be reached: \(message).")
         }
     }
 }

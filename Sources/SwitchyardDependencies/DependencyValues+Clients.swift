@@ -68,7 +68,7 @@ extension DependencyValues {
         if context == .preview { return preview() }
         return routed(
             Routed(
-                RefusingRoute("dependencyNotSet") { operation in
+                RefusingRoute(ErrorCode(rawValue: "dependencyNotSet")) { operation in
                     "“\(operation)” was called on the dependency “\(name)”, which nobody set. "
                         + "Set it around the call: withDependencies { $0.\(name) = … } operation: { … }."
                 }))

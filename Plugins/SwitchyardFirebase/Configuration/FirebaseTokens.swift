@@ -28,29 +28,31 @@ struct FirebaseTokens: Sendable {
 
         /// What it means for a call that was to carry tokens, in the words that the errors of all services share. Never a
         /// refusal of what was asked for, so that nothing that waits in a queue is given up.
-        var meaning: (code: String, message: String, isRetryable: Bool, underlying: (any Error)?) {
+        var meaning: ErrorDetails {
             switch self {
             case .unsafeAddress:
-                (
-                    "unauthenticated", "The address is plain HTTP to another machine; tokens are not sent there.",
-                    false,
-                    nil
-                )
+                ErrorDetails(
+                    .unauthenticated, "The address is plain HTTP to another machine; tokens are not sent there.",
+                    isRetryable: false)
             case .auth(let error):
                 switch error.code {
-                case .cancelled: ("cancelled", error.message, false, error)
-                case .shutDown: ("shutDown", error.message, false, error)
+                case .cancelled, .shutDown:
+                    ErrorDetails(error.code, error.message, isRetryable: false, underlying: error)
                 case .unavailable, .deadlineExceeded, .rateLimited, .sessionChanged:
-                    ("unavailable", "There is no token: \(error.message)", true, error)
-                default: ("unauthenticated", "There is no token: \(error.message)", false, error)
+                    ErrorDetails(
+                        .unavailable, "There is no token: \(error.message)", isRetryable: true, underlying: error)
+                default:
+                    ErrorDetails(
+                        .unauthenticated, "There is no token: \(error.message)", isRetryable: false, underlying: error)
                 }
-            case .appCheck(let error): ("unauthenticated", "The source of App Check tokens failed.", true, error)
+            case .appCheck(let error):
+                ErrorDetails(
+                    .unauthenticated, "The source of App Check tokens failed.", isRetryable: true, underlying: error)
             case .otherUser:
-                (
-                    "sessionChanged",
+                ErrorDetails(
+                    .sessionChanged,
                     "The call was not carried on: whoever began it is no longer signed in. Begin it anew as who is.",
-                    false, nil
-                )
+                    isRetryable: false)
             }
         }
     }

@@ -55,15 +55,12 @@ extension FileStorageError {
         self.init(code, message, retryAfter: wait, underlying: failure)
     }
 
-    init(_ failure: FirebaseTokens.Failure) {
-        let (code, message, isRetryable, underlying) = failure.meaning
-        self.init(Code(rawValue: code), message, isRetryable: isRetryable, underlying: underlying)
-    }
+    init(_ failure: FirebaseTokens.Failure) { self.init(failure.meaning) }
 
     static let unreadableAnswer = FileStorageError(.unavailable, "The server's answer could not be read.")
 }
 
-extension FileStorageError.Code {
+extension ErrorCode {
     /// The file has no download token, so there is no address that works without signing in. Files that were stored
     /// with other tools than Firebase's may have none; the console can make one.
     public static let noDownloadURL = Self(rawValue: "noDownloadURL")

@@ -34,8 +34,5 @@ extension StorageError {
         self.init(.internal, "The server's answer could not be read.", isRetryable: false, underlying: error)
     }
 
-    init(_ failure: FirebaseTokens.Failure) {
-        let (code, message, isRetryable, underlying) = failure.meaning
-        self.init(Code(rawValue: code), message, isRetryable: isRetryable, underlying: underlying)
-    }
+    init(_ failure: FirebaseTokens.Failure) { self.init(failure.meaning) }
 }

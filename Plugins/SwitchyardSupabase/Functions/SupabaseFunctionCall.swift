@@ -1,4 +1,5 @@
 public import Foundation
+import Switchyard
 import SwitchyardBytes
 import SwitchyardWire
 

@@ -5,58 +5,29 @@ import SwitchyardWire
 
 /// Why a call of an edge function did not succeed: because of the function, or because it was not run.
 public struct SupabaseFunctionError: ClientError {
-    public let code: Code
-    public let message: String
-    public let isRetryable: Bool
-    public let retryAfter: Duration?
-    public let underlying: (any Error)?
+    public static let area = "Functions"
+    public static let retryable: Set<ErrorCode> = [.relay, .unavailable, .deadlineExceeded]
+    public let details: ErrorDetails
     /// What came back, if anything did; with `.function` it is the function's own.
-    public let answer: SupabaseFunctionAnswer?
+    public private(set) var answer: SupabaseFunctionAnswer?
 
-    public init(
-        _ code: Code, _ message: String, isRetryable: Bool? = nil, retryAfter: Duration? = nil,
-        answer: SupabaseFunctionAnswer? = nil, underlying: (any Error)? = nil
-    ) {
-        self.code = code
-        self.message = message
-        self.isRetryable = isRetryable ?? Code.usuallyRetryable.contains(code)
-        self.retryAfter = retryAfter
+    public init(_ details: ErrorDetails) { self.details = details }
+
+    /// An answer that is no success.
+    public init(_ code: ErrorCode, _ message: String, retryAfter: Duration? = nil, answer: SupabaseFunctionAnswer) {
+        self.init(code, message, retryAfter: retryAfter)
         self.answer = answer
-        self.underlying = underlying
     }
+}
 
-    public init(
-        _ code: Code, _ message: String, isRetryable: Bool?, retryAfter: Duration?, underlying: (any Error)?
-    ) {
-        self.init(
-            code, message, isRetryable: isRetryable, retryAfter: retryAfter, answer: nil, underlying: underlying)
-    }
-
-    public struct Code: ErrorCode {
-        public let rawValue: String
-        public init(rawValue: String) { self.rawValue = rawValue }
-
-        /// The function ran and answered with a status that is no success; see ``SupabaseFunctionError/answer``.
-        public static let function = Code(rawValue: "function")
-        /// The platform could not run the function.
-        public static let relay = Code(rawValue: "relay")
-        public static let notFound = Code(rawValue: "notFound")
-        /// The function failed while it ran, without an answer.
-        public static let failed = Code(rawValue: "failed")
-        /// It took too much memory or processor time.
-        public static let resourceExhausted = Code(rawValue: "resourceExhausted")
-        public static let unauthenticated = Code(rawValue: "unauthenticated")
-        public static let invalidArgument = Code(rawValue: "invalidArgument")
-        public static let invalidAnswer = Code(rawValue: "invalidAnswer")
-        public static let deadlineExceeded = Code(rawValue: "deadlineExceeded")
-        public static let unavailable = Code(rawValue: "unavailable")
-        public static let cancelled = Code(rawValue: "cancelled")
-        public static let shutDown = Code(rawValue: "shutDown")
-        /// Another user signed in while it was under way. It does not go on in that user's name.
-        public static let sessionChanged = Code(rawValue: "sessionChanged")
-
-        static let usuallyRetryable: Set<Code> = [.relay, .unavailable, .deadlineExceeded]
-    }
+extension ErrorCode {
+    /// The function ran and answered with a status that is no success; see ``SupabaseFunctionError/answer``.
+    public static let function = ErrorCode(rawValue: "function")
+    /// The platform could not run the function.
+    public static let relay = ErrorCode(rawValue: "relay")
+    /// The function failed while it ran, without an answer.
+    public static let failed = ErrorCode(rawValue: "failed")
+    public static let invalidAnswer = ErrorCode(rawValue: "invalidAnswer")
 }
 
 extension SupabaseFunctionError {

@@ -12,38 +12,81 @@ public import Foundation
 ///
 /// No text in an error holds document contents, tokens or addresses of people, so errors may be logged as they are.
 public protocol ClientError: Error, LocalizedError, CustomStringConvertible, Sendable {
-    associatedtype Code: ErrorCode
+    typealias Code = ErrorCode
 
-    /// `isRetryable` is what is usual for `code` where nothing is said.
-    init(_ code: Code, _ message: String, isRetryable: Bool?, retryAfter: Duration?, underlying: (any Error)?)
+    /// What such errors are about, as texts name it: `Storage`.
+    static var area: String { get }
+    /// The codes after which the same call may succeed, where an error does not say otherwise.
+    static var retryable: Set<ErrorCode> { get }
 
-    /// What happened. Branch on this, never on the text; codes of a server that are not known here keep their own name.
-    var code: Code { get }
-    /// What happened, for people: what was wrong and, where it can be said, what to change.
-    var message: String { get }
-    /// Whether the same call may succeed later without a change by the caller.
-    var isRetryable: Bool { get }
-    /// How long the server asked to wait before trying again.
-    var retryAfter: Duration? { get }
-    /// The error below this one, for debugging. Its text is never part of this error's description.
-    var underlying: (any Error)? { get }
+    var details: ErrorDetails { get }
+    init(_ details: ErrorDetails)
 }
 
-/// The code of a ``ClientError``: a name that can gain values without breaking anybody.
-public protocol ErrorCode: RawRepresentable<String>, Hashable, Sendable, CustomStringConvertible {
-    init(rawValue: String)
-}
+/// What every ``ClientError`` says.
+public struct ErrorDetails: Sendable {
+    public let code: ErrorCode
+    public let message: String
+    public let isRetryable: Bool
+    public let retryAfter: Duration?
+    public let underlying: (any Error)?
 
-extension ErrorCode {
-    public var description: String { rawValue }
+    public init(
+        _ code: ErrorCode, _ message: String, isRetryable: Bool, retryAfter: Duration? = nil,
+        underlying: (any Error)? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.isRetryable = isRetryable
+        self.retryAfter = retryAfter
+        self.underlying = underlying
+    }
 }
 
 extension ClientError {
+    /// `isRetryable` is by default what is usual for `code`.
+    public init(
+        _ code: ErrorCode, _ message: String, isRetryable: Bool? = nil, retryAfter: Duration? = nil,
+        underlying: (any Error)? = nil
+    ) {
+        self.init(
+            ErrorDetails(
+                code, message, isRetryable: isRetryable ?? Self.retryable.contains(code), retryAfter: retryAfter,
+                underlying: underlying))
+    }
+
+    /// The refusal of an operation that a provider does not have.
+    public static func unsupported(
+        _ operation: String, by provider: InfrastructureProvider, instead alternative: String
+    ) -> Self {
+        Self(.unsupported, "\(area) on “\(provider)” does not support \(operation). \(alternative)")
+    }
+
+    /// `error` as one of this type: itself if it is one, a cancellation, or `.unknown` around it.
+    package static func wrapping(_ error: any Error) -> Self {
+        switch error {
+        case let error as Self: error
+        case is CancellationError: Self(.cancelled, "The call was cancelled.")
+        default: Self(.unknown, "The call failed for a reason of its own.", underlying: error)
+        }
+    }
+
+    public static var retryable: Set<ErrorCode> { ErrorCode.passing }
+
+    /// What happened. Branch on this, never on the text; codes of a server that are not known here keep their own name.
+    public var code: ErrorCode { details.code }
+    /// What happened, for people: what was wrong and, where it can be said, what to change.
+    public var message: String { details.message }
+    /// Whether the same call may succeed later without a change by the caller.
+    public var isRetryable: Bool { details.isRetryable }
+    /// How long the server asked to wait before trying again.
+    public var retryAfter: Duration? { details.retryAfter }
+    /// The error below this one, for debugging. Its text is never part of this error's description.
+    public var underlying: (any Error)? { details.underlying }
+
     public var description: String { "\(Self.self)(\(code.rawValue)): \(message)" }
     public var errorDescription: String? { message }
 }
 
 /// Lets `catch .notFound` work where the error's type is known.
-public func ~= <E: ClientError>(code: E.Code, error: E) -> Bool {
-    error.code == code
-}
+public func ~= (code: ErrorCode, error: some ClientError) -> Bool { error.code == code }

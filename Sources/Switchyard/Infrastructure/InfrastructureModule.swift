@@ -10,7 +10,7 @@
 /// }
 /// ```
 ///
-/// Every `make` function has a default that refuses with ``InfrastructureError/Code/unsupported``, so a module states only
+/// Every `make` function has a default that refuses with ``ErrorCode/unsupported``, so a module states only
 /// what it has. Each is called at most once for each ``Infrastructure``: a client is shared by everything that asks for it.
 public protocol InfrastructureModule: Sendable {
     /// What the provider needs to know; decoded from a file or the environment where it is not given in code.

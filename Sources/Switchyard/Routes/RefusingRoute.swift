@@ -1,25 +1,24 @@
 /// To nobody: every call and every stream fails, and says why.
 package struct RefusingRoute<Client: Sendable>: Route {
-    private let code: String
+    private let code: ErrorCode
     private let message: @Sendable (_ operation: String) -> String
     package var client: Client? { nil }
 
     /// - Parameters:
     ///   - code: That of every failure.
     ///   - message: What to say of an operation.
-    package init(_ code: String, _ message: @escaping @Sendable (_ operation: String) -> String) {
+    package init(_ code: ErrorCode, _ message: @escaping @Sendable (_ operation: String) -> String) {
         self.code = code
         self.message = message
     }
 
     /// Where no provider was chosen, and before the first one is there.
     init(absent service: InfrastructureService) {
-        self.init("unsupported") { _ in "There is no client for \(service.rawValue); choose a provider for it." }
+        self.init(.unsupported) { _ in "There is no client for \(service.rawValue); choose a provider for it." }
     }
 
     private func refusal<Failure: ClientError>(_ operation: ClientOperation) -> Failure {
-        Failure(
-            Failure.Code(rawValue: code), message(operation.name), isRetryable: nil, retryAfter: nil, underlying: nil)
+        Failure(code, message(operation.name))
     }
 
     package func call<Result, Failure: ClientError>(

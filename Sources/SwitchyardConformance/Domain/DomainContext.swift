@@ -58,10 +58,10 @@ final class DomainContext: ConformanceContext {
     }
 
     @discardableResult
-    func expectFailure<Domain: DomainErrorDomain, Value>(
-        _ codes: DomainErrorCode..., as type: DomainError<Domain>.Type, in what: String, file: String = #fileID,
+    func expectFailure<Value>(
+        _ codes: ErrorCode..., as type: DomainError.Type, in what: String, file: String = #fileID,
         line: Int = #line, _ body: () async throws -> Value
-    ) async throws -> DomainError<Domain> {
+    ) async throws -> DomainError {
         try await SwitchyardConformance.expectFailure(codes, as: type, what, file: file, line: line, body)
     }
 

@@ -28,7 +28,7 @@ func expectValue<Value>(
 /// Expects `body` to fail with one of `codes`, in an error whose text a person can use and that gives nothing away.
 @discardableResult
 func expectFailure<Failure: ClientError, Value>(
-    _ codes: [Failure.Code], as type: Failure.Type, _ what: String, file: String = #fileID, line: Int = #line,
+    _ codes: [ErrorCode], as type: Failure.Type, _ what: String, file: String = #fileID, line: Int = #line,
     _ body: () async throws -> Value
 ) async throws -> Failure {
     let expectation = "\(what) fails with \(codes.map(\.rawValue).joined(separator: " or "))"
@@ -49,7 +49,7 @@ func expectFailure<Failure: ClientError, Value>(
 
 /// Expects the refusal of an operation that is not declared: it names the client, the provider, and what to do instead.
 func expectRefusal<Failure: ClientError, Value>(
-    _ code: Failure.Code, as type: Failure.Type, of client: String, by provider: InfrastructureProvider,
+    _ code: ErrorCode, as type: Failure.Type, of client: String, by provider: InfrastructureProvider,
     _ what: String, file: String = #fileID, line: Int = #line, _ body: () async throws -> Value
 ) async throws {
     let failure = try await expectFailure([code], as: type, what, file: file, line: line, body)

@@ -1,6 +1,5 @@
-public enum CheckInDomain: DomainErrorDomain { public static let errorName = "CheckInError" }
 /// Why a call to a ``CheckInClient`` failed.
-public typealias CheckInError = DomainError<CheckInDomain>
+public typealias CheckInError = DomainError
 
 /// One sign of life: the document `checkIns/{id}`.
 public struct CheckInRecord: Sendable, Hashable, Identifiable {

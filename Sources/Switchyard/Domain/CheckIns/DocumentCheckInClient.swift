@@ -1,7 +1,7 @@
 /// ``CheckInClient`` on whatever storage and auth it is given.
 public struct DocumentCheckInClient: CheckInClient {
     private let storage: any StorageClient
-    private let signedIn: SignedInUser<CheckInDomain>
+    private let signedIn: SignedInUser
     private let now: @Sendable () -> Timestamp
 
     private static let collection: CollectionPath = "checkIns"

@@ -1,30 +1,28 @@
 import SwitchyardBytes
 
 /// Whose data a domain client works on: the user of the chosen auth client.
-struct SignedInUser<Domain: DomainErrorDomain>: Sendable {
+struct SignedInUser: Sendable {
     let auth: any AuthClient
-
-    typealias Failure = DomainError<Domain>
 
     /// - Throws: `.notAuthenticated` if nobody is signed in. While that cannot be told, something else that is worth another
     ///   try: an app that hears of no session asks for a password.
-    func user() async throws(Failure) -> AuthUser {
+    func user() async throws(DomainError) -> AuthUser {
         switch await auth.state {
         case .signedIn(let user): return user
         case .signedOut, .expired: throw .notAuthenticated
-        case .unknown, .locked: throw Failure(.sessionLocked)
+        case .unknown, .locked: throw DomainError(AuthError.sessionLocked)
         }
     }
 
     /// - Throws: As ``user()``.
-    func id() async throws(Failure) -> AuthUser.ID { try await user().id }
+    func id() async throws(DomainError) -> AuthUser.ID { try await user().id }
 
     /// A stream for the user who is signed in when it starts.
     ///
     /// Waits while the session is not known yet; ends with `.notAuthenticated` when that user is no longer the one.
     func stream<Element: Sendable>(
         _ make: @escaping @Sendable (AuthUser.ID) throws(StorageError) -> SnapshotStream<Element, StorageError>
-    ) -> SnapshotStream<Element, Failure> {
+    ) -> SnapshotStream<Element, DomainError> {
         let auth = auth
         return SnapshotStream { continuation in
             let inner = TaskBox()
@@ -59,13 +57,13 @@ struct SignedInUser<Domain: DomainErrorDomain>: Sendable {
     private static func forward<Element: Sendable>(
         _ id: AuthUser.ID,
         _ make: @Sendable (AuthUser.ID) throws(StorageError) -> SnapshotStream<Element, StorageError>,
-        to continuation: SnapshotStream<Element, Failure>.Continuation
+        to continuation: SnapshotStream<Element, DomainError>.Continuation
     ) async {
         do throws(StorageError) {
             for try await element in try make(id) { continuation.yield(element) }
             if !Task.isCancelled { continuation.finish() }
         } catch {
-            continuation.finish(throwing: Failure(error))
+            continuation.finish(throwing: DomainError(error))
         }
     }
 }

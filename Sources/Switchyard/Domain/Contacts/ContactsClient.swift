@@ -1,6 +1,5 @@
-public enum ContactsDomain: DomainErrorDomain { public static let errorName = "ContactsError" }
 /// Why a call to a ``ContactsClient`` failed.
-public typealias ContactsError = DomainError<ContactsDomain>
+public typealias ContactsError = DomainError
 
 /// The people whom the signed-in person knows, in the documents `users/{id}/contacts/{contact}`.
 public protocol ContactsClient: Sendable {

@@ -1,7 +1,7 @@
 /// ``ContactsClient`` on whatever storage and auth it is given.
 public struct DocumentContactsClient: ContactsClient {
     private let storage: any StorageClient
-    private let signedIn: SignedInUser<ContactsDomain>
+    private let signedIn: SignedInUser
 
     public init(on core: CoreClients) {
         storage = core.storage

@@ -1,7 +1,7 @@
 /// ``NotificationClient`` on whatever storage and auth it is given.
 public struct DocumentNotificationClient: NotificationClient {
     private let storage: any StorageClient
-    private let signedIn: SignedInUser<NotificationDomain>
+    private let signedIn: SignedInUser
 
     public init(on core: CoreClients) {
         storage = core.storage

@@ -1,6 +1,5 @@
-public enum NotificationDomain: DomainErrorDomain { public static let errorName = "NotificationError" }
 /// Why a call to a ``NotificationClient`` failed.
-public typealias NotificationError = DomainError<NotificationDomain>
+public typealias NotificationError = DomainError
 
 /// Something a person is told: the document `users/{id}/notifications/{notification}`.
 public struct NotificationModel: Sendable, Hashable, Identifiable {

@@ -3,7 +3,7 @@ public import Foundation
 /// ``UserClient`` on whatever storage, auth and file storage it is given.
 public struct DocumentUserClient: UserClient {
     private let core: CoreClients
-    private let signedIn: SignedInUser<UserDomain>
+    private let signedIn: SignedInUser
 
     public init(on core: CoreClients) {
         self.core = core

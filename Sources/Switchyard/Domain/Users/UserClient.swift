@@ -1,8 +1,7 @@
 public import Foundation
 
-public enum UserDomain: DomainErrorDomain { public static let errorName = "UserError" }
 /// Why a call to a ``UserClient`` failed.
-public typealias UserError = DomainError<UserDomain>
+public typealias UserError = DomainError
 
 /// People and their profiles, in the documents `users/{id}`.
 public protocol UserClient: Sendable {

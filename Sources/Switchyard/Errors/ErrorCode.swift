@@ -1,0 +1,42 @@
+/// The code of a ``ClientError``: a name that can gain values without breaking anybody.
+///
+/// These mean the same from every client. What only one service has to say stands beside its error.
+public struct ErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+    public var description: String { rawValue }
+
+    /// A path, name, value, query or option that no backend could accept.
+    public static let invalidArgument = ErrorCode(rawValue: "invalidArgument")
+    /// It does not exist, and the call needs it to.
+    public static let notFound = ErrorCode(rawValue: "notFound")
+    /// It exists, and the call needs it not to.
+    public static let alreadyExists = ErrorCode(rawValue: "alreadyExists")
+    /// Rules forbid it for the signed-in user.
+    public static let unauthorized = ErrorCode(rawValue: "unauthorized")
+    /// Nobody is signed in, or the session is no longer accepted.
+    public static let unauthenticated = ErrorCode(rawValue: "unauthenticated")
+    /// Another sign-in or sign-out overtook the call. It does not go on in the other user's name; an upload of a file that is
+    /// noted down can be resumed by whoever began it.
+    public static let sessionChanged = ErrorCode(rawValue: "sessionChanged")
+    /// A quota or a limit is used up.
+    public static let resourceExhausted = ErrorCode(rawValue: "resourceExhausted")
+    public static let rateLimited = ErrorCode(rawValue: "rateLimited")
+    /// No answer: no network, or the server is down.
+    public static let unavailable = ErrorCode(rawValue: "unavailable")
+    public static let deadlineExceeded = ErrorCode(rawValue: "deadlineExceeded")
+    public static let cancelled = ErrorCode(rawValue: "cancelled")
+    /// The provider has no such client or operation; see its capabilities.
+    public static let unsupported = ErrorCode(rawValue: "unsupported")
+    /// What is kept on this device cannot be read or written, is damaged, of a newer version, or locked by another process.
+    public static let localStore = ErrorCode(rawValue: "localStore")
+    /// The client was shut down.
+    public static let shutDown = ErrorCode(rawValue: "shutDown")
+    public static let `internal` = ErrorCode(rawValue: "internal")
+    public static let unknown = ErrorCode(rawValue: "unknown")
+
+    /// What may be over when the same call is made again.
+    static let passing: Set<ErrorCode> = [
+        .unavailable, .deadlineExceeded, .rateLimited, .resourceExhausted, .aborted, .checksumMismatch, .networkError,
+    ]
+}
