@@ -15,9 +15,8 @@ public protocol Route<Client>: Sendable {
         _ operation: ClientOperation, _ body: (Client) async throws(Failure) -> Result
     ) async throws(Failure) -> Result
 
-    /// As ``call(_:_:)``, where the result goes on using the client.
-    ///
-    /// - Parameter keeping: Gives the result what to call, once or more often, when it no longer does.
+    /// As ``call(_:_:)``, where the result goes on using the client: `keeping` gives it what to call, once or more often, when
+    /// it no longer does.
     func call<Result, Failure: ClientError>(
         _ operation: ClientOperation, keeping: (Result, _ done: @escaping @Sendable () -> Void) -> Result,
         _ body: (Client) async throws(Failure) -> Result
@@ -38,12 +37,13 @@ public protocol Route<Client>: Sendable {
         _ open: @escaping @Sendable (Client) -> SnapshotStream<Element, Never>
     ) -> SnapshotStream<Element, Never>
 
-    /// - Parameter rebase: Fits an element of another client to the last one of the client before.
+    /// A stream of states; `rebase` fits the first one of another client to the last one of the client before.
     func snapshots<Element: Sendable, Failure: ClientError>(
         _ operation: ClientOperation, rebase: @escaping @Sendable (_ last: Element, _ new: Element) -> Element,
         _ open: @escaping @Sendable (Client) -> SnapshotStream<Element, Failure>
     ) -> SnapshotStream<Element, Failure>
 
+    /// A stream of events.
     func events<Element: Sendable, Failure: ClientError>(
         _ operation: ClientOperation, _ open: @escaping @Sendable (Client) -> EventStream<Element, Failure>
     ) -> EventStream<Element, Failure>
