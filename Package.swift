@@ -112,7 +112,7 @@ let package = Package(
         .target(
             name: "SwitchyardTestSupport",
             dependencies: [
-                "Switchyard", "SwitchyardWire", "SwitchyardServerKit", "SwitchyardLocalFirebase",
+                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardServerKit", "SwitchyardLocalFirebase",
                 "SwitchyardLocalSupabase",
             ],
             path: "Tests/SwitchyardTestSupport"),

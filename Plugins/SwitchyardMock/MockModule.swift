@@ -8,6 +8,9 @@ extension InfrastructureProvider {
 
 /// The mock as a provider: all four clients on one ``MockBackend``, sharing one ``MockNetwork``.
 ///
+/// A module is one device: its clients share the connection, the kept session and the notes of uploads. Another device of
+/// the same project is another module on the same backend.
+///
 /// Nothing leaves the process and nothing has to be set up. Queries run without an index, in time linear in the collection.
 /// With a folder in the configuration, documents, accounts, files, subscriptions, the queue of writes and the cache are kept
 /// across runs; a damaged file makes the client's making fail once, with the name under which it was set aside. A folder
@@ -84,7 +87,7 @@ public struct MockModule: InfrastructureModule {
     ) async throws(InfrastructureError) -> any FileStorageClient {
         let (parts, tenant) = try enter(context)
         return MockFileStorageClient(
-            parts.backend, network: parts.network, store: parts.uploads, tenant: tenant)
+            parts.backend, network: parts.network, store: parts.uploads, tenant: tenant, auth: context.auth)
     }
 
     public func makeMessagingClient(_ context: ModuleContext) async throws(InfrastructureError) -> any MessagingClient {
@@ -109,20 +112,12 @@ public struct MockModule: InfrastructureModule {
                         })
                 } else { MockBackend(now: context.now) }
             if configuration.hasSampleData { try MockSample.fill(backend) }
-            let uploads: MockUploadStore
-            do throws(MockFile.Failure) {
-                uploads =
-                    if let file = backend.folder?.file("uploads") { try MockUploadStore(file: file) } else {
-                        MockUploadStore()
-                    }
-            } catch {
-                throw InfrastructureError(.localStore, error.description)
-            }
             return Parts(
                 backend: backend,
                 network: MockNetwork(
                     clock: context.clock, latency: .milliseconds(configuration.latencyMilliseconds)),
-                sessions: MockSessionStore(file: backend.folder?.file("session")), uploads: uploads,
+                sessions: backend.folder?.sessions ?? MockSessionStore(),
+                uploads: backend.folder?.uploads ?? MockUploadStore(),
                 closesBackend: folder != nil)
         }
     }

@@ -5,8 +5,13 @@ import SwitchyardBytes
 /// What a sign-in gives a device.
 struct SignedIn: Sendable {
     let user: AuthUser
-    let refreshToken: String
-    let access: AccessToken
+    let tokens: SessionTokens
+}
+
+extension SessionTokens {
+    init(refresh: Secret, _ access: AccessToken, issuedAt: Timestamp) {
+        self.init(refresh: refresh, access: access.value, issuedAt: issuedAt, expiresAt: access.expiresAt)
+    }
 }
 
 /// The server's side of signing in.
@@ -209,7 +214,10 @@ extension MockAccounts {
             refreshToken: RandomID.make(length: 40), userID: id, provedAt: now, expiresAt: end)
         state.sessions[session.refreshToken] = session
         let user = state.accounts[id]?.user ?? AuthUser(id: id)
-        return SignedIn(user: user, refreshToken: session.refreshToken, access: accessToken(id, now, state.key))
+        return SignedIn(
+            user: user,
+            tokens: SessionTokens(
+                refresh: Secret(session.refreshToken), accessToken(id, now, state.key), issuedAt: now))
     }
 
     private func accessToken(_ userID: String, _ now: Timestamp, _ key: [UInt8]) -> AccessToken {

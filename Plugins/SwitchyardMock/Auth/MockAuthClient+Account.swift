@@ -28,11 +28,11 @@ extension MockAuthClient {
 
     public func beginSecondFactor(_ kind: SecondFactor.Kind) async throws(AuthError) -> SecondFactorEnrollment {
         try require(\.secondFactors, "second factors")
-        let session = try sessions.current()
+        let session = try await engine.present()
         if let scripted = try await controls.enter(.beginSecondFactor, kind.rawValue, needsNetwork: true) {
             return scripted
         }
-        let enrollment = try answer(session) { (server, token) throws(AuthError) in
+        let enrollment = try await answer(session) { (server, token) throws(AuthError) in
             try server.beginSecondFactor(token, kind)
         }
         try controls.leave()
@@ -72,7 +72,7 @@ extension MockAuthClient {
         let session = try await onSession(.deleteAccount) { (server, token) throws(AuthError) in
             try server.delete(token)
         }
-        sessions.end(session, .signedOut(SignOut(.accountDeleted, wipesLocalData: true)))
+        try await engine.end(SignOut(.accountDeleted, wipesLocalData: true), session)
     }
 
     /// A change of the account, and of the user as this device knows them.
@@ -80,11 +80,11 @@ extension MockAuthClient {
         _ operation: MockOperation<AuthUser, AuthError>, _ subject: String = "",
         _ body: (MockAccounts, String) throws(AuthError) -> AuthUser
     ) async throws(AuthError) -> AuthUser {
-        let session = try sessions.current()
+        let session = try await engine.present()
         if let user = try await controls.enter(operation, subject, needsNetwork: true) { return user }
-        let user = try answer(session, body)
+        let user = try await answer(session, body)
         try controls.leave()
-        try sessions.update(user, for: session)
+        try await engine.update(user, in: session)
         return user
     }
 
@@ -92,22 +92,28 @@ extension MockAuthClient {
     private func onSession(
         _ operation: MockOperation<Bool, AuthError>, _ subject: String = "",
         _ body: (MockAccounts, String) throws(AuthError) -> Void
-    ) async throws(AuthError) -> MockSessionBox.Session {
-        let session = try sessions.current()
-        if try await controls.enter(operation, subject, needsNetwork: true) == nil { try answer(session, body) }
+    ) async throws(AuthError) -> AuthSession {
+        let session = try await engine.present()
+        if try await controls.enter(operation, subject, needsNetwork: true) == nil { try await answer(session, body) }
         try controls.leave()
         return session
     }
 
     /// What the server says; if that is the end of the session, this device notes it.
     private func answer<Answer>(
-        _ session: MockSessionBox.Session, _ body: (MockAccounts, String) throws(AuthError) -> Answer
-    ) throws(AuthError) -> Answer {
-        guard sessions.session === session else { throw .sessionChanged }
+        _ session: AuthSession, _ body: (MockAccounts, String) throws(AuthError) -> Answer
+    ) async throws(AuthError) -> Answer {
+        let present = try await engine.present(session.id)
+        guard let token = present.tokens?.refresh else { throw .sessionOver }
         do throws(AuthError) {
-            return try body(server, session.refreshToken)
+            return try body(server, token.reveal())
         } catch {
-            throw sessions.end(session, after: error)
+            switch error.code {
+            case .sessionExpired: await engine.refused(present)
+            case .userDisabled: try? await engine.end(SignOut(.byServer), present)
+            default: break
+            }
+            throw error
         }
     }
 }

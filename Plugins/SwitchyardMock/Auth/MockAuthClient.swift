@@ -6,7 +6,7 @@ import Synchronization
 /// Accounts and sessions against the ``MockAccounts`` of a backend: every way to sign in, end to end, without a network.
 ///
 /// The session outlasts the client in its ``MockSessionStore``. Access tokens are refreshed one at a time; a refresh
-/// belongs to the session that it was begun for.
+/// belongs to the session that it was begun for. All of that is the session engine's work, as with every provider.
 public final class MockAuthClient: AuthClient {
     public let provider: InfrastructureProvider = .mock
     public let capabilities: AuthCapabilities
@@ -15,9 +15,9 @@ public final class MockAuthClient: AuthClient {
 
     private let backend: MockBackend
     var server: MockAccounts { backend.accounts }
-    let sessions: MockSessionBox
+    let engine: SessionEngine
     private let tenant: MockTenant?
-    private let report: @Sendable (InfrastructureEvent.Kind) -> Void
+    private let lockChange: Once
 
     /// - Parameters:
     ///   - backend: The project; a new one without accounts by default.
@@ -35,26 +35,67 @@ public final class MockAuthClient: AuthClient {
     ) {
         self.backend = backend
         self.tenant = tenant
-        self.report = report
         self.capabilities = capabilities
-        controls = MockControls(
+        let controls = MockControls(
             network: network, unavailable: AuthError(.unavailable, "The mock's network is off."),
             cancelled: AuthError(.cancelled, "The call was cancelled."))
-        sessions = MockSessionBox(store)
+        let server = backend.accounts
+        // A token that runs out within a minute is not worth handing out.
+        let engine = SessionEngine(
+            policy: SessionMachine.Policy(early: .seconds(60), late: .seconds(60)), store: store, clock: network.clock,
+            now: server.now, report: report
+        ) { session in await MockAuthClient.refresh(session, server, controls) }
+        self.controls = controls
+        self.engine = engine
+        // Whoever listens learns at once what an unlocked device reveals.
+        lockChange = Once(
+            store.onLockChange { [weak engine] in if let engine { Task { await engine.state } } })
+    }
+
+    deinit { lockChange.run() }
+
+    private static func refresh(
+        _ session: AuthSession, _ server: MockAccounts, _ controls: MockControls<AuthError>
+    ) async -> RefreshAnswer {
+        guard let token = session.tokens?.refresh else { return .failed(.sessionOver) }
+        do throws(AuthError) {
+            let access: AccessToken
+            if let scripted = try await controls.enter(.refreshToken, needsNetwork: true) {
+                access = scripted
+            } else {
+                access = try server.refresh(token.reveal())
+            }
+            try controls.leave()
+            return .renewed(SessionTokens(refresh: token, access, issuedAt: server.now()), nil)
+        } catch {
+            switch error.code {
+            case .sessionExpired: return .refused(.expired, error)
+            case .userDisabled: return .refused(.signedOut, error)
+            default: return .failed(error)
+            }
+        }
     }
 
     // MARK: State
 
-    public var state: AuthState { get async { sessions.state } }
+    public var state: AuthState { get async { await engine.state } }
 
-    public var wipeRequests: [WipeRequest]? { sessions.wipeRequests }
+    public var wipeRequests: [WipeRequest]? { engine.wipeRequests }
 
     public func authStateStream() -> SnapshotStream<AuthState, Never> {
-        SnapshotStream { [sessions] continuation in sessions.listen(continuation) }
+        SnapshotStream { [engine] continuation in
+            // The store is looked at first: nobody has to be told that nothing is known yet.
+            let task = Task {
+                _ = await engine.state
+                for await state in engine.stateStream { continuation.yield(state) }
+                continuation.finish()
+            }
+            return { task.cancel() }
+        }
     }
 
     /// How many streams of states are open.
-    public var listenerCount: Int { sessions.listenerCount }
+    public var listenerCount: Int { engine.listenerCount }
 
     // MARK: Signing in
 
@@ -66,7 +107,7 @@ public final class MockAuthClient: AuthClient {
     @discardableResult
     public func signIn(with credential: AuthCredential) async throws(AuthError) -> AuthUser {
         try check(credential)
-        let present = sessions.state.user
+        let present = await engine.state.user
         return try await enter(.signIn, credential.name) { (server) throws(AuthError) in
             try server.signIn(credential, present: present)
         }
@@ -85,12 +126,12 @@ public final class MockAuthClient: AuthClient {
         _ operation: MockOperation<AuthUser, AuthError>, _ subject: String = "",
         _ body: (MockAccounts) throws(AuthError) -> SignedIn
     ) async throws(AuthError) -> AuthUser {
-        try sessions.checkOpen()
+        let attempt = try await engine.signingIn()
         if let user = try await controls.enter(operation, subject, needsNetwork: true) { return user }
         if Task.isCancelled { throw AuthError(.cancelled, "The call was cancelled.") }
         let signedIn = try body(server)
         try controls.leave()
-        try sessions.begin(signedIn)
+        try await engine.begin(signedIn.user, tokens: signedIn.tokens, attempt: attempt)
         return signedIn.user
     }
 
@@ -98,7 +139,7 @@ public final class MockAuthClient: AuthClient {
         with provider: IdentityProvider, redirectURL: URL, scopes: [String]
     ) async throws(AuthError) -> BrowserSignIn {
         try require(\.browserSignIn, "sign-in through the browser")
-        try sessions.checkOpen()
+        try await engine.checkOpen()
         if let scripted = try await controls.enter(.beginBrowserSignIn, provider.rawValue) { return scripted }
         let verifier = RandomID.make(length: 64)
         let state = RandomID.make(length: 32)
@@ -115,7 +156,7 @@ public final class MockAuthClient: AuthClient {
 
     public func sendPhoneCode(to phoneNumber: String) async throws(AuthError) -> PhoneVerification {
         try require(\.phoneCodes, "sign-in by phone")
-        try sessions.checkOpen()
+        try await engine.checkOpen()
         if let scripted = try await controls.enter(.sendPhoneCode, needsNetwork: true) { return scripted }
         let verification = try server.sendPhoneCode(to: phoneNumber)
         try controls.leave()
@@ -142,7 +183,7 @@ public final class MockAuthClient: AuthClient {
     private func tell(
         _ operation: MockOperation<Bool, AuthError>, _ body: (MockAccounts) throws(AuthError) -> Void
     ) async throws(AuthError) {
-        try sessions.checkOpen()
+        try await engine.checkOpen()
         if try await controls.enter(operation, needsNetwork: true) != nil { return }
         try body(server)
         try controls.leave()
@@ -151,54 +192,31 @@ public final class MockAuthClient: AuthClient {
     // MARK: Life
 
     public func accessToken(refreshing: Bool) async throws(AuthError) -> AccessToken {
-        let session = try sessions.current()
-        if !refreshing, let access = sessions.access(of: session), isGood(access) { return access }
-        return try await session.flight.run { [self] () async throws(AuthError) in
-            // Whoever refreshed last may have been quicker than this flight's start.
-            if !refreshing, let access = sessions.access(of: session), isGood(access) { return access }
-            let access: AccessToken
-            do throws(AuthError) {
-                if let scripted = try await controls.enter(.refreshToken, needsNetwork: true) {
-                    access = scripted
-                } else {
-                    access = try server.refresh(session.refreshToken)
-                }
-                try controls.leave()
-            } catch {
-                report(.tokenRefreshed(failure: error.code.rawValue))
-                throw sessions.end(session, after: error)
-            }
-            report(.tokenRefreshed(failure: nil))
-            try sessions.keep(access, for: session)
-            return access
-        }
-    }
-
-    /// A token that runs out within a minute is not worth handing out.
-    private func isGood(_ token: AccessToken) -> Bool {
-        token.expiresAt.microseconds - server.now().microseconds > 60_000_000
+        try await engine.accessToken(refreshing: refreshing)
     }
 
     public func signOut(_ scope: SignOutScope, wipesLocalData: Bool) async throws(AuthError) {
         if scope != .local { try require(\.signOutElsewhere, "signing out elsewhere") }
-        try sessions.checkOpen()
-        guard let session = sessions.session else { return sessions.signOut(wipesLocalData: wipesLocalData) }
-        session.isLeaving.store(scope != .others, ordering: .releasing)
-        defer { session.isLeaving.store(false, ordering: .releasing) }
+        try await engine.checkOpen()
+        let end = SignOut(.byUser, wipesLocalData: wipesLocalData)
+        guard let session = await engine.session else { return try await engine.end(end, nil) }
+        var isReached = false
+        var failure: AuthError?
         do throws(AuthError) {
-            if try await controls.enter(.signOut, "\(scope)", needsNetwork: true) == nil {
-                server.end(session.refreshToken, scope)
-            }
+            isReached = try await controls.enter(.signOut, "\(scope)", needsNetwork: true) == nil
             try controls.leave()
         } catch {
             // Leaving this device needs nobody's consent; the others can only be reached through the server.
-            guard scope == .local, error.code == .unavailable else { throw error }
+            if scope != .local || error.code != .unavailable { failure = error }
         }
-        if scope != .others { sessions.end(session, .signedOut(SignOut(.byUser, wipesLocalData: wipesLocalData))) }
+        // The device first: what the server says meanwhile of a session that is being left is no news.
+        if scope != .others, failure == nil { try await engine.end(end, session) }
+        if isReached, let token = session.tokens?.refresh { server.end(token.reveal(), scope) }
+        if let failure { throw failure }
     }
 
     public func shutDown() async {
-        sessions.shutDown()
+        await engine.shutDown()
         tenant?.leave()
     }
 

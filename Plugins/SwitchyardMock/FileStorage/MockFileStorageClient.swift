@@ -1,9 +1,11 @@
 public import Foundation
 public import Switchyard
-import Synchronization
 
 /// Files in memory, against the ``MockFiles`` of a backend, moved in parts so that progress, pauses and interruptions can
 /// be seen.
+///
+/// Transfers are the transfer engine's work, as with every provider, but nothing is tried again: what a script lets fail
+/// is what the app under test is to see. An upload of a file that failed for the moment can be resumed.
 public final class MockFileStorageClient: FileStorageClient {
     public let provider: InfrastructureProvider = .mock
     public let capabilities: FileStorageCapabilities
@@ -12,11 +14,11 @@ public final class MockFileStorageClient: FileStorageClient {
 
     private let backend: MockBackend
     var server: MockFiles { backend.files }
-    let store: MockUploadStore
+    let desk: TransferDesk
     let partSize: Int
     private let tenant: MockTenant?
-    private let running = Mutex<(ids: Set<String>, transfers: [ObjectIdentifier: MockTransfer], isShutDown: Bool)>(
-        ([], [:], false))
+    /// Says whose uploads are noted; `nil` for a client that works for nobody in particular.
+    private let auth: (any AuthClient)?
 
     /// - Parameters:
     ///   - backend: The project; a new one without files by default.
@@ -35,13 +37,20 @@ public final class MockFileStorageClient: FileStorageClient {
 
     init(
         _ backend: MockBackend, network: MockNetwork, store: MockUploadStore,
-        capabilities: FileStorageCapabilities = .all, partSize: Int = 256 << 10, tenant: MockTenant?
+        capabilities: FileStorageCapabilities = .all, partSize: Int = 256 << 10, tenant: MockTenant?,
+        auth: (any AuthClient)? = nil
     ) {
         self.backend = backend
         self.tenant = tenant
-        self.store = store
+        self.auth = auth
         self.capabilities = capabilities
         self.partSize = max(1, partSize)
+        let part = Int64(self.partSize)
+        var policy = TransferPolicy(firstPart: part, largestPart: part, wholeLimit: 0)
+        policy.patience = .zero
+        desk = TransferDesk(
+            policy, records: capabilities.resumableUploads ? store.records : UploadRecords(folder: nil),
+            clock: network.clock, now: backend.files.now)
         controls = MockControls(
             network: network, unavailable: FileStorageError(.unavailable, "The mock's network is off."),
             cancelled: FileStorageError(.cancelled, "The call was cancelled."))
@@ -50,55 +59,24 @@ public final class MockFileStorageClient: FileStorageClient {
     // MARK: Contents
 
     public func bytes(of path: FilePath, range: Range<Int64>?) -> EventStream<Data, FileStorageError> {
-        EventStream { [self] continuation in
-            let task = Task { [self] in
-                do throws(FileStorageError) {
-                    let contents = try await whole(path, range)
-                    var start = contents.startIndex
-                    while start < contents.endIndex {
-                        let end = min(start + partSize, contents.endIndex)
-                        if !controls.isQuiet {
-                            _ = try await controls.enter(.downloadPart, path.rawValue, needsNetwork: true)
-                        }
-                        guard continuation.yield(contents[start..<end]) else { return }
-                        start = end
-                    }
-                    continuation.finish()
-                } catch {
-                    continuation.finish(throwing: error)
-                }
-            }
-            return { task.cancel() }
+        desk.bytes(of: path, range: range) { [self] () async throws(FileStorageError) in
+            try checkRange(range)
+            try await controls.reach()
+            return downloads
         }
     }
 
     public func data(at path: FilePath, range: Range<Int64>?, limit: Int) async throws(FileStorageError) -> Data {
+        try checkRange(range)
         if let scripted = try await enter(.data, path.rawValue) { return scripted }
-        let contents = try cut(try server.stored(path), range)
-        guard contents.count <= limit else {
-            throw FileStorageError(.tooLarge, "The file has more than the \(limit) bytes that were asked for at most.")
-        }
-        return contents
+        let driver = MockDownloadDriver(server: server, controls: nil, partSize: .max)
+        return try await desk.data(at: path, range: range, limit: limit, driver: driver)
     }
 
-    private func whole(_ path: FilePath, _ range: Range<Int64>?) async throws(FileStorageError) -> Data {
-        try checkOpen()
-        if !controls.network.isOnline { throw FileStorageError(.unavailable, "The mock's network is off.") }
-        return try cut(try server.stored(path), range)
-    }
-
-    private func cut(_ stored: MockFiles.Stored, _ range: Range<Int64>?) throws(FileStorageError) -> Data {
-        guard let range else { return stored.contents }
-        guard capabilities.ranges else {
+    private func checkRange(_ range: Range<Int64>?) throws(FileStorageError) {
+        guard range == nil || capabilities.ranges else {
             throw .unsupported("ranges", by: provider, instead: "Download the whole file.")
         }
-        let size = Int64(stored.contents.count)
-        guard range.lowerBound >= 0, range.lowerBound < size || (range.isEmpty && range.lowerBound == size) else {
-            throw FileStorageError(.rangeNotSatisfiable, "The range lies outside of the file.")
-        }
-        let start = stored.contents.startIndex
-        return stored.contents[
-            start + Int(range.lowerBound)..<start + Int(min(range.upperBound, size))]
     }
 
     // MARK: Files
@@ -167,7 +145,7 @@ public final class MockFileStorageClient: FileStorageClient {
     private func enter<Answer>(
         _ operation: MockOperation<Answer, FileStorageError>, _ subject: String
     ) async throws(FileStorageError) -> Answer? {
-        try checkOpen()
+        try desk.checkOpen()
         return try await controls.enter(operation, subject, needsNetwork: true)
     }
 
@@ -179,38 +157,20 @@ public final class MockFileStorageClient: FileStorageClient {
 
     // MARK: Life
 
-    func checkOpen() throws(FileStorageError) {
-        if running.withLock({ $0.isShutDown }) { throw FileStorageError(.shutDown, "The client was shut down.") }
-    }
-
-    /// Remembers a transfer until it ends, so that shutting down can stop it.
-    func track(_ transfer: MockTransfer) {
-        let isShutDown = running.withLock { running in
-            running.transfers[ObjectIdentifier(transfer)] = transfer
-            return running.isShutDown
+    /// - Throws: `.unauthenticated` (retryable) while nobody can tell.
+    func owner() async throws(FileStorageError) -> String {
+        guard let auth else { return UploadSession.nobody }
+        let state = await auth.state
+        if state == .unknown || state == .locked {
+            throw FileStorageError(
+                .unauthenticated, "The device does not let the session be read yet; try again once it is unlocked.",
+                isRetryable: true)
         }
-        Task {
-            if isShutDown { await transfer.cancel() }
-            _ = try? await transfer.result()
-            running.withLock { _ = $0.transfers.removeValue(forKey: ObjectIdentifier(transfer)) }
-        }
+        return state.user?.id ?? UploadSession.nobody
     }
-
-    func setRunning(_ id: String, _ isRunning: Bool) {
-        running.withLock { running in
-            if isRunning { running.ids.insert(id) } else { running.ids.remove(id) }
-        }
-    }
-
-    func isRunning(_ id: String) -> Bool { running.withLock { $0.ids.contains(id) } }
-    var isShutDown: Bool { running.withLock { $0.isShutDown } }
 
     public func shutDown() async {
-        let transfers = running.withLock { running in
-            running.isShutDown = true
-            return Array(running.transfers.values)
-        }
-        for transfer in transfers { await transfer.cancel() }
+        await desk.shutDown()
         tenant?.leave()
     }
 }

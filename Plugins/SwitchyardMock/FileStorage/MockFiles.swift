@@ -78,10 +78,11 @@ public final class MockFiles: Sendable {
         }
     }
 
-    /// - Returns: How many bytes the server has now.
-    func append(_ part: Data, to id: String) throws(FileStorageError) -> Int64 {
+    /// - Returns: How many bytes the server has now; `nil`, and nothing is taken, if the part does not fit to them.
+    func append(_ part: Data, at offset: Int64, to id: String) throws(FileStorageError) -> Int64? {
         try change { (state) throws(FileStorageError) in
-            guard state.uploads[id] != nil else { throw .uploadForgotten }
+            guard let upload = state.uploads[id] else { throw .uploadForgotten }
+            guard Int64(upload.contents.count) == offset else { return nil }
             state.uploads[id]?.contents.append(part)
             state.uploads[id]?.parts.append(part.count)
             return Int64(state.uploads[id]?.contents.count ?? 0)
@@ -104,6 +105,13 @@ public final class MockFiles: Sendable {
             state.files[upload.path] = Stored(metadata: metadata, contents: upload.contents)
             return metadata
         }
+    }
+
+    /// Everything at once.
+    func store(_ contents: Data, at path: FilePath, _ options: UploadOptions) throws(FileStorageError) -> FileMetadata {
+        let id = try beginUpload(to: path, options)
+        _ = try append(contents, at: 0, to: id)
+        return try finishUpload(id)
     }
 
     func abandonUpload(_ id: String) { change { $0.uploads[id] = nil } }

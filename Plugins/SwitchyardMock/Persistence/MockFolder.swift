@@ -36,6 +36,11 @@ struct MockFolder: Sendable {
         }
     }
 
+    var sessions: MockSessionStore { MockSessionStore(FileSessionStore(folder: url)) }
+    var uploads: MockUploadStore {
+        MockUploadStore(UploadRecords(folder: url.appendingPathComponent("uploads", isDirectory: true)))
+    }
+
     func file(_ name: String) -> MockFile { MockFile(name + ".json", in: url) }
 
     // MARK: Contents of stored files

@@ -72,9 +72,7 @@ public enum MockSample {
         }
         do throws(FileStorageError) {
             guard backend.files.read({ $0.files.isEmpty }) else { return }
-            let id = try backend.files.beginUpload(to: "avatars/alice.svg", UploadOptions())
-            _ = try backend.files.append(Data(picture.utf8), to: id)
-            _ = try backend.files.finishUpload(id)
+            _ = try backend.files.store(Data(picture.utf8), at: "avatars/alice.svg", UploadOptions())
         } catch {
             throw InfrastructureError.wrapping(error)
         }

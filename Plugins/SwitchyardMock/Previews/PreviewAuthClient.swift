@@ -8,11 +8,11 @@ public struct PreviewAuthClient: RoutedAuthClient {
     ///   - backend: Shared with the other preview clients of a screen.
     ///   - isSignedIn: Whether the preview shows the app with a session.
     public init(_ backend: MockBackend = .sample(), isSignedIn: Bool = true) {
-        let base = MockAuthClient(backend)
-        route = DirectRoute<any AuthClient>(base)
+        let store = MockSessionStore()
+        route = DirectRoute<any AuthClient>(MockAuthClient(backend, store: store))
         guard isSignedIn else { return }
         let credential = AuthCredential.password(email: MockSample.email, MockSample.password)
         // On a backend without the sample's people nobody is signed in, and that is what the preview shows.
-        if let signedIn = try? backend.accounts.signIn(credential, present: nil) { try? base.sessions.begin(signedIn) }
+        if let signedIn = try? backend.accounts.signIn(credential, present: nil) { store.begin(signedIn) }
     }
 }

@@ -106,6 +106,12 @@ public final class MockControls<Failure: ClientError>: Sendable {
         return try scripted.flatMap { (result) throws(Failure) in try result.get() as? Answer }
     }
 
+    /// A call's way to the server that no script knows of.
+    func reach() async throws(Failure) {
+        guard await network.travel() else { throw cancelled }
+        if !network.isOnline { throw unavailable }
+    }
+
     /// As ``enter(_:_:needsNetwork:)`` for what must not wait: the failure that a script has for it.
     func failure<Answer>(_ operation: MockOperation<Answer, Failure>, _ subject: @autoclosure () -> String) -> Failure?
     {

@@ -59,12 +59,13 @@ import Testing
         try await check.run(on: Self.switchableDomain)
     }
 
-    /// All clients of an infrastructure.
+    /// All clients of an infrastructure; a module is one device.
     struct SwitchableDomainHarness: DomainHarness {
         let features = DomainFeatures(.all, files: true)
-        private let factory = InfrastructureFactory(MockModule(backend: MockBackend()))
+        private let project = MockBackend()
 
         func makeDomainDevice() async throws -> DomainDevice {
+            let factory = InfrastructureFactory(MockModule(backend: project))
             let backend = try await factory.make(InfrastructureSelection(default: .mock))
             return DomainDevice(
                 CoreClients(

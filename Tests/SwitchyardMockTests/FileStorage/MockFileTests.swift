@@ -75,16 +75,19 @@ import Testing
         let slow = MockFileStorageClient(
             backend, network: MockNetwork(clock: clock, latency: .seconds(1)), partSize: 4)
         let transfer = try await slow.upload(.data(Data(count: 6)), to: "a.bin")
-        try await eventually("the first part is on its way") { clock.sleeperCount == 1 }
-        await transfer.pause()
-        clock.advance(by: .seconds(1))
         let seen = Gathered(transfer.progress)
-        try await eventually("it stands still") { seen.last?.phase == .paused && seen.last?.completedBytes == 4 }
-        #expect(clock.sleeperCount == 0)
-        await transfer.resume()
-        try await eventually("it goes on") { clock.sleeperCount == 1 }
+        try await eventually("the upload begins") { clock.sleeperCount == 1 }
         clock.advance(by: .seconds(1))
-        try await eventually("the end is on its way") { clock.sleeperCount == 1 }
+        try await eventually("the first part is on its way") { clock.sleeperCount == 1 }
+        clock.advance(by: .seconds(1))
+        try await eventually("the rest is on its way") { seen.last?.completedBytes == 4 && clock.sleeperCount == 1 }
+        await transfer.pause()
+        try await eventually("it stands still") { seen.last?.phase == .paused && seen.last?.completedBytes == 4 }
+        try await eventually("nothing is on its way") { clock.sleeperCount == 0 }
+        await transfer.resume()
+        try await eventually("the server is asked how far it has come") { clock.sleeperCount == 1 }
+        clock.advance(by: .seconds(1))
+        try await eventually("the rest is on its way again") { clock.sleeperCount == 1 }
         clock.advance(by: .seconds(1))
         #expect(try await transfer.result().size == 6)
     }

@@ -1,8 +1,9 @@
 import Foundation
 import Switchyard
-import SwitchyardMock
 import SwitchyardTestSupport
 import Testing
+
+@testable import SwitchyardMock
 
 @Suite struct MockFolderTests {
     let folder = FileManager.default.temporaryDirectory
@@ -67,6 +68,38 @@ import Testing
         try await later.signIn(email: "alice@example.com", password: "secret")
         let text = try String(contentsOf: folder.appendingPathComponent("accounts.json"), encoding: .utf8)
         #expect(!text.contains("\"secret\""))
+    }
+
+    @Test func `Everything that is known of an account outlasts the process, before the network is asked`() async throws
+    {
+        let first = try await module().makeAuthClient(context())
+        let mock = try #require(first.unwrapped(as: MockAuthClient.self))
+        try await first.signUp(email: "alice@example.com", password: "secret")
+        mock.server.confirmEmail("alice@example.com")
+        try await first.updateAccount(
+            AccountChanges(displayName: "Alice", photoURL: URL(string: "https://example.com/alice.png")))
+        let phone = try await first.sendPhoneCode(to: "+49123456789")
+        let code = try #require(mock.server.mail(.phoneCode, to: "+49123456789")?.code)
+        try await first.link(.phoneCode(phone, code))
+        let factor = try await first.beginSecondFactor(.totp)
+        let user = try await first.confirmSecondFactor(
+            factor, code: try #require(mock.server.oneTimeCode(for: factor.sharedKey)), displayName: "My phone")
+        #expect(user.isEmailVerified && user.phoneNumber != nil && user.photoURL != nil && user.createdAt != nil)
+        #expect(user.identities.count == 2 && user.secondFactors.count == 1)
+        await first.shutDown()
+
+        let later = try await module().makeAuthClient(context())
+        try #require(later.unwrapped(as: MockAuthClient.self)).controls.network.isOnline = false
+        #expect(await later.currentUser == user)
+    }
+
+    @Test func `A session that the server ended is still known to have expired after a restart`() async throws {
+        let first = try await module().makeAuthClient(context())
+        let user = try await first.signUp(email: "alice@example.com", password: "secret")
+        try #require(first.unwrapped(as: MockAuthClient.self)).server.endSessions(of: user.id)
+        await #expect(throws: AuthError.self) { try await first.accessToken(refreshing: true) }
+        await first.shutDown()
+        #expect(await (try module().makeAuthClient(context())).state == .expired(user))
     }
 
     @Test func `Files and half an upload outlast the process`() async throws {

@@ -75,9 +75,12 @@ package actor SessionEngine {
 
     // MARK: Coming and going
 
+    /// - Throws: `.shutDown`.
+    package func checkOpen() throws(AuthError) { if isShutDown { throw .sessionShutDown } }
+
     /// To be taken before a sign-in asks the server, and handed to ``begin(_:tokens:attempt:)`` after it.
     package func signingIn() throws(AuthError) -> Int {
-        guard !isShutDown else { throw .sessionShutDown }
+        try checkOpen()
         look()
         return machine.nextAttempt()
     }
@@ -89,7 +92,7 @@ package actor SessionEngine {
     package func begin(
         _ user: AuthUser, tokens: SessionTokens, attempt: Int
     ) throws(AuthError) -> AuthSession {
-        guard !isShutDown else { throw .sessionShutDown }
+        try checkOpen()
         let session = AuthSession(id: RandomID.make(), user: user, tokens: tokens)
         guard case .kept = run(.began(session, attempt: attempt)) else { throw .sessionChanged }
         return session
@@ -102,14 +105,14 @@ package actor SessionEngine {
         _ user: AuthUser, tokens: SessionTokens? = nil, in session: AuthSession
     ) throws(AuthError) {
         look()
-        guard !isShutDown else { throw .sessionShutDown }
+        try checkOpen()
         guard case .kept = run(.updated(user, tokens, session: session.id)) else { throw .sessionChanged }
     }
 
     /// - Throws: `.sessionChanged` if another session took the place of `session`.
     package func end(_ end: SignOut, _ session: AuthSession?) throws(AuthError) {
         look()
-        guard !isShutDown else { throw .sessionShutDown }
+        try checkOpen()
         run(.ended(end, session: session?.id))
         if machine.session != nil { throw .sessionChanged }
     }

@@ -34,7 +34,7 @@ package final class TransferDesk: Sendable {
         self.now = now
     }
 
-    package var keepsUploads: Bool { records.outlastsProcess }
+    package var keepsUploads: Bool { records.isKept }
 
     /// - Throws: `.shutDown`.
     package func checkOpen() throws(FileStorageError) {

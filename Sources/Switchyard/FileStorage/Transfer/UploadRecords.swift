@@ -30,12 +30,20 @@ package final class UploadRecords: Sendable {
 
     private let folder: URL?
     private let memory = Mutex(Memory())
+    /// Whether uploads are noted at all.
+    package let isKept: Bool
 
-    /// - Parameter folder: Made when it is first needed; `nil` for memory.
-    package init(folder: URL?) { self.folder = folder }
+    /// - Parameter folder: Made when it is first needed; `nil` to note nothing.
+    package init(folder: URL?) {
+        self.folder = folder
+        isKept = folder != nil
+    }
 
-    /// Whether what is noted outlasts the process.
-    package var outlastsProcess: Bool { folder != nil }
+    /// In memory, for as many clients as are made on it.
+    package init() {
+        folder = nil
+        isKept = true
+    }
 
     /// All that can be read, oldest first.
     func all() -> [UploadRecord] {
