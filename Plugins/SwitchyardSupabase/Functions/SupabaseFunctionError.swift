@@ -1,4 +1,5 @@
 import Foundation
+import ProviderWire
 public import Switchyard
 import SwitchyardBytes
 import SwitchyardWire
@@ -65,17 +66,8 @@ extension SupabaseFunctionError {
     }
 
     init(_ error: TransportError) {
-        let code: Code =
-            switch error.code {
-            case .cancelled: .cancelled
-            case .deadlineExceeded, .connectDeadlineExceeded, .stalled: .deadlineExceeded
-            case .shutDown: .shutDown
-            case .invalidRequest: .invalidArgument
-            case .bodyTooLarge, .headTooLarge: .resourceExhausted
-            default: .unavailable
-            }
         self.init(
-            code, "The function could not be asked: \(error.message).", isRetryable: error.isRetryable,
+            error.meaning, "The function could not be asked: \(error.message).", isRetryable: error.isRetryable,
             underlying: error)
     }
 

@@ -1,6 +1,7 @@
 import Foundation
-import Switchyard
 import Testing
+
+@testable import Switchyard
 
 /// A wrapper that forgets a requirement with a default compiles, and silently loses what the wrapped client does better.
 /// So the one routed client of each protocol is compared with it, name by name; nobody else names them all.
@@ -29,8 +30,9 @@ import Testing
         #expect(routed.names == requirements.names)
     }
 
-    @Test func `There is a routed client for every service`() {
+    @Test func `There is a routed client and a slot for every service`() {
         #expect(Self.protocols.count == InfrastructureService.allCases.count)
+        #expect(Slots().all.map(\.service) == InfrastructureService.allCases)
     }
 
     private func body(of declaration: String, in text: String) throws -> String {
