@@ -52,7 +52,17 @@ struct SupabaseTokens: Sendable {
                 || [.unavailable, .deadlineExceeded, .rateLimited, .sessionChanged].contains(error.code)
         }
         var problem: SupabaseTokenProblem? { if case .problem(let problem, _) = self { problem } else { nil } }
-        var code: AuthError.Code? { if case .auth(let error) = self { error.code } else { nil } }
+        var code: ErrorCode? { if case .auth(let error) = self { error.code } else { nil } }
+        /// What it means for a call that was to carry tokens, in the words that the errors of all services share.
+        var meaning: ErrorDetails {
+            let meaning: ErrorCode =
+                switch code {
+                case .cancelled?: .cancelled
+                case .shutDown?: .shutDown
+                default: isOtherUser ? .sessionChanged : isTemporary ? .unavailable : .unauthenticated
+                }
+            return ErrorDetails(meaning, message, isRetryable: isTemporary, underlying: cause)
+        }
         var isOtherUser: Bool { if case .otherUser = self { true } else { false } }
         var message: String {
             switch self {

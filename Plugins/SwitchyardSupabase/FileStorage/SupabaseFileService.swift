@@ -67,7 +67,9 @@ struct SupabaseFileService: Sendable {
         }
         // Uploads may be sent elsewhere by the server; keys and tokens are not.
         guard target.origin == home.origin else {
-            do throws(SupabaseTokens.Failure) { try await tokens.checkOwner() } catch { throw Self.failure(error) }
+            do throws(SupabaseTokens.Failure) { try await tokens.checkOwner() } catch {
+                throw FileStorageError(error.meaning)
+            }
             return (request, nil)
         }
         guard home.mayCarrySecrets else {
@@ -80,7 +82,7 @@ struct SupabaseFileService: Sendable {
         do throws(SupabaseTokens.Failure) {
             proof = try await tokens.proof(replacing: refused)
         } catch {
-            throw Self.failure(error)
+            throw FileStorageError(error.meaning)
         }
         proof.sign(&request.headers)
         return (request, proof)
@@ -92,24 +94,13 @@ struct SupabaseFileService: Sendable {
         do throws(SupabaseTokens.Failure) {
             service.tokens = try await tokens.bound()
         } catch {
-            throw Self.failure(error)
+            throw FileStorageError(error.meaning)
         }
         return service
     }
 
     /// In whose name a bound service calls.
     var owner: String { tokens.owner?.userID ?? UploadSession.nobody }
-
-    private static func failure(_ failure: SupabaseTokens.Failure) -> FileStorageError {
-        let code: FileStorageError.Code =
-            switch failure.code {
-            case .cancelled: .cancelled
-            case .shutDown: .shutDown
-            default: failure.isOtherUser ? .sessionChanged : failure.isTemporary ? .unavailable : .unauthenticated
-            }
-        return FileStorageError(
-            code, failure.message, isRetryable: failure.isTemporary, underlying: failure.cause)
-    }
 
     // MARK: Files
 

@@ -71,15 +71,7 @@ extension SupabaseFunctionError {
             underlying: error)
     }
 
-    init(_ failure: SupabaseTokens.Failure) {
-        let code: Code =
-            switch failure.code {
-            case .cancelled: .cancelled
-            case .shutDown: .shutDown
-            default: failure.isOtherUser ? .sessionChanged : failure.isTemporary ? .unavailable : .unauthenticated
-            }
-        self.init(code, failure.message, isRetryable: failure.isTemporary, underlying: failure.cause)
-    }
+    init(_ failure: SupabaseTokens.Failure) { self.init(failure.meaning) }
 }
 
 extension HTTPResponseHead {
