@@ -179,7 +179,8 @@ final class MockDevice: @unchecked Sendable {
 
     /// Serves everybody anew, after the connection came or went.
     func connectionChanged(from wasConnected: Bool, _ server: DocumentTable) -> [Action] {
-        if wasConnected && !isConnected {
+        // What they have shown is known from now on; what has vanished meanwhile is known to have.
+        if wasConnected != isConnected {
             for listener in allQueryListeners { keep(listener, server) }
         }
         var actions: [Action] = []

@@ -20,14 +20,17 @@ struct QueryShape: Sendable {
     mutating func take(_ snapshot: ViewSnapshot) -> QuerySnapshot {
         var documents = snapshot.documents
         var changes = snapshot.changes
+        var hasPendingWrites = snapshot.hasPendingWrites
         if query.offset > 0 {
             documents = DocumentList(inOrder: Array(documents.dropFirst(query.offset)))
+            // Those before it are nobody's concern.
+            hasPendingWrites = hasPendingWrites && documents.contains { $0.metadata.hasPendingWrites }
             changes = ListDifference.changes(from: previous, to: documents, by: QueryEvaluator(query))
         }
         defer { previous = documents }
         return QuerySnapshot(
             query: query, documents: documents, changes: changes,
-            metadata: SnapshotMetadata(isFromCache: snapshot.isFromCache, hasPendingWrites: snapshot.hasPendingWrites),
+            metadata: SnapshotMetadata(isFromCache: snapshot.isFromCache, hasPendingWrites: hasPendingWrites),
             since: previous
         ).projected
     }

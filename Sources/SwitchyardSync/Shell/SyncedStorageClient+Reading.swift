@@ -41,11 +41,11 @@ extension SyncedStorageClient {
             documents = try await engine.cached(live)
             isFromCache = true
         }
+        let results = QueryEvaluator(query).results(among: documents)
         return QuerySnapshot(
-            query: query,
-            documents: QueryEvaluator(query).results(among: documents).map { $0.projected(for: query) },
+            query: query, documents: results.map { $0.projected(for: query) },
             metadata: SnapshotMetadata(
-                isFromCache: isFromCache, hasPendingWrites: documents.contains { $0.metadata.hasPendingWrites }))
+                isFromCache: isFromCache, hasPendingWrites: results.contains { $0.metadata.hasPendingWrites }))
     }
 
     public func aggregate(

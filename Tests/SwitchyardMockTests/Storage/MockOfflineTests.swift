@@ -14,6 +14,20 @@ import Testing
         tablet = MockStorageClient(backend)
     }
 
+    @Test func `What was deleted while the device was offline stays away when it is offline again`() async throws {
+        try await phone.setDocument("a/1", ["n": 1])
+        try await phone.setDocument("a/2", ["n": 2])
+        let seen = Gathered(phone.snapshots(of: Query(in: "a")))
+        try await eventually("both") { seen.last?.count == 2 }
+        network.isOnline = false
+        try await tablet.deleteDocument("a/1")
+        network.isOnline = true
+        try await eventually("one is gone") { seen.last?.count == 1 }
+        network.isOnline = false
+        #expect(try await phone.results(of: Query(in: "a")).documents.map(\.id) == ["2"])
+        #expect(try await phone.snapshot("a/1").exists == false)
+    }
+
     @Test func `Without a network, reads come from what was read before`() async throws {
         try await tablet.setDocument("a/1", ["n": 1])
         try await tablet.setDocument("a/2", ["n": 2])
