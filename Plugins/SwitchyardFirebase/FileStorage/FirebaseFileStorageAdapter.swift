@@ -23,12 +23,14 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
     private let service: FirebaseFileService
     private let desk: TransferDesk
 
-    /// - Parameter folder: Where uploads that can go on are noted; `nil` to note nothing.
-    init(_ service: FirebaseFileService, folder: URL?) {
+    /// - Parameters:
+    ///   - folder: Where uploads that can go on are noted; `nil` to note nothing.
+    ///   - auth: Whose users' wish to be forgotten is heard.
+    init(_ service: FirebaseFileService, folder: URL?, auth: (any AuthClient)? = nil) {
         self.service = service
         desk = TransferDesk(
             FirebaseUploadDriver.policy, records: UploadRecords(folder: folder), clock: service.clock,
-            now: service.now)
+            now: service.now, following: auth)
         var capabilities = FileStorageCapabilities()
         capabilities.resumableUploads = folder != nil
         capabilities.ranges = true
@@ -51,7 +53,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
             transport: surroundings.transport, clock: surroundings.context.clock, now: surroundings.context.now)
         let folder = try surroundings.folder("files")?.appendingPathComponent(
             PercentCoding.encode(bucket), isDirectory: true)
-        self.init(service, folder: folder)
+        self.init(service, folder: folder, auth: surroundings.context.auth)
     }
 
     // MARK: Transfers

@@ -50,7 +50,7 @@ public final class MockFileStorageClient: FileStorageClient {
         policy.patience = .zero
         desk = TransferDesk(
             policy, records: capabilities.resumableUploads ? store.records : UploadRecords(folder: nil),
-            clock: network.clock, now: backend.files.now)
+            clock: network.clock, now: backend.files.now, following: auth)
         controls = MockControls(
             network: network, unavailable: FileStorageError(.unavailable, "The mock's network is off."),
             cancelled: FileStorageError(.cancelled, "The call was cancelled."))

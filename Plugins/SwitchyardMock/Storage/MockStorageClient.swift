@@ -89,7 +89,9 @@ public final class MockStorageClient: StorageClient {
             observer.observe(InfrastructureEvent(service: .storage, provider: .mock, kind: kind))
         }
         if let auth = context.auth {
-            surroundings.follower = await SignOutFollower(auth) { Self.forgetEverything(of: device, in: backend) }
+            surroundings.follower = SignOutFollower(auth, known: await auth.state) { _ in
+                Self.forgetEverything(of: device, in: backend)
+            }
         }
         self.init(backend, network: network, capabilities: .all, device, surroundings)
         try begin(keptAs: name)

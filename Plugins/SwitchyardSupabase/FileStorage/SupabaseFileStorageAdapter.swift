@@ -18,12 +18,14 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
     private let service: SupabaseFileService
     private let desk: TransferDesk
 
-    /// - Parameter folder: Where uploads that can go on are noted; `nil` to note nothing.
-    init(_ service: SupabaseFileService, folder: URL?) {
+    /// - Parameters:
+    ///   - folder: Where uploads that can go on are noted; `nil` to note nothing.
+    ///   - auth: Whose users' wish to be forgotten is heard.
+    init(_ service: SupabaseFileService, folder: URL?, auth: (any AuthClient)? = nil) {
         self.service = service
         desk = TransferDesk(
             SupabaseUploadDriver.policy, records: UploadRecords(folder: folder), clock: service.clock,
-            now: service.now)
+            now: service.now, following: auth)
         var capabilities = FileStorageCapabilities()
         capabilities.resumableUploads = folder != nil
         capabilities.ranges = true
@@ -46,7 +48,8 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
                 address: surroundings.project.storage, buckets: buckets, tokens: surroundings.tokens,
                 transport: surroundings.transport, clock: surroundings.context.clock, now: surroundings.context.now),
             folder: try surroundings.folder("files")?.appendingPathComponent(
-                PercentCoding.encode(configuration.bucket ?? configuration.buckets[0].name), isDirectory: true))
+                PercentCoding.encode(configuration.bucket ?? configuration.buckets[0].name), isDirectory: true),
+            auth: surroundings.context.auth)
     }
 
     // MARK: Transfers

@@ -1,3 +1,4 @@
+import Foundation
 import Switchyard
 import SwitchyardMock
 import SwitchyardTestSupport
@@ -69,6 +70,31 @@ import Testing
         await device.shutDown()
     }
 
+    @Test func `The notes of uploads that were interrupted go too, and only theirs who wish it`() async throws {
+        let source = ScratchSpace.url.appendingPathComponent("upload-\(UInt64.random(in: 0 ... .max))")
+        try Data(count: 600_000).write(to: source)
+        let files = device.files
+        let controls = try #require(files.unwrapped(as: MockFileStorageClient.self)).controls
+        func interrupt(_ path: FilePath) async throws {
+            controls.fail(.uploadPart, onCall: 2, with: FileStorageError(.unavailable, "Gone."))
+            await #expect(throws: FileStorageError.self) { try await files.upload(.file(source), to: path).result() }
+        }
+        try await interrupt("alice.bin")
+        #expect(try await files.interruptedUploads().map(\.path) == ["alice.bin"])
+        try await device.auth.signOut()
+        #expect(try await files.interruptedUploads().isEmpty, "it is nobody else's")
+        try await device.auth.signUp(email: "bob@example.com", password: "secret")
+        #expect(try await files.interruptedUploads().isEmpty)
+        try await interrupt("bob.bin")
+        try await device.auth.signOut(.local, wipesLocalData: true)
+        try await device.auth.signIn(email: "bob@example.com", password: "secret")
+        try await eventually("nothing is left of Bob's") { try await files.interruptedUploads().isEmpty }
+        try await device.auth.signIn(email: "alice@example.com", password: "secret")
+        let kept = try #require(try await files.interruptedUploads().first)
+        #expect(try await files.resumeUpload(kept.id).result().size == 600_000)
+        await device.shutDown()
+    }
+
     @Test func `Streams that are open go on, with what the server has`() async throws {
         try await device.storage.setDocument("a/1", ["n": 1])
         let options = ListenOptions(includesMetadataChanges: true)
@@ -104,12 +130,12 @@ import Testing
     @Test func `Nobody follows a client that has been shut down`() async throws {
         let auth = try #require(device.auth.unwrapped(as: MockAuthClient.self))
         _ = try await device.storage.snapshot("a/1")
-        try await eventually("the storage, messaging and the infrastructure follow the session") {
-            auth.listenerCount == 3
+        try await eventually("the storage, files, messaging and the infrastructure follow the session") {
+            auth.listenerCount == 4
         }
         let storage = device.storage.unwrapped(as: MockStorageClient.self)
         await storage?.shutDown()
-        try await eventually("it does no more") { auth.listenerCount == 2 }
+        try await eventually("it does no more") { auth.listenerCount == 3 }
         await device.shutDown()
         try await eventually("nobody does") { auth.listenerCount == 0 }
     }

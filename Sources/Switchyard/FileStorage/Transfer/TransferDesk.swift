@@ -22,16 +22,23 @@ package final class TransferDesk: Sendable {
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Timestamp
     private let state = Mutex(State())
+    private let follower = Mutex<SignOutFollower?>(nil)
 
-    /// - Parameter records: Where uploads of files are noted; never shared by two projects.
+    /// - Parameters:
+    ///   - records: Where uploads of files are noted; never shared by two projects.
+    ///   - auth: Whose users' wish to be forgotten takes the notes of their uploads along.
     package init(
         _ policy: TransferPolicy, records: UploadRecords, clock: any Clock<Duration>,
-        now: @escaping @Sendable () -> Timestamp
+        now: @escaping @Sendable () -> Timestamp, following auth: (any AuthClient)? = nil
     ) {
         self.policy = policy
         self.records = records
         self.clock = clock
         self.now = now
+        guard let auth, records.isKept else { return }
+        follower.withLock { follower in
+            follower = SignOutFollower(auth, known: .unknown) { [weak self] in self?.forget($0.compactMap(\.self)) }
+        }
     }
 
     package var keepsUploads: Bool { records.isKept }
@@ -195,6 +202,15 @@ package final class TransferDesk: Sendable {
         return reader
     }
 
+    /// Gives up what `owners` are uploading, and forgets what is noted of it.
+    private func forget(_ owners: [AuthUser.ID]) {
+        let uploads = state.withLock { Array($0.uploads.values) }
+        for upload in uploads where upload.owner.map(owners.contains) == true { Task { await upload.cancel() } }
+        for record in records.all() where record.session.owner.map(owners.contains) == true {
+            records.remove(record.id)
+        }
+    }
+
     // MARK: The end
 
     /// Ends everything under way; uploads that are noted down can go on another time.
@@ -203,6 +219,7 @@ package final class TransferDesk: Sendable {
             state.isShutDown = true
             return (state.uploads.values, state.downloads.values, state.readers.values)
         }
+        follower.withLock { $0?.stop() }
         for reader in readers { reader.reader?.close() }
         for upload in uploads { await upload.close() }
         for download in downloads { await download.close() }

@@ -30,6 +30,8 @@ final class UploadRun: FileTransferControls {
     private let news: AsyncStream<News>
     private let post: AsyncStream<News>.Continuation
     private let status: TransferStatus
+    /// Whose session is noted down, if one is.
+    private let noted = Mutex<String?>(nil)
 
     /// - Parameter resuming: The record of a run of earlier.
     init(
@@ -50,6 +52,8 @@ final class UploadRun: FileTransferControls {
             ended(self)
         }
     }
+
+    var owner: AuthUser.ID? { noted.withLock { $0 } }
 
     // MARK: The owner's side
 
@@ -190,6 +194,7 @@ final class UploadRun: FileTransferControls {
     }
 
     private func keep(_ session: UploadSession, _ offset: Int64) {
+        if note != nil { noted.withLock { $0 = session.owner } }
         guard let note, let source = content.file, let sum = try? content.sum(upTo: offset).crc32c else { return }
         // An upload that cannot be noted down still goes on in this process.
         try? note.records.save(

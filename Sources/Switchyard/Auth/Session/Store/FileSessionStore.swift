@@ -85,6 +85,7 @@ package final class FileSessionStore: SessionStore {
                 }
                 let written = SessionStoreMark(try POSIXFile.replace(path, with: SessionFile.encode(wanted)))
                 last = Last(record: wanted, mark: written)
+                if case .signedOut(let end) = wanted, end.wipesLocalData { removeSetAside() }
                 return SessionStoreOutcome(.kept(wanted), mark: written)
             } catch {
                 last = Last(record: wanted, mark: base.mark, isUnsaved: true)
@@ -111,6 +112,15 @@ package final class FileSessionStore: SessionStore {
     }
 
     // MARK: Inside
+
+    /// Sessions that were damaged or not understood may be of the one who wants to be forgotten.
+    private func removeSetAside() {
+        let name = path.split(separator: "/").last ?? ""
+        for other in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        where other.hasPrefix(name + ".damaged-") || other.hasPrefix(name + ".unreadable-") {
+            try? FileManager.default.removeItem(atPath: folder + "/" + other)
+        }
+    }
 
     private func makeFolder() {
         try? FileManager.default.createDirectory(
