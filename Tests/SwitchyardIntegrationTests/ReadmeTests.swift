@@ -44,7 +44,8 @@ import Testing
 
     @Test func `Every example that the README names is there`() throws {
         let text = try readme()
-        let manifest = try String(contentsOf: Self.root.appendingPathComponent("Package.swift"), encoding: .utf8)
+        let manifest = try String(
+            contentsOf: Self.root.appendingPathComponent("Examples/Package.swift"), encoding: .utf8)
         for example in ["QuickStart", "LifeSignal", "MixedBackends", "CustomProvider"] {
             #expect(text.contains("`\(example)`"))
             #expect(manifest.contains("name: \"\(example)\""))

@@ -1,5 +1,5 @@
 import Foundation
-import ProviderWire
+import SwitchyardProviderHTTP
 public import Switchyard
 import SwitchyardBytes
 import SwitchyardWire
