@@ -363,3 +363,7 @@ public final class MockStorageClient: StorageClient {
         let client = Mutex(Reference())
     }
 }
+
+extension MockStorageClient: SignInFollowing {
+    package func catchUp() async { await follower?.catchUp() }
+}

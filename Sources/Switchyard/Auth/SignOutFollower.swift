@@ -53,7 +53,3 @@ package actor SignOutFollower {
         if !leavers.isEmpty { wipe(leavers) }
     }
 }
-
-extension MockStorageClient: SignInFollowing {
-    package func catchUp() async { await follower?.catchUp() }
-}
