@@ -97,7 +97,7 @@ public struct FirebaseModule: InfrastructureModule {
     public func wipeLocalData(of userID: AuthUser.ID?, _ context: ModuleContext) async throws(InfrastructureError) {
         let endpoints = try FirebaseEndpoints(configuration, environment: environment)
         for name in [FirestoreFolder.name(configuration, endpoints), "documents"] {
-            if let folder = context.place(of: name) { try UserStorageClient.wipe(folder, of: userID) }
+            if let folder = context.place(of: name) { try SyncStorage.wipe(folder, of: userID) }
         }
     }
 

@@ -100,7 +100,7 @@ public struct SupabaseModule: InfrastructureModule {
     public func wipeLocalData(of userID: AuthUser.ID?, _ context: ModuleContext) async throws(InfrastructureError) {
         let project = try SupabaseProject(configuration.url)
         guard let folder = context.place(of: "documents-\(project.id)") else { return }
-        try UserStorageClient.wipe(folder, of: userID)
+        try SyncStorage.wipe(folder, of: userID)
     }
 
     /// What a client is made with. Each gets a transport of its own, to be shut down with it; tokens and the realtime socket

@@ -25,13 +25,13 @@ import Testing
             return module
         }
         func wipeLocalData(of userID: AuthUser.ID?, _ context: ModuleContext) async throws(InfrastructureError) {
-            if let folder = context.place(of: "documents") { try UserStorageClient.wipe(folder, of: userID) }
+            if let folder = context.place(of: "documents") { try SyncStorage.wipe(folder, of: userID) }
         }
         func makeAuthClient(_ context: ModuleContext) async throws(InfrastructureError) -> any AuthClient {
             MockAuthClient(backend)
         }
         func makeStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any StorageClient {
-            try await UserStorageClient(
+            try await SyncedStorageClient(
                 driver: ModelDriver(server), folder: try context.folder("documents"), cacheBytes: 1 << 20,
                 context: context)
         }

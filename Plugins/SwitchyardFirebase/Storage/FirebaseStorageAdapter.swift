@@ -7,7 +7,7 @@ import SwitchyardSync
 ///
 /// Each signed-in user has a queue of writes of their own. Nothing of one user's is ever sent with the token of another.
 public final class FirebaseStorageAdapter: StorageLayer {
-    private let documents: UserStorageClient
+    private let documents: SyncedStorageClient
     public var base: any StorageClient { documents }
 
     init(_ surroundings: FirebaseSurroundings) async throws(InfrastructureError) {
@@ -16,7 +16,7 @@ public final class FirebaseStorageAdapter: StorageLayer {
         let driver = FirestoreDriver(
             service: FirestoreService(database, surroundings), ledger: configuration.writeLedger,
             locksInTransactions: configuration.locksInTransactions, clock: surroundings.context.clock)
-        documents = try await UserStorageClient(
+        documents = try await SyncedStorageClient(
             driver: driver, folder: configuration.keepsDocuments ? try FirestoreFolder.make(surroundings) : nil,
             cacheBytes: configuration.cacheBytes, context: surroundings.context)
     }

@@ -8,7 +8,7 @@ import SwitchyardSync
 public final class SupabaseStorageAdapter: StorageLayer {
     /// The project's own functions, in the name of whoever is signed in.
     public let functions: SupabaseFunctions
-    private let documents: UserStorageClient
+    private let documents: SyncedStorageClient
     public var base: any StorageClient { documents }
 
     init(_ surroundings: SupabaseSurroundings) async throws(InfrastructureError) {
@@ -20,7 +20,7 @@ public final class SupabaseStorageAdapter: StorageLayer {
             project: surroundings.project, tokens: surroundings.tokens, transport: surroundings.transport,
             clock: context.clock, gate: SchemaGate(needed: tables.isEmpty ? 1 : 3))
         let share = configuration.realtime.mode == .off ? nil : surroundings.session.realtime(for: .documents)
-        documents = try await UserStorageClient(
+        documents = try await SyncedStorageClient(
             driver: SupabaseDriver(
                 service: service, tables: tables, realtime: share?.socket, share: share,
                 pace: SupabaseWatch.Pace(alone: configuration.checkInterval), clock: context.clock),

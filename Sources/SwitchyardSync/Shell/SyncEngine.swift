@@ -21,7 +21,7 @@ package actor SyncEngine {
     let report: @Sendable (InfrastructureEvent.Kind) -> Void
     private var owner: QueueOwner
     /// Outlives the machine, which clearing replaces.
-    private var isNetworkEnabled = true
+    private(set) var isNetworkEnabled = true
     private(set) var openMachine: SyncMachine?
     /// Emptied, and waiting for its next machine, with those who still wait for answers.
     private var emptied: (store: any SyncStore, writeTokens: [Int: WriteToken])?
@@ -59,6 +59,27 @@ package actor SyncEngine {
     /// How many batches the server has taken, and when it took the last.
     var acknowledgedCount = 0
     var lastCommitTime = Timestamp.never
+
+    /// - Parameters:
+    ///   - claim: The storage's folder, where it has been taken already.
+    ///   - chance: A number from 0 up to 1, anew at each call: pauses differ, so that not all devices come back at the same
+    ///     moment.
+    init(
+        _ driver: any SyncDriver, _ storage: SyncStorage, claim: StoreClaim? = nil, userID: String?,
+        clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp,
+        observer: any InfrastructureObserver = SilentObserver(),
+        chance: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
+    ) {
+        self.init(
+            driver: driver, policy: storage.policy, userID: userID, clock: clock, now: now, chance: chance,
+            report: { [provider = driver.provider] kind in
+                observer.observe(InfrastructureEvent(service: .storage, provider: provider, kind: kind))
+            }
+        ) { () throws(StorageError) in
+            if let claim { return try SQLiteStore(claim) }
+            return try storage.open()
+        }
+    }
 
     package init(
         driver: any SyncDriver, policy: CachePolicy, userID: String?, clock: any Clock<Duration>,

@@ -50,3 +50,30 @@ public struct SyncStorage: Sendable, Hashable {
         }
     }
 }
+
+extension SyncStorage {
+    /// Deletes what is kept in a folder of which no client is there: the cache, and what one user has queued.
+    ///
+    /// - Parameter userID: Whose; that of who was there last when left out.
+    package static func wipe(_ folder: URL, of userID: String?) throws(InfrastructureError) {
+        do throws(StorageError) {
+            try SyncStorage.folder(folder).wipe(of: userID)
+        } catch {
+            throw InfrastructureError(
+                error.underlying is StoreIsLocked ? .locked : .localStore, error.message, underlying: error)
+        }
+    }
+}
+
+extension StoreClaim {
+    /// - Returns: `nil` for a folder that cannot be used, of which the first call that needs it tells.
+    /// - Throws: `.locked` while another client has the folder.
+    static func take(_ folder: URL) throws(InfrastructureError) -> StoreClaim? {
+        do throws(StorageError) {
+            return try StoreClaim(folder)
+        } catch {
+            guard error.underlying is StoreIsLocked else { return nil }
+            throw InfrastructureError(.locked, error.message, underlying: error)
+        }
+    }
+}

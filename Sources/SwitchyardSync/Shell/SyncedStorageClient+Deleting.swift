@@ -14,7 +14,8 @@ extension SyncedStorageClient {
                 "deleting recursively", by: provider,
                 instead: "Delete the documents of each collection by their names.")
         }
-        try await checkServer()
+        try await follower?.catchUpToWrite()
+        try await engine.checkServer()
         try await flushQueue()
         do throws(StorageError) {
             return try await driver.deleteRecursively(document, progress: progress)

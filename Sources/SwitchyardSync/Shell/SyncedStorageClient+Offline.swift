@@ -4,16 +4,16 @@ import Synchronization
 
 extension SyncedStorageClient {
     public func enableNetwork() async throws(StorageError) {
-        isNetworkEnabled.withLock { $0 = true }
+        await follower?.catchUp()
         try await engine.setNetwork(isEnabled: true)
     }
 
     public func disableNetwork() async throws(StorageError) {
-        isNetworkEnabled.withLock { $0 = false }
         try await engine.setNetwork(isEnabled: false)
     }
 
     public func waitForPendingWrites() async throws(StorageError) {
+        await follower?.catchUp()
         guard let result = try await engine.waitForPendingWrites().value else {
             throw StorageError(.cancelled, "The call was cancelled.")
         }
@@ -22,7 +22,7 @@ extension SyncedStorageClient {
 
     /// Waits for the writes that are queued, but no longer than that, and not while the network is switched off.
     package func drain(within deadline: Duration) async {
-        guard isNetworkEnabled.withLock({ $0 }), await engine.hasQueue else { return }
+        guard await engine.isSending else { return }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { try? await self.waitForPendingWrites() }
             group.addTask { try? await self.clock.sleep(for: deadline) }
@@ -65,15 +65,20 @@ extension SyncedStorageClient {
     }
 
     public func cancelPendingWrite(_ id: PendingWrite.ID) async throws(StorageError) -> Bool {
-        try await engine.cancelWrite(id)
+        await follower?.catchUp()
+        return try await engine.cancelWrite(id)
     }
 
-    public func retryPendingWrites() async throws(StorageError) { try await engine.handle(.retryWrites) }
+    public func retryPendingWrites() async throws(StorageError) {
+        await follower?.catchUp()
+        try await engine.handle(.retryWrites)
+    }
 
     public func resolveRefusedWrite(
         _ id: RefusedWrite.ID, requeuing batch: WriteBatch?
     ) async throws(StorageError) {
         if let batch { try checkBatch(batch) }
+        try await follower?.catchUpToWrite()
         try await engine.resolveRefused(id, requeuing: batch?.writes)
     }
 
@@ -89,15 +94,11 @@ extension SyncedStorageClient {
     public func wipe(of userID: String? = nil) async throws(StorageError) {
         try await engine.wipe(of: userID.map { QueueOwner($0) })
     }
-
-    /// As ``wipe(of:)`` for who was there last, if anybody was since it was done: for a wish of which nobody knows whether it
-    /// was heard.
-    func wipeAfterSomebody() async throws(StorageError) { try await engine.wipeAfterSomebody() }
 }
 
 extension SyncEngine {
-    /// Whether a write waits. Opens nothing.
-    fileprivate var hasQueue: Bool { isOpen && (try? machine().hasQueue()) == true }
+    /// Whether a write waits that may be sent. Opens nothing.
+    fileprivate var isSending: Bool { isOpen && isNetworkEnabled && (try? machine().hasQueue()) == true }
 
     func handle(_ event: SyncEvent) throws(StorageError) {
         _ = try machine()

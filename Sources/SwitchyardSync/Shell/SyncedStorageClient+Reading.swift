@@ -12,108 +12,100 @@ extension SyncedStorageClient {
         var unique: [StoragePath] = []
         var seen = Set<StoragePath>()
         for path in paths where seen.insert(path).inserted { unique.append(path) }
-        switch try await read(.documents(unique), source) {
-        case .fetched(let documents):
-            if documents.count == paths.count { return documents }
-            let byPath = Dictionary(documents.map { ($0.path, $0) }) { first, _ in first }
-            return paths.map { byPath[$0] ?? .missing($0) }
-        case .cached(let reason):
-            var result: [DocumentSnapshot] = []
-            for path in paths {
-                guard let document = try await engine.cached(path) else {
-                    throw reason ?? StorageError(.unavailable, "The document at “\(path)” is not in the cache.")
-                }
-                result.append(document)
+        await follower?.catchUp()
+        let answer = try await engine.read(.documents(unique), source)
+        if !answer.isFromCache, answer.documents.count == paths.count { return answer.documents }
+        let byPath = Dictionary(answer.documents.map { ($0.path, $0) }) { first, _ in first }
+        var result: [DocumentSnapshot] = []
+        for path in paths {
+            guard let document = byPath[path] ?? (answer.isFromCache ? nil : .missing(path)) else {
+                throw answer.reason ?? StorageError(.unavailable, "The document at “\(path)” is not in the cache.")
             }
-            return result
+            result.append(document)
         }
+        return result
     }
 
     public func results(of query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot {
-        let live = QueryShape.live(query)
-        let documents: [DocumentSnapshot]
-        let isFromCache: Bool
-        switch try await read(.results(live), source) {
-        case .fetched(let fetched):
-            documents = fetched
-            isFromCache = false
-        case .cached:
-            documents = try await engine.cached(live)
-            isFromCache = true
-        }
-        let results = QueryEvaluator(query).results(among: documents)
+        await follower?.catchUp()
+        let answer = try await engine.read(.results(QueryShape.live(query)), source)
+        let results = QueryEvaluator(query).results(among: answer.documents)
         return QuerySnapshot(
             query: query, documents: results.map { $0.projected(for: query) },
             metadata: SnapshotMetadata(
-                isFromCache: isFromCache, hasPendingWrites: results.contains { $0.metadata.hasPendingWrites }))
+                isFromCache: answer.isFromCache, hasPendingWrites: results.contains { $0.metadata.hasPendingWrites }))
     }
 
     public func aggregate(
         _ query: Query, _ aggregations: [Aggregation]
     ) async throws(StorageError) -> [DocumentValue] {
-        try await checkServer()
+        await follower?.catchUp()
+        try await engine.checkServer()
         return try await driver.aggregate(query, aggregations)
     }
 
     public func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath] {
-        try await checkServer()
+        try await engine.checkServer()
         return try await driver.collections(under: document)
     }
+}
 
-    private enum Read {
-        /// As the server ordered them, with pending writes over and behind them.
-        case fetched([DocumentSnapshot])
-        /// Why the server was not asked or did not answer.
-        case cached(StorageError?)
-    }
-
+extension SyncEngine {
+    /// What is read at once.
     enum Request {
         case documents([StoragePath])
         case results(Query)
     }
 
-    private func read(_ request: Request, _ source: ReadSource) async throws(StorageError) -> Read {
-        guard source != .cache else { return .cached(nil) }
+    struct Answer {
+        /// As the server ordered them, with pending writes over and behind them; of single documents those that are cached, where
+        /// it comes from there.
+        let documents: [DocumentSnapshot]
+        let isFromCache: Bool
+        /// Why the server was not asked or did not answer.
+        var reason: StorageError?
+    }
+
+    func read(_ request: Request, _ source: ReadSource) async throws(StorageError) -> Answer {
+        guard source != .cache else { return try cached(request) }
         do throws(StorageError) {
             // A write of this device that the server took while it was being asked is neither in the answer nor pending any
             // more, so the server is asked again. Where writes never pause, an answer a moment old will have to do.
             var attempt = 1
             while true {
-                try await checkServer()
-                let mark = await engine.acknowledgedCount
+                try checkServer()
+                let mark = acknowledgedCount
                 let fetched =
                     switch request {
                     case .documents(let paths): try await driver.documents(paths)
                     case .results(let query): try await driver.results(of: query)
                     }
-                let documents = try await engine.take(fetched, of: request, since: attempt < 4 ? mark : nil)
-                if let documents { return .fetched(documents) }
+                let documents = try take(fetched, of: request, since: attempt < 4 ? mark : nil)
+                if let documents { return Answer(documents: documents, isFromCache: false) }
                 attempt += 1
             }
         } catch {
             guard source == .standard, error.code == .unavailable || error.code == .deadlineExceeded else {
                 throw error
             }
-            return .cached(error)
+            return try cached(request, for: error)
         }
     }
 
     /// - Throws: `.unavailable` while the network is switched off, and `.shutDown`.
-    func checkServer() async throws(StorageError) {
-        if await engine.isShutDown { throw StorageError(.shutDown, "The client was shut down.") }
-        guard isNetworkEnabled.withLock({ $0 }) else {
+    func checkServer() throws(StorageError) {
+        if isShutDown { throw StorageError(.shutDown, "The client was shut down.") }
+        guard isNetworkEnabled else {
             throw StorageError(.unavailable, "The network is switched off for this client.")
         }
     }
-}
 
-extension SyncEngine {
     /// What the server answered, with this device's pending writes among it.
     ///
     /// - Parameter mark: ``acknowledgedCount`` before the server was asked; `nil` takes any answer.
     /// - Returns: `nil` if the server has taken a write since then that the answer does not show.
-    func take(
-        _ fetched: FetchedDocuments, of request: SyncedStorageClient.Request, since mark: Int?
+    private func take(
+        _ fetched: FetchedDocuments, of request: Request, since mark: Int?
     ) throws(StorageError) -> [DocumentSnapshot]? {
         let machine = try machine()
         let local = machine.take(fetched)
@@ -127,15 +119,17 @@ extension SyncEngine {
         return documents + pending
     }
 
-    func cached(_ path: StoragePath) throws(StorageError) -> DocumentSnapshot? {
-        try machine().document(at: path).map {
-            $0.with(SnapshotMetadata(isFromCache: true, localState: $0.metadata.localState))
+    private func cached(_ request: Request, for reason: StorageError? = nil) throws(StorageError) -> Answer {
+        let machine = try machine()
+        var documents: [DocumentSnapshot] = []
+        switch request {
+        case .documents(let paths):
+            for path in paths { if let document = try machine.document(at: path) { documents.append(document) } }
+        case .results(let query): documents = try machine.run(query)
         }
-    }
-
-    func cached(_ query: Query) throws(StorageError) -> [DocumentSnapshot] {
-        try machine().run(query).map {
-            $0.with(SnapshotMetadata(isFromCache: true, localState: $0.metadata.localState))
-        }
+        return Answer(
+            documents: documents.map {
+                $0.with(SnapshotMetadata(isFromCache: true, localState: $0.metadata.localState))
+            }, isFromCache: true, reason: reason)
     }
 }

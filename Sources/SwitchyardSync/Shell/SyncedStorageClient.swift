@@ -7,16 +7,21 @@ import Synchronization
 ///
 /// A write returns once it is kept on this device; its receipt tells what the server made of it. Streams show local writes at
 /// once, survive lost connections, and say of each snapshot whether the server has confirmed it.
-public final class SyncedStorageClient: StorageClient {
+public final class SyncedStorageClient: StorageClient, SignInFollowing {
     public var provider: InfrastructureProvider { driver.provider }
     public let capabilities: StorageCapabilities
     public var clock: any Clock<Duration> { engine.clock }
 
     let driver: any SyncDriver
     package let engine: SyncEngine
+    /// Whom every call and stream catches up with, where people come and go; nil where ``setUser(_:)`` says whose it is.
+    let follower: UserFollower?
+    private let claim: StoreClaim?
+    /// Whether writes that wait at the end get a moment to reach the server, being lost with the client.
+    private let drainsAtEnd: Bool
     private let lastID = Atomic(0)
-    let isNetworkEnabled = Mutex(true)
-    private let entry = Mutex<@Sendable () async -> Void>({})
+    /// How long the end waits for writes that would be lost with the client.
+    private static let drainDeadline = Duration.seconds(3)
 
     /// - Parameters:
     ///   - driver: The server's side.
@@ -30,45 +35,54 @@ public final class SyncedStorageClient: StorageClient {
         clock: any Clock<Duration> = ContinuousClock(),
         now: (@Sendable () -> Timestamp)? = nil, observer: any InfrastructureObserver = SilentObserver()
     ) {
-        self.init(
-            driver: driver, storage: storage, claim: nil, userID: userID, clock: clock,
-            now: now ?? { Timestamp(Date()) }, observer: observer)
+        let engine = SyncEngine(
+            driver, storage, userID: userID, clock: clock, now: now ?? { Timestamp(Date()) }, observer: observer)
+        self.init(engine)
     }
 
+    /// For whoever is signed in: as people come and go, so do their queues of writes.
+    ///
     /// - Parameters:
-    ///   - claim: The storage's folder, where it has been taken already.
-    ///   - chance: A number from 0 up to 1, anew at each call: pauses differ, so that not all devices come back at the same
-    ///     moment.
+    ///   - folder: Where documents and queued writes are kept; `nil` to have them gone with the client.
+    ///   - cacheBytes: Above about this size, what was not used for longest is dropped.
+    ///   - context: Whose session it is, and time.
+    /// - Throws: `.locked` while another client has the folder. A folder that cannot be used for another reason is told of by the
+    ///   first call that needs it.
+    package convenience init(
+        driver: any SyncDriver, folder: URL?, cacheBytes: Int64, context: ModuleContext
+    ) async throws(InfrastructureError) {
+        let claim = try folder.flatMap { folder throws(InfrastructureError) in try StoreClaim.take(folder) }
+        let state = await context.auth?.state
+        let engine = SyncEngine(
+            driver, folder.map { .folder($0, maximumBytes: cacheBytes) } ?? .memory, claim: claim,
+            userID: state?.user?.id, clock: context.clock, now: context.now, observer: context.observer)
+        var follower: UserFollower?
+        if let auth = context.auth, let state { follower = UserFollower(auth, engine, context, known: state) }
+        self.init(engine, follower: follower, claim: claim, drainsAtEnd: folder == nil)
+        await follower?.start()
+    }
+
     init(
-        driver: any SyncDriver, storage: SyncStorage, claim: StoreClaim? = nil, userID: String?,
-        clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp,
-        observer: any InfrastructureObserver = SilentObserver(),
-        chance: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
+        _ engine: SyncEngine, follower: UserFollower? = nil, claim: StoreClaim? = nil, drainsAtEnd: Bool = false
     ) {
-        self.driver = driver
+        self.engine = engine
+        self.follower = follower
+        self.claim = claim
+        self.drainsAtEnd = drainsAtEnd
+        driver = engine.driver
         var capabilities = driver.capabilities
         capabilities.offline = true
         capabilities.liveStreams = true
         self.capabilities = capabilities
-        engine = SyncEngine(
-            driver: driver, policy: storage.policy, userID: userID, clock: clock, now: now, chance: chance,
-            report: { [provider = driver.provider] kind in
-                observer.observe(InfrastructureEvent(service: .storage, provider: provider, kind: kind))
-            }
-        ) { () throws(StorageError) in
-            if let claim { return try SQLiteStore(claim) }
-            return try storage.open()
-        }
     }
+
+    package func catchUp() async { await follower?.catchUp() }
 
     func newID() -> Int { lastID.add(1, ordering: .relaxed).newValue }
 
     /// To be called when another user signs in, or nobody is signed in any more. Each user has a queue of writes of
     /// their own; those of the one who left wait until they come back.
     public func setUser(_ userID: String?) async { await engine.setUser(userID) }
-
-    /// What is to be done before each stream begins.
-    func setEntry(_ body: @escaping @Sendable () async -> Void) { entry.withLock { $0 = body } }
 
     // MARK: Streams
 
@@ -117,9 +131,8 @@ public final class SyncedStorageClient: StorageClient {
     func visit(
         enter: @escaping @Sendable (SyncEngine) async -> Void, leave: @escaping @Sendable (SyncEngine) async -> Void
     ) -> @Sendable () -> Void {
-        let prepare = entry.withLock { $0 }
-        let entering = Task { [engine] in
-            await prepare()
+        let entering = Task { [engine, follower] in
+            await follower?.catchUp()
             await enter(engine)
         }
         return { [engine] in
@@ -134,7 +147,15 @@ public final class SyncedStorageClient: StorageClient {
 
     @discardableResult
     public func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt {
-        try await commit(batch, of: nil)
+        guard let follower else { return try await commit(batch, of: nil) }
+        let owner = try await follower.catchUpToWrite()
+        do throws(StorageError) {
+            return try await commit(batch, of: owner)
+        } catch {
+            // Somebody may have come, or only have been forgotten meanwhile.
+            guard error.code == .sessionChanged, try await follower.catchUpToWrite() == owner else { throw error }
+            return try await commit(batch, of: owner)
+        }
     }
 
     /// - Parameter owner: Whose write it is; that of whoever the storage works for when left out.
@@ -159,13 +180,16 @@ public final class SyncedStorageClient: StorageClient {
     }
 
     public func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend {
-        try await checkServer()
+        try await engine.checkServer()
         return try await driver.makeTransaction()
     }
 
     public func shutDown() async {
+        await follower?.stop()
+        if drainsAtEnd { await drain(within: Self.drainDeadline) }
         await engine.shutDown()
         await driver.shutDown()
+        claim?.release()
     }
 }
 

@@ -1,15 +1,15 @@
 import Switchyard
 
-/// Tells the storage whose queue of writes it is, as people sign in and out.
+/// Tells the engine whose queue of writes it is, as people sign in and out.
 ///
 /// A call that is made after a sign-in has returned must already count as the new user's, so each call catches up first;
 /// between calls a task follows the stream of states.
 actor UserFollower {
     private let auth: any AuthClient
-    private let storage: SyncedStorageClient
+    private let engine: SyncEngine
     private let context: ModuleContext
     private var known: AuthState
-    /// Whose queue the storage works on.
+    /// Whose queue the engine works on.
     private var told: AuthUser.ID?
     private var wishes: WipeWishes
     /// Whose data is to go and could not be deleted yet; `nil` among them for whoever was there last.
@@ -18,10 +18,10 @@ actor UserFollower {
     private var turn: Task<Void, Never>?
     private var following: Task<Void, Never>?
 
-    /// - Parameter known: The state with whose user the storage was made.
-    init(_ auth: any AuthClient, _ storage: SyncedStorageClient, _ context: ModuleContext, known: AuthState) {
+    /// - Parameter known: The state with whose user the engine was made.
+    init(_ auth: any AuthClient, _ engine: SyncEngine, _ context: ModuleContext, known: AuthState) {
         self.auth = auth
-        self.storage = storage
+        self.engine = engine
         self.context = context
         self.known = known
         told = known.user?.id
@@ -87,21 +87,25 @@ actor UserFollower {
     private func tell(_ userID: AuthUser.ID?) async {
         guard userID != told else { return }
         told = userID
-        await storage.setUser(userID)
+        await engine.setUser(userID)
     }
 
     /// What fails is tried again at the next look; an observer is told once.
     private func wipe(isNews: Bool = true) async {
         do throws(StorageError) {
             while let userID = leavers.first {
-                if let userID { try await storage.wipe(of: userID) } else { try await storage.wipeAfterSomebody() }
+                if let userID {
+                    try await engine.wipe(of: QueueOwner(userID))
+                } else {
+                    try await engine.wipeAfterSomebody()
+                }
                 leavers.removeFirst()
             }
         } catch {
             guard isNews else { return }
             context.observer.observe(
                 InfrastructureEvent(
-                    service: .storage, provider: storage.provider,
+                    service: .storage, provider: engine.driver.provider,
                     kind: .notice("What is kept of the user's documents could not be deleted: \(error.message)")))
         }
     }

@@ -9,8 +9,9 @@ func device(
     clock: any Clock<Duration> = FastClock()
 ) -> SyncedStorageClient {
     SyncedStorageClient(
-        driver: ModelDriver(server, clock: clock), storage: storage, userID: user, clock: clock,
-        now: { Timestamp(microseconds: 77_000_000) }, chance: { 0.5 })
+        SyncEngine(
+            ModelDriver(server, clock: clock), storage, userID: user, clock: clock,
+            now: { Timestamp(microseconds: 77_000_000) }, chance: { 0.5 }))
 }
 
 extension SyncedStorageClient {

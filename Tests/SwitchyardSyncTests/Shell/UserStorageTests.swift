@@ -69,8 +69,8 @@ import Testing
 
     private let server = ModelServer()
 
-    private func storage(_ auth: SilentAuthClient, _ folder: URL) async throws -> UserStorageClient {
-        try await UserStorageClient(
+    private func storage(_ auth: SilentAuthClient, _ folder: URL) async throws -> SyncedStorageClient {
+        try await SyncedStorageClient(
             driver: ModelDriver(server), folder: folder, cacheBytes: 100 << 20, context: ModuleContext(auth: auth))
     }
 
@@ -146,7 +146,7 @@ import Testing
     @Test func `What waits for a token stays queued when auth is shut down first`() async throws {
         let folder = try TemporaryFolder(in: ScratchSpace.url)
         let auth = SilentAuthClient(Self.signedIn("alice"))
-        let first = try await UserStorageClient(
+        let first = try await SyncedStorageClient(
             driver: TokenDriver(base: ModelDriver(server), auth: auth), folder: folder.url, cacheBytes: 1 << 20,
             context: ModuleContext(auth: auth))
         try await first.setDocument("rooms/a", ["n": 1])
