@@ -24,8 +24,15 @@ let package = Package(
     targets: [
         // The portable API and the pure pieces below it.
         .target(name: "CSwitchyardChecksum"),
-        .target(name: "SwitchyardBytes", dependencies: ["CSwitchyardChecksum"]),
+        .target(
+            name: "SwitchyardBytes",
+            dependencies: [
+                "SwitchyardProviderKit", "SwitchyardProviderKit", "SwitchyardProviderKit", "CSwitchyardChecksum",
+            ]),
         .target(name: "Switchyard", dependencies: ["SwitchyardBytes"]),
+
+        // What providers share: sessions, transfers, messages that wait.
+        .target(name: "SwitchyardProviderKit", dependencies: ["Switchyard", "SwitchyardBytes"]),
 
         // System libraries, opened at first use; no header and no link needed for building.
         .target(name: "CSwitchyardCurl"),
@@ -50,6 +57,7 @@ let package = Package(
         .target(
             name: "SwitchyardProviderHTTP",
             dependencies: [
+                "SwitchyardProviderKit",
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire",
                 .target(name: "SwitchyardURLSession", condition: .when(platforms: apple)),
             ],
@@ -122,6 +130,9 @@ let package = Package(
         .testTarget(
             name: "SwitchyardTests",
             dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardTestSupport"]),
+        .testTarget(
+            name: "SwitchyardProviderKitTests",
+            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardProviderKit", "SwitchyardTestSupport"]),
         .testTarget(name: "SwitchyardBytesTests", dependencies: ["SwitchyardBytes", "SwitchyardTestSupport"]),
         // A program of one request, for tests that need another process, and for `.ci/size`.
         .executableTarget(
@@ -172,6 +183,7 @@ let package = Package(
         .testTarget(
             name: "SwitchyardFirebaseTests",
             dependencies: [
+                "SwitchyardProviderKit",
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "SwitchyardFirestoreFormat",
                 "SwitchyardFirebase", "SwitchyardMock", "SwitchyardConformance", "SwitchyardServerKit",
                 "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
@@ -180,6 +192,7 @@ let package = Package(
         .testTarget(
             name: "SwitchyardSupabaseTests",
             dependencies: [
+                "SwitchyardProviderKit",
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "SwitchyardProviderHTTP",
                 "SwitchyardSupabase", "SwitchyardMock", "SwitchyardFirebase", "SwitchyardConformance",
                 "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase", "SwitchyardTestRuns",

@@ -1,6 +1,7 @@
 public import Foundation
 public import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderKit
 import SwitchyardWire
 
 /// Firebase Authentication over plain HTTP.

@@ -1,6 +1,7 @@
 public import Foundation
 public import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderKit
 import SwitchyardWire
 
 /// Files in a bucket of Firebase, through the interface of Firebase's own clients, so that security rules apply.

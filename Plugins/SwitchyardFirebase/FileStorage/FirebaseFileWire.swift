@@ -1,6 +1,7 @@
 import Foundation
 import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderKit
 import SwitchyardWire
 
 /// The object resource of Firebase's file storage. 64-bit integers come as strings, and as numbers are taken too.

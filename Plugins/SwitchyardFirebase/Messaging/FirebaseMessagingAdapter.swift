@@ -1,6 +1,7 @@
 import Foundation
 public import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderKit
 import SwitchyardWire
 import Synchronization
 

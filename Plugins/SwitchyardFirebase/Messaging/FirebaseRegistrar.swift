@@ -2,6 +2,7 @@ import Foundation
 import Switchyard
 import SwitchyardBytes
 import SwitchyardProviderHTTP
+import SwitchyardProviderKit
 import SwitchyardWire
 
 /// Keeps this installation registered: one step after the other, whoever asks.

@@ -1,6 +1,7 @@
 import Foundation
 import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderKit
 
 /// What a sign-in gives a device.
 struct SignedIn: Sendable {

@@ -1,4 +1,5 @@
 public import Switchyard
+import SwitchyardProviderKit
 
 /// What a signed-in person does with their account.
 extension MockAuthClient {

@@ -1,6 +1,7 @@
 public import Foundation
 public import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderKit
 import Synchronization
 
 /// Accounts and sessions against the ``MockAccounts`` of a backend: every way to sign in, end to end, without a network.

@@ -1,5 +1,6 @@
 import Foundation
 import Switchyard
+import SwitchyardProviderKit
 import Synchronization
 
 /// The calls of one upload, against the ``MockFiles`` of a backend.

@@ -1,5 +1,6 @@
 public import Foundation
 public import Switchyard
+import SwitchyardProviderKit
 
 extension MockFileStorageClient {
     public func upload(

@@ -1,5 +1,6 @@
 public import Foundation
 public import Switchyard
+import SwitchyardProviderKit
 
 /// Files in memory, against the ``MockFiles`` of a backend, moved in parts so that progress, pauses and interruptions can
 /// be seen.

@@ -1,4 +1,5 @@
 import Switchyard
+import SwitchyardProviderKit
 
 /// Where a device keeps what it must know to go on with interrupted uploads: in memory, or in a folder.
 public final class MockUploadStore: Sendable {

@@ -1,5 +1,6 @@
 public import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderKit
 import Synchronization
 
 /// Messages from the ``MockMessages`` of a backend to this installation.

@@ -1,6 +1,7 @@
 import Foundation
 import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderKit
 
 /// Where a backend keeps its contents: one checked file for each service, and one for each stored file.
 struct MockFolder: Sendable {

@@ -1,6 +1,7 @@
 import Foundation
 public import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderKit
 import Synchronization
 
 /// Documents in memory, with everything that a server does to them: the reference for what each operation means.

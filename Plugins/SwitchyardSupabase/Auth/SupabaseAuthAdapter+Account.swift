@@ -1,6 +1,7 @@
 import Foundation
 public import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderKit
 import SwitchyardWire
 
 /// What a signed-in person does with their account.

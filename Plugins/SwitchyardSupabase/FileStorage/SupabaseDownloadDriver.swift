@@ -1,5 +1,6 @@
 import Switchyard
 import SwitchyardProviderHTTP
+import SwitchyardProviderKit
 import SwitchyardWire
 
 /// The call that downloads are made of.

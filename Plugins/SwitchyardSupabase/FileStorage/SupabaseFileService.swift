@@ -2,6 +2,7 @@ import Foundation
 import Switchyard
 import SwitchyardBytes
 import SwitchyardProviderHTTP
+import SwitchyardProviderKit
 import SwitchyardWire
 
 /// Calls to Supabase's storage: everything that authorises, sends, repeats and maps failures, once.

@@ -1,6 +1,7 @@
 public import Foundation
 public import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderKit
 import SwitchyardWire
 
 /// Files in buckets of Supabase; who may do what is decided by the policies on their objects. The configuration says which

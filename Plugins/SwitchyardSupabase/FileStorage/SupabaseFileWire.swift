@@ -1,5 +1,6 @@
 import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderKit
 import SwitchyardWire
 
 /// What Supabase's storage says about files, in the several forms in which it does.

@@ -2,6 +2,7 @@ import Foundation
 import Switchyard
 import SwitchyardBytes
 import SwitchyardProviderHTTP
+import SwitchyardProviderKit
 import SwitchyardWire
 import Synchronization
 

@@ -1,5 +1,6 @@
 import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderKit
 import Synchronization
 
 /// Reads one channel and hands its messages to the hub, until it is let go or the server says that the channel can never be.

@@ -1,6 +1,7 @@
 import Foundation
 public import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderKit
 import SwitchyardWire
 
 /// Messages over the project's realtime service: topics and installations are private channels there, and a running app

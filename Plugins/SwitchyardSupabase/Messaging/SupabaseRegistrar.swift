@@ -2,6 +2,7 @@ import Foundation
 import Switchyard
 import SwitchyardBytes
 import SwitchyardProviderHTTP
+import SwitchyardProviderKit
 
 /// Keeps this installation registered and on its channels: one step after the other, whoever asks.
 actor SupabaseRegistrar {

@@ -1,3 +1,4 @@
+
 #if os(Linux)
     import Foundation
     import Switchyard

@@ -1,6 +1,7 @@
 import Foundation
 import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderKit
 
 /// The tokens out of an answer, with what they say.
 struct FirebaseGrant: Sendable {

@@ -1,6 +1,7 @@
 import Foundation
 import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderKit
 
 /// A session as the server gives it out.
 struct SupabaseGrant: Sendable {

@@ -1,0 +1,126 @@
+package import Switchyard
+import SwitchyardBytes
+import Synchronization
+
+/// The streams of a messaging client: each message once, the token as it changes, all in order.
+///
+/// Messages that arrive while nobody listens wait for the first who does: the newest ``capacity`` of them, and only as long
+/// as the user stays the same.
+package final class MessagingHub: Sendable {
+    package typealias Messages = EventStream<RemoteMessage, MessagingError>.Continuation
+    package typealias Tokens = SnapshotStream<MessagingToken?, MessagingError>.Continuation
+
+    private struct State {
+        var token: MessagingToken?
+        /// What arrived while nobody listened, oldest first.
+        var unheard: [RemoteMessage] = []
+        /// Whose messages those are; `nil` for nobody's.
+        var user: AuthUser.ID?
+        /// Whether that was told: what came before is for whoever turns out to be there.
+        var knowsUser = false
+        /// The newest names, to know again what a platform delivers twice.
+        var seen: Set<String> = []
+        var order: [String] = []
+        var isShutDown = false
+    }
+    private let box = Mutex(State())
+    private let messages = Broadcast<Messages>()
+    private let tokens = Broadcast<Tokens>()
+    private let follower = TaskBox()
+    private static let memory = 1000
+    /// How many messages wait for a listener.
+    package static let capacity = 100
+
+    /// - Parameter auth: Says when somebody else uses the device, who is not to get messages of the one before.
+    package init(following auth: (any AuthClient)? = nil) {
+        guard let states = auth?.authStateStream() else { return }
+        follower.replace(
+            with: Task { [weak self] in
+                for await state in states {
+                    guard let self else { return }
+                    self.use(state)
+                }
+            })
+    }
+
+    deinit { follower.cancel() }
+
+    private func use(_ state: AuthState) {
+        switch state {
+        // Nothing is known of who it is; most likely the same as before.
+        case .unknown, .locked: return
+        case .signedOut, .signedIn, .expired: break
+        }
+        box.withLock { box in
+            if box.knowsUser, box.user != state.user?.id { box.unheard = [] }
+            box.knowsUser = true
+            box.user = state.user?.id
+        }
+    }
+
+    package var isShutDown: Bool { box.withLock { $0.isShutDown } }
+    /// How many messages wait for a listener, and whose they are.
+    package var unheard: (count: Int, user: AuthUser.ID?) { box.withLock { ($0.unheard.count, $0.user) } }
+    package var listenerCount: Int { messages.count + tokens.count }
+
+    package func checkOpen() throws(MessagingError) { if isShutDown { throw Self.over } }
+
+    /// - Returns: Whether it was taken; `false` once the client is shut down.
+    @discardableResult
+    package func take(_ message: RemoteMessage) -> Bool {
+        let isTaken = box.withLock { box in
+            guard !box.isShutDown else { return false }
+            guard box.seen.insert(message.id).inserted else { return true }
+            box.order.append(message.id)
+            if box.order.count > 2 * Self.memory {
+                for id in box.order.prefix(Self.memory) { box.seen.remove(id) }
+                box.order.removeFirst(Self.memory)
+            }
+            if messages.isEmpty {
+                box.unheard.append(message)
+                if box.unheard.count > Self.capacity { box.unheard.removeFirst() }
+            } else {
+                messages.queue { $0.yield(message) }
+            }
+            return true
+        }
+        messages.deliver()
+        return isTaken
+    }
+
+    package func tell(_ token: MessagingToken?) {
+        box.withLock { box in
+            guard token != box.token else { return }
+            box.token = token
+            tokens.queue { $0.yield(token) }
+        }
+        tokens.deliver()
+    }
+
+    package func listen(messages listener: Messages) -> @Sendable () -> Void {
+        defer { messages.deliver() }
+        return box.withLock { box in
+            defer { box.unheard = [] }
+            return messages.add(listener) { [unheard = box.unheard] in for message in unheard { $0.yield(message) } }
+        }
+    }
+
+    package func listen(tokens listener: Tokens) -> @Sendable () -> Void {
+        defer { tokens.deliver() }
+        return box.withLock { box in tokens.add(listener) { [token = box.token] in $0.yield(token) } }
+    }
+
+    package func shutDown() {
+        box.withLock { box in
+            box.isShutDown = true
+            box.unheard = []
+        }
+        messages.close { $0.finish(throwing: Self.over) }
+        tokens.close { $0.finish(throwing: Self.over) }
+        messages.deliver()
+        tokens.deliver()
+        follower.cancel()
+    }
+
+    private static let over = MessagingError(.shutDown, "The client was shut down.")
+}

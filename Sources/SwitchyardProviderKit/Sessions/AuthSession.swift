@@ -1,0 +1,74 @@
+package import Switchyard
+
+/// One sign-in on this device, and what it has become since.
+package struct AuthSession: Sendable, Hashable {
+    /// Made at the sign-in, kept through every refresh: what calls are bound to.
+    package let id: String
+    package var user: AuthUser
+    /// `nil` once the server no longer takes them: the session has expired, its user is still known.
+    package var tokens: SessionTokens?
+    /// Grows with every new pair of tokens. Of two versions of one session the higher is the one to believe.
+    package var revision: Int
+
+    package init(id: String, user: AuthUser, tokens: SessionTokens?, revision: Int = 1) {
+        self.id = id
+        self.user = user
+        self.tokens = tokens
+        self.revision = revision
+    }
+
+    /// The token to hand out, however long it is good for.
+    package var accessToken: AccessToken? {
+        tokens.map { AccessToken(value: $0.access, expiresAt: $0.expiresAt, userID: user.id) }
+    }
+}
+
+/// What a server gives for a sign-in or a refresh.
+package struct SessionTokens: Sendable, Hashable {
+    package var refresh: Secret
+    package var access: Secret
+    /// By the clock of this device: what the server said counts from the moment of its answer.
+    package var issuedAt: Timestamp
+    package var expiresAt: Timestamp
+
+    package init(refresh: Secret, access: Secret, issuedAt: Timestamp, expiresAt: Timestamp) {
+        self.refresh = refresh
+        self.access = access
+        self.issuedAt = issuedAt
+        self.expiresAt = expiresAt
+    }
+
+    package init(refresh: Secret, access: Secret, issuedAt: Timestamp, lifetime: Duration) {
+        let microseconds = lifetime.components.seconds.multipliedReportingOverflow(by: 1_000_000)
+        let end = issuedAt.microseconds.addingReportingOverflow(microseconds.partialValue)
+        self.init(
+            refresh: refresh, access: access, issuedAt: issuedAt,
+            expiresAt: microseconds.overflow || end.overflow
+                ? .distantFuture : Timestamp(microseconds: end.partialValue))
+    }
+
+    /// How long the access token is still good. Nothing, if the clock now stands before the moment it was issued: what was
+    /// reckoned from that clock says nothing any more.
+    func remaining(at now: Timestamp) -> Duration {
+        guard now.microseconds >= issuedAt.microseconds - 1_000_000 else { return .zero }
+        return .microseconds(expiresAt.microseconds - now.microseconds)
+    }
+}
+
+/// What a device keeps about who is signed in.
+package enum SessionRecord: Sendable, Hashable {
+    /// Nobody has signed in yet.
+    case none
+    case signedOut(SignOut)
+    case session(AuthSession)
+
+    package var session: AuthSession? { if case .session(let session) = self { session } else { nil } }
+
+    var state: AuthState {
+        switch self {
+        case .none: .signedOut(SignOut(.never))
+        case .signedOut(let end): .signedOut(end)
+        case .session(let session): session.tokens == nil ? .expired(session.user) : .signedIn(session.user)
+        }
+    }
+}

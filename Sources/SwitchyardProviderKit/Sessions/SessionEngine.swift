@@ -1,0 +1,246 @@
+package import Switchyard
+import SwitchyardBytes
+import Synchronization
+
+/// The session of an auth client: what ``SessionMachine`` decides, carried out.
+///
+/// A provider signs in by itself and hands the outcome to ``begin(_:tokens:attempt:)``; from then on it asks here for
+/// tokens, and tells what its other calls found out. It supplies one call, the refresh.
+package actor SessionEngine {
+    /// Asks the server for new tokens. Runs to its end unless the session or the client goes away meanwhile.
+    package typealias Refresh = @Sendable (AuthSession) async -> RefreshAnswer
+
+    private typealias Outcome = Result<AccessToken, AuthError>
+
+    private var machine: SessionMachine
+    private let store: any SessionStore
+    private let clock: any Clock<Duration>
+    private let now: @Sendable () -> Timestamp
+    private let report: @Sendable (InfrastructureEvent.Kind) -> Void
+    private let refresh: Refresh
+    private nonisolated let states = SessionStates()
+    private nonisolated let wishes = Mutex((state: AuthState.unknown, requests: [WipeRequest]()))
+    private var mark: SessionStoreMark?
+    private var lastNotice: String?
+    private var tasks: [SessionMachine.RefreshNumber: Task<Void, Never>] = [:]
+    private var waiters: [SessionMachine.Waiter: CheckedContinuation<Outcome, Never>] = [:]
+    private var lastWaiter = 0
+    private var isShutDown = false
+
+    /// - Parameters:
+    ///   - now: The time of day, by which tokens are reckoned.
+    ///   - report: Told of refreshes, and of what a person should know.
+    package init(
+        policy: SessionMachine.Policy = SessionMachine.Policy(), store: any SessionStore,
+        clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Timestamp,
+        report: @escaping @Sendable (InfrastructureEvent.Kind) -> Void = { _ in }, refresh: @escaping Refresh
+    ) {
+        machine = SessionMachine(policy: policy)
+        self.store = store
+        self.clock = clock
+        self.now = now
+        self.report = report
+        self.refresh = refresh
+    }
+
+    // MARK: State
+
+    package var state: AuthState {
+        look()
+        return machine.state
+    }
+
+    package nonisolated var stateStream: SnapshotStream<AuthState, Never> {
+        SnapshotStream { [self] listener in
+            let stop = states.listen(listener)
+            Task { await look() }
+            return stop
+        }
+    }
+
+    package nonisolated var wipeRequests: [WipeRequest] { wishes.withLock { $0.requests } }
+
+    package nonisolated var listenerCount: Int { states.listenerCount }
+
+    /// What there is to sign out of, expired sessions too.
+    package var session: AuthSession? {
+        look()
+        return machine.session
+    }
+
+    /// The session to make a call with; the same one again if `id` is given.
+    package func present(_ id: String? = nil) throws(AuthError) -> AuthSession {
+        look()
+        return try machine.present(id).get()
+    }
+
+    // MARK: Coming and going
+
+    /// - Throws: `.shutDown`.
+    package func checkOpen() throws(AuthError) { if isShutDown { throw .sessionShutDown } }
+
+    /// To be taken before a sign-in asks the server, and handed to ``begin(_:tokens:attempt:)`` after it.
+    package func signingIn() throws(AuthError) -> Int {
+        try checkOpen()
+        look()
+        return machine.nextAttempt()
+    }
+
+    /// Makes the outcome of a sign-in the session of this device.
+    ///
+    /// - Throws: `.sessionChanged` if a sign-out, or a sign-in that was begun later, came first.
+    @discardableResult
+    package func begin(
+        _ user: AuthUser, tokens: SessionTokens, attempt: Int
+    ) throws(AuthError) -> AuthSession {
+        try checkOpen()
+        let session = AuthSession(id: RandomID.make(), user: user, tokens: tokens)
+        guard case .kept = run(.began(session, attempt: attempt)) else { throw .sessionChanged }
+        return session
+    }
+
+    /// The account as the server has it now, with new tokens if the answer had any.
+    ///
+    /// - Throws: `.sessionChanged` if another session took its place.
+    package func update(
+        _ user: AuthUser, tokens: SessionTokens? = nil, in session: AuthSession
+    ) throws(AuthError) {
+        look()
+        try checkOpen()
+        guard case .kept = run(.updated(user, tokens, session: session.id)) else { throw .sessionChanged }
+    }
+
+    /// - Throws: `.sessionChanged` if another session took the place of `session`.
+    package func end(_ end: SignOut, _ session: AuthSession?) throws(AuthError) {
+        look()
+        try checkOpen()
+        run(.ended(end, session: session?.id))
+        if machine.session != nil { throw .sessionChanged }
+    }
+
+    /// A call other than a refresh was told that the tokens of `session` are no longer taken, for good.
+    package func refused(_ session: AuthSession) {
+        run(.refused(session: session.id, revision: session.revision))
+    }
+
+    package func shutDown() {
+        guard !isShutDown else { return }
+        isShutDown = true
+        run(.shutDown)
+        for task in tasks.values { task.cancel() }
+        states.finish()
+    }
+
+    // MARK: Tokens
+
+    /// - Parameter session: The one the caller is bound to; the present one if `nil`.
+    package func accessToken(
+        of session: AuthSession? = nil, refreshing: Bool = false
+    ) async throws(AuthError) -> AccessToken {
+        look()
+        lastWaiter += 1
+        let waiter = lastWaiter
+        let outcome: Outcome = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                if Task.isCancelled { return continuation.resume(returning: .failure(.waiterCancelled)) }
+                waiters[waiter] = continuation
+                run(.tokenWanted(waiter, session: session?.id, refreshing: refreshing))
+            }
+        } onCancel: {
+            // Comes to its turn after the continuation is in its place: until then this actor is busy.
+            Task { await self.leave(waiter) }
+        }
+        return try outcome.get()
+    }
+
+    package var waiterCount: Int { waiters.count }
+
+    private func leave(_ waiter: SessionMachine.Waiter) {
+        if waiters[waiter] != nil { run(.waiterLeft(waiter)) }
+    }
+
+    private func startRefresh(_ number: SessionMachine.RefreshNumber) {
+        tasks[number] = Task { [store, clock] in
+            do throws(AuthError) {
+                // Held until the answer is kept: only then may another process read what it is to refresh.
+                let lease = try await store.lease(clock)
+                if let session = prepared(number) {
+                    let answer = await refresh(session)
+                    run(.answered(number, answer))
+                }
+                lease.release()
+            } catch {
+                run(.answered(number, .failed(error)))
+            }
+            tasks[number] = nil
+        }
+    }
+
+    /// - Returns: What to refresh; `nil` if that is no longer needed.
+    private func prepared(_ number: SessionMachine.RefreshNumber) -> AuthSession? {
+        look()
+        var call: AuthSession?
+        run(.prepared(number), call: &call)
+        return call
+    }
+
+    // MARK: The machine
+
+    /// Reads the store if somebody else has changed it, or nobody has read it yet.
+    private func look() {
+        guard !isShutDown else { return }
+        let present = store.mark
+        guard machine.isUnread || present != mark else { return }
+        switch store.read() {
+        case .found(let record, let notice):
+            // The older mark: at worst it is read once more.
+            mark = present
+            if let notice { tell(notice) }
+            run(.found(record))
+        case .unreadable(let notice):
+            tell(notice)
+            run(.unreadable)
+        }
+    }
+
+    private func tell(_ notice: String) {
+        guard notice != lastNotice else { return }
+        lastNotice = notice
+        report(.notice(notice))
+    }
+
+    @discardableResult
+    private func run(_ event: SessionMachine.Event) -> SessionChangeResult? {
+        var call: AuthSession?
+        return run(event, call: &call)
+    }
+
+    /// - Returns: What became of the change that the event asked for, if it did.
+    @discardableResult
+    private func run(_ event: SessionMachine.Event, call: inout AuthSession?) -> SessionChangeResult? {
+        var result: SessionChangeResult?
+        for action in machine.handle(event, at: now()) {
+            switch action {
+            case .prepare(let number): startRefresh(number)
+            case .call(_, let session): call = session
+            case .abandon(let number): tasks[number]?.cancel()
+            case .change(let change):
+                let outcome = store.apply(change)
+                mark = outcome.mark
+                if let notice = outcome.notice { tell(notice) }
+                result = outcome.result
+                run(.changed(change, outcome.result), call: &call)
+            case .resume(let waiter, let outcome): waiters.removeValue(forKey: waiter)?.resume(returning: outcome)
+            case .publish(let state):
+                wishes.withLock { wishes in
+                    wishes.state.noteWish(to: state, in: &wishes.requests)
+                    // Nothing that is not known makes anybody forgotten.
+                    if state != .unknown, state != .locked { wishes.state = state }
+                }
+                states.publish(state)
+            case .refreshed(let failure): report(.tokenRefreshed(failure: failure?.rawValue))
+            }
+        }
+        return result
+    }
+}

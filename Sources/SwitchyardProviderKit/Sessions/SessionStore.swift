@@ -1,0 +1,54 @@
+import Switchyard
+import SwitchyardBytes
+
+/// Where a device keeps its session. Calls are short; only ``lease(_:)`` may wait.
+package protocol SessionStore: Sendable {
+    /// Differs as soon as somebody else has changed what is kept. Costs next to nothing.
+    var mark: SessionStoreMark { get }
+
+    func read() -> SessionReading
+
+    /// Carries out the change so that no other process can come between; see ``SessionChange``.
+    ///
+    /// What cannot be kept holds until the process ends or another one changes what is kept, and the notice says so.
+    func apply(_ change: SessionChange) -> SessionStoreOutcome
+
+    /// The right to refresh, which one engine of all processes has at a time.
+    ///
+    /// - Throws: `.localStore` (retryable) if another process does not let go of it.
+    func lease(_ clock: any Clock<Duration>) async throws(AuthError) -> SessionLease
+}
+
+/// A version of what is kept.
+package struct SessionStoreMark: Sendable, Hashable {
+    let numbers: [Int64]
+    package init(_ numbers: Int64...) { self.numbers = numbers }
+}
+
+package struct SessionStoreOutcome: Sendable, Hashable {
+    package let result: SessionChangeResult
+    /// The version that came of it.
+    package let mark: SessionStoreMark
+    package let notice: String?
+
+    package init(_ result: SessionChangeResult, mark: SessionStoreMark, notice: String? = nil) {
+        self.result = result
+        self.mark = mark
+        self.notice = notice
+    }
+}
+
+package enum SessionReading: Sendable, Hashable {
+    /// - `notice`: Something a person should know, such as a damaged file that was set aside.
+    case found(SessionRecord, notice: String? = nil)
+    /// There may be a session, but this device cannot read it now.
+    case unreadable(String)
+}
+
+/// The right to refresh; ends when it is released, or forgotten.
+package final class SessionLease: Sendable {
+    private let once: Once
+    package init(_ release: @escaping @Sendable () -> Void) { once = Once(release) }
+    package func release() { once.run() }
+    deinit { once.run() }
+}

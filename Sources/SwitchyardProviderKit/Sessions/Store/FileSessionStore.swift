@@ -1,0 +1,199 @@
+package import Foundation
+package import Switchyard
+import SwitchyardBytes
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Keeps a session in one file of a folder, for several processes: readable by its owner only, replaced whole or not at all.
+///
+/// Two locks, both the system's, which frees them with the process: one for the moment between a read and a write, one (the
+/// lease) for as long as a refresh takes. A sign-out never waits for somebody's refresh.
+package final class FileSessionStore: SessionStore {
+    /// What was read or kept last.
+    private struct Last {
+        let record: SessionRecord
+        /// The version of the file that it is; if it could not be written, the one that it is to replace.
+        let mark: SessionStoreMark
+        var isUnsaved = false
+    }
+
+    /// What a change is made to.
+    private struct Base {
+        let record: SessionRecord
+        let mark: SessionStoreMark
+        /// Whether the file that is there holds something else, which cannot be understood, or not now.
+        var isForeign = false
+    }
+
+    private let folder: String
+    private let path: String
+    private let last = Mutex<Last?>(nil)
+    /// A holder needs it for a few milliseconds; who holds it longer is stopped or stuck.
+    private static let patience = 400
+
+    /// - Parameter name: Of the file; one for each project, so that sessions of different ones never mix.
+    package init(folder: URL, name: String = "session") {
+        self.folder = folder.path
+        path = folder.appendingPathComponent(name, isDirectory: false).path
+    }
+
+    package var mark: SessionStoreMark {
+        var info = stat()
+        guard stat(path, &info) == 0 else { return SessionStoreMark() }
+        return SessionStoreMark(info)
+    }
+
+    package func read() -> SessionReading {
+        last.withLock { last in
+            let before = mark
+            if let last, last.isUnsaved, last.mark == before { return .found(last.record) }
+            switch load() {
+            case .success(.record(let record)):
+                last = Last(record: record, mark: before)
+                return .found(record)
+            case .success(.newer): return .unreadable("The kept session is of a newer version of this software.")
+            case .failure(let error): return .unreadable(error.description)
+            case .success(.damaged):
+                let reading = setAsideDamaged()
+                if case .found(let record, _) = reading { last = Last(record: record, mark: mark) }
+                return reading
+            }
+        }
+    }
+
+    package func apply(_ change: SessionChange) -> SessionStoreOutcome {
+        last.withLock { last in
+            let lock = lock()
+            defer { lock?.release() }
+            let base = base(&last)
+            guard let wanted = change.applied(to: base.record) else {
+                return SessionStoreOutcome(.overtaken(base.record), mark: base.mark)
+            }
+            do throws(POSIXFile.Failure) {
+                guard lock != nil else { throw POSIXFile.Failure("another process holds it") }
+                if base.isForeign {
+                    // It may be a newer session, or the end of this one: only a person's wish takes its place.
+                    guard change.isPersonal else { throw POSIXFile.Failure("what is kept cannot be read") }
+                    // It is somebody's; it gets another name instead of being lost.
+                    _ = try POSIXFile.setAside(path, as: "unreadable")
+                }
+                let written = SessionStoreMark(try POSIXFile.replace(path, with: SessionFile.encode(wanted)))
+                last = Last(record: wanted, mark: written)
+                if case .signedOut(let end) = wanted, end.wipesLocalData { removeSetAside() }
+                return SessionStoreOutcome(.kept(wanted), mark: written)
+            } catch {
+                last = Last(record: wanted, mark: base.mark, isUnsaved: true)
+                return SessionStoreOutcome(
+                    .kept(wanted), mark: base.mark,
+                    notice: "The session cannot be kept on this device and ends with the process: \(error).")
+            }
+        }
+    }
+
+    package func lease(_ clock: any Clock<Duration>) async throws(AuthError) -> SessionLease {
+        makeFolder()
+        return try await LeaseWait.acquire(clock) {
+            do throws(FileLock.Refusal) {
+                let lock = try FileLock(path + ".refresh.lock")
+                return SessionLease { lock.release() }
+            } catch .held {
+                return nil
+            } catch {
+                // A folder that takes no lock takes no session either: there is nobody to share it with.
+                return SessionLease {}
+            }
+        }
+    }
+
+    // MARK: Inside
+
+    /// Sessions that were damaged or not understood may be of the one who wants to be forgotten.
+    private func removeSetAside() {
+        let name = path.split(separator: "/").last ?? ""
+        for other in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        where other.hasPrefix(name + ".damaged-") || other.hasPrefix(name + ".unreadable-") {
+            try? FileManager.default.removeItem(atPath: folder + "/" + other)
+        }
+    }
+
+    private func makeFolder() {
+        try? FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+
+    private func lock() -> FileLock? {
+        makeFolder()
+        for _ in 0..<Self.patience {
+            do throws(FileLock.Refusal) {
+                return try FileLock(path + ".lock")
+            } catch .held {
+                usleep(5000)
+            } catch {
+                return nil
+            }
+        }
+        return nil
+    }
+
+    /// What cannot be read is not nobody: then what was there last counts. It keeps its older mark, by which the file is
+    /// looked at again until it can be read.
+    private func base(_ last: inout Last?) -> Base {
+        let present = mark
+        if let last, last.isUnsaved, last.mark == present { return Base(record: last.record, mark: present) }
+        switch load() {
+        case .success(.record(let record)):
+            last = Last(record: record, mark: present)
+            return Base(record: record, mark: present)
+        case .success(.damaged): return Base(record: .none, mark: present, isForeign: true)
+        case .success(.newer), .failure:
+            guard let last else { return Base(record: .none, mark: present, isForeign: true) }
+            return Base(record: last.record, mark: last.mark, isForeign: last.mark != present)
+        }
+    }
+
+    private func load() -> Result<SessionFile.Contents, POSIXFile.Failure> {
+        do throws(POSIXFile.Failure) {
+            guard let bytes = try POSIXFile.read(path) else { return .success(.record(.none)) }
+            return .success(SessionFile.decode(bytes))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Looks again under the lock: another process may just have replaced the file.
+    private func setAsideDamaged() -> SessionReading {
+        let lock = lock()
+        defer { lock?.release() }
+        guard lock != nil else { return .unreadable("The kept session is held by another process.") }
+        switch load() {
+        case .success(.record(let record)): return .found(record)
+        case .success(.newer), .failure: return .unreadable("The kept session cannot be read.")
+        case .success(.damaged): break
+        }
+        do throws(POSIXFile.Failure) {
+            let name = try POSIXFile.setAside(path, as: "damaged")
+            return .found(.none, notice: "The kept session was damaged and has been set aside as “\(name)”.")
+        } catch {
+            return .unreadable("The kept session is damaged and cannot be set aside: \(error).")
+        }
+    }
+}
+
+extension SessionStoreMark {
+    /// A replaced file has another inode; one that was written in place has another time.
+    fileprivate init(_ info: stat) {
+        #if canImport(Darwin)
+            let time = info.st_mtimespec
+        #else
+            let time = info.st_mtim
+        #endif
+        self.init(Int64(bitPattern: UInt64(info.st_ino)), Int64(time.tv_sec), Int64(time.tv_nsec), Int64(info.st_size))
+    }
+}

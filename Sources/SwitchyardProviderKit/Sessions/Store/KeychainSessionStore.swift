@@ -1,0 +1,93 @@
+package import Switchyard
+
+#if canImport(Security)
+    import Foundation
+    import Security
+    import Synchronization
+
+    /// Keeps a session in the keychain of an Apple device: from the first unlock on, on this device only.
+    ///
+    /// Compiled on Apple platforms only, and not covered by the tests that run on Linux. The keychain tells nobody of changes and has no lock
+    /// between processes: an app and its extension each need a session of their own.
+    package final class KeychainSessionStore: SessionStore {
+        private struct State {
+            /// What could not be written.
+            var unsaved: SessionRecord?
+            /// What was read or kept last: what cannot be read now, as while the device is locked, is not nobody.
+            var last = SessionRecord.none
+            var changes: Int64 = 0
+        }
+
+        private let service: String
+        private let account: String
+        private let state = Mutex(State())
+        private let refreshing = LocalLease()
+
+        package init(service: String, account: String = "session") {
+            self.service = service
+            self.account = account
+        }
+
+        package var mark: SessionStoreMark { state.withLock { SessionStoreMark($0.changes) } }
+
+        package func read() -> SessionReading { state.withLock { load(&$0) } }
+
+        package func apply(_ change: SessionChange) -> SessionStoreOutcome {
+            state.withLock { state in
+                let record: SessionRecord = if case .found(let record, _) = load(&state) { record } else { state.last }
+                guard let wanted = change.applied(to: record) else {
+                    return SessionStoreOutcome(.overtaken(record), mark: SessionStoreMark(state.changes))
+                }
+                let status = write(SessionFile.encode(wanted))
+                state.changes += 1
+                state.unsaved = status == errSecSuccess ? nil : wanted
+                state.last = wanted
+                return SessionStoreOutcome(
+                    .kept(wanted), mark: SessionStoreMark(state.changes),
+                    notice: status == errSecSuccess
+                        ? nil : "The session cannot be kept in the keychain and ends with the process (\(status)).")
+            }
+        }
+
+        package func lease(_ clock: any Clock<Duration>) async throws(AuthError) -> SessionLease {
+            try await refreshing.acquire(clock)
+        }
+
+        private var query: [CFString: Any] {
+            [kSecClass: kSecClassGenericPassword, kSecAttrService: service, kSecAttrAccount: account]
+        }
+
+        private func load(_ state: inout State) -> SessionReading {
+            if let unsaved = state.unsaved { return .found(unsaved) }
+            let reading = loadKept()
+            if case .found(let record, _) = reading { state.last = record }
+            return reading
+        }
+
+        private func loadKept() -> SessionReading {
+            var query = query
+            query[kSecReturnData] = true
+            var item: CFTypeRef?
+            let status = SecItemCopyMatching(query as CFDictionary, &item)
+            guard status == errSecSuccess, let data = item as? Data else {
+                return status == errSecItemNotFound
+                    ? .found(.none) : .unreadable("The keychain cannot be read now (\(status)).")
+            }
+            return switch SessionFile.decode([UInt8](data)) {
+            case .record(let record): .found(record)
+            case .newer: .unreadable("The kept session is of a newer version of this software.")
+            case .damaged: .found(.none, notice: "The kept session was damaged; it is replaced at the next sign-in.")
+            }
+        }
+
+        private func write(_ bytes: [UInt8]) -> OSStatus {
+            let data = Data(bytes)
+            let status = SecItemUpdate(query as CFDictionary, [kSecValueData: data] as CFDictionary)
+            guard status == errSecItemNotFound else { return status }
+            var item = query
+            item[kSecValueData] = data
+            item[kSecAttrAccessible] = kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
+            return SecItemAdd(item as CFDictionary, nil)
+        }
+    }
+#endif

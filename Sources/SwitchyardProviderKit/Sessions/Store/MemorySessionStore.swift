@@ -1,0 +1,42 @@
+package import Switchyard
+import Synchronization
+
+/// Keeps a session as long as the process; several engines may stand on one.
+package final class MemorySessionStore: SessionStore {
+    private struct State {
+        var record = SessionRecord.none
+        var changes: Int64 = 0
+        var isLocked = false
+    }
+    private let state = Mutex(State())
+    private let refreshing = LocalLease()
+
+    package init() {}
+
+    /// Whether the device protects what it keeps, as before its first unlock.
+    package var isLocked: Bool {
+        get { state.withLock { $0.isLocked } }
+        set { state.withLock { $0.isLocked = newValue } }
+    }
+
+    package var mark: SessionStoreMark { state.withLock { SessionStoreMark($0.changes) } }
+
+    package func read() -> SessionReading {
+        state.withLock { $0.isLocked ? .unreadable("The device is locked.") : .found($0.record) }
+    }
+
+    package func apply(_ change: SessionChange) -> SessionStoreOutcome {
+        state.withLock { state in
+            guard let record = change.applied(to: state.record) else {
+                return SessionStoreOutcome(.overtaken(state.record), mark: SessionStoreMark(state.changes))
+            }
+            state.record = record
+            state.changes += 1
+            return SessionStoreOutcome(.kept(record), mark: SessionStoreMark(state.changes))
+        }
+    }
+
+    package func lease(_ clock: any Clock<Duration>) async throws(AuthError) -> SessionLease {
+        try await refreshing.acquire(clock)
+    }
+}

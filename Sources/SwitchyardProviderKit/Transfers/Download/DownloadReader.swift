@@ -1,0 +1,191 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+import Synchronization
+
+/// The bytes of a file, one piece after the other, however often the connection breaks. Fetches no more than is asked for.
+///
+/// One caller at a time, except for `close`.
+package final class DownloadReader: Sendable {
+    private struct State {
+        var machine: DownloadMachine
+        var body: (any DownloadBody)?
+        var digest: ContentDigest?
+        var hasFinished = false
+        var isClosed = false
+        /// How often the gate had been opened when it was passed last.
+        var openings = 0
+    }
+
+    private let path: FilePath
+    private let driver: any DownloadDriver
+    private let clock: any Clock<Duration>
+    private let time: Stopwatch
+    private let gate: PauseGate?
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - range: Not empty.
+    ///   - version: The one that is known to be there.
+    ///   - gate: Waited at before every attempt.
+    init(
+        _ path: FilePath, range: Range<Int64>?, version: String? = nil, driver: any DownloadDriver,
+        policy: TransferPolicy, clock: any Clock<Duration>, gate: PauseGate? = nil
+    ) {
+        self.path = path
+        self.driver = driver
+        self.clock = clock
+        self.gate = gate
+        time = Stopwatch(clock)
+        let machine = DownloadMachine(policy, range: range, version: version, now: time.now)
+        state = Mutex(State(machine: machine, digest: range == nil ? ContentDigest() : nil))
+    }
+
+    /// How many bytes there will be in all; known at the latest with the first piece, if at all.
+    var expectedCount: Int64? { state.withLock { $0.machine.expectedCount } }
+
+    /// The sums of what came, once all of it has.
+    var checksums: ContentChecksums { state.withLock { $0.digest?.checksums ?? ContentChecksums() } }
+
+    /// Ends it from outside: the next call, or the one that waits, fails with `.shutDown`.
+    func close() {
+        let body = state.withLock { state in
+            state.isClosed = true
+            defer { state.body = nil }
+            return state.body
+        }
+        body?.cancel()
+    }
+
+    /// The next bytes, never empty; `nil` at the end.
+    ///
+    /// - Throws: `.changed` if the file was replaced meanwhile; `.checksumMismatch` at the end of a whole file.
+    func next() async throws(FileStorageError) -> [UInt8]? {
+        let now = time.now
+        var action = state.withLock { state -> DownloadMachine.Action in
+            // However long the one before was being used.
+            state.machine.asked(now: now)
+            if state.hasFinished { return .finish }
+            return state.body == nil ? state.machine.begin : .read
+        }
+        while true {
+            if case .open = action { await passGate() }
+            if state.withLock({ $0.isClosed }) { throw .closed }
+            if Task.isCancelled { throw .givenUp }
+            switch action {
+            case .open(let request): action = await open(request)
+            case .wait(let pause):
+                try? await clock.sleep(for: pause)
+                action = handle(.waited)
+            case .read:
+                let (piece, next) = await read()
+                if let piece { return piece }
+                action = next
+            case .finish:
+                try finish()
+                return nil
+            case .fail(let error):
+                state.withLock { $0.body = nil }
+                throw Task.isCancelled ? .givenUp : error
+            }
+        }
+    }
+
+    /// Waits while it is paused; the time that took does not count.
+    private func passGate() async {
+        guard let gate else { return }
+        await gate.pass()
+        let (openings, now) = (gate.openings, time.now)
+        state.withLock { state in
+            guard openings != state.openings else { return }
+            state.openings = openings
+            state.machine.asked(now: now)
+        }
+    }
+
+    /// A pause that began before the failure is over first: whether there is patience left is seen only then.
+    private func failed(_ error: FileStorageError) async -> DownloadMachine.Action {
+        if error.isRetryable { await passGate() }
+        return handle(.failed(error))
+    }
+
+    private func handle(_ event: DownloadMachine.Event) -> DownloadMachine.Action {
+        var generator = SystemRandomNumberGenerator()
+        let now = time.now
+        return state.withLock { $0.machine.handle(event, now: now, using: &generator) }
+    }
+
+    private func open(_ request: DownloadRequest) async -> DownloadMachine.Action {
+        do throws(FileStorageError) {
+            let answer = try await driver.open(path, request)
+            let isWanted = state.withLock { state in
+                if !state.isClosed { state.body = answer.body }
+                return !state.isClosed
+            }
+            if !isWanted { answer.body.cancel() }
+            return handle(.opened(answer.head))
+        } catch {
+            return await failed(error)
+        }
+    }
+
+    private func read() async -> (piece: [UInt8]?, next: DownloadMachine.Action) {
+        let (body, isComplete) = state.withLock { ($0.body, $0.machine.isComplete) }
+        if isComplete { return (nil, handle(.ended)) }
+        guard let body else { return (nil, .fail(.closed)) }
+        do throws(FileStorageError) {
+            guard let bytes = try await body.next() else {
+                state.withLock { $0.body = nil }
+                await passGate()
+                return (nil, handle(.ended))
+            }
+            let now = time.now
+            let wanted = state.withLock { state in
+                let wanted = state.machine.received(bytes.count, now: now)
+                bytes.withUnsafeBytes { state.digest?.update(.init(rebasing: $0[wanted])) }
+                return wanted
+            }
+            if wanted.isEmpty { return (nil, .read) }
+            return (wanted.count == bytes.count ? bytes : Array(bytes[wanted]), .read)
+        } catch {
+            state.withLock { $0.body = nil }
+            return (nil, await failed(error))
+        }
+    }
+
+    private func finish() throws(FileStorageError) {
+        let agrees = state.withLock { state in
+            state.hasFinished = true
+            state.body = nil
+            guard let digest = state.digest, state.machine.isWhole, let head = state.machine.head else { return true }
+            return digest.checksums.agree(with: head.checksums)
+        }
+        guard agrees else {
+            throw FileStorageError(.checksumMismatch, "What arrived is not what the server has.")
+        }
+    }
+}
+
+/// The same for an ``EventStream``: bytes are pulled as they are consumed.
+final class DownloadSource: StreamSource {
+    private let reader: @Sendable () async throws(FileStorageError) -> DownloadReader?
+    private let opened = Mutex<DownloadReader?>(nil)
+
+    /// - Parameter reader: Makes the reader when iteration begins; `nil` for no bytes at all.
+    init(_ reader: @escaping @Sendable () async throws(FileStorageError) -> DownloadReader?) { self.reader = reader }
+
+    /// Nothing is missed by who comes late: the file waits.
+    func begin() async {}
+
+    func next() async throws(FileStorageError) -> Data? {
+        do throws(FileStorageError) {
+            let known = opened.withLock { $0 }
+            guard let reader = if let known { known } else { try await reader() } else { return nil }
+            opened.withLock { $0 = reader }
+            return try await reader.next().map { Data($0) }
+        } catch {
+            if error.code == .cancelled, Task.isCancelled { return nil }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+import Synchronization
+
+/// One download into a file.
+final class DownloadRun: FileTransferControls {
+    /// How often a file is begun anew because it was replaced while it came.
+    private static let replacements = 3
+
+    private let gate = PauseGate()
+    private let status = TransferStatus(completed: 0, total: nil)
+    private let task = TaskBox()
+    private let isClosing = Mutex(false)
+
+    /// - Parameters:
+    ///   - describe: What the server has now.
+    ///   - read: Makes a reader of the version described, which waits at the gate.
+    init(
+        to file: DownloadFile, describe: @escaping @Sendable () async throws(FileStorageError) -> StoredFile,
+        read: @escaping @Sendable (StoredFile, PauseGate) -> DownloadReader,
+        ended: @escaping @Sendable (DownloadRun) -> Void
+    ) {
+        task.replace(
+            with: Task { [self] in
+                let outcome: TransferStatus.Outcome
+                do throws(FileStorageError) {
+                    outcome = .success(try await run(file, describe, read))
+                } catch {
+                    outcome = .failure(isClosing.withLock { $0 } ? .closed : Task.isCancelled ? .givenUp : error)
+                }
+                // What was written is gone before anybody hears of a failure.
+                file.discard()
+                status.finish(outcome)
+                ended(self)
+            })
+    }
+
+    private func run(
+        _ file: DownloadFile, _ describe: () async throws(FileStorageError) -> StoredFile,
+        _ read: (StoredFile, PauseGate) -> DownloadReader
+    ) async throws(FileStorageError) -> FileMetadata {
+        showPhase()
+        var replacements = 0
+        while true {
+            await gate.pass()
+            let openings = gate.openings
+            let stored: StoredFile
+            do throws(FileStorageError) {
+                stored = try await describe()
+            } catch {
+                // It may have lost its patience while nobody wanted it to go on.
+                let wasPaused = gate.isClosed || gate.openings != openings
+                guard error.isRetryable, wasPaused, !Task.isCancelled else { throw error }
+                continue
+            }
+            status.show(total: stored.metadata.size)
+            do throws(FileStorageError) {
+                try await fetch(stored, read(stored, gate), file)
+                try file.commit()
+                return stored.metadata
+            } catch {
+                guard error.code == .changed, replacements < Self.replacements else { throw error }
+                replacements += 1
+                try file.restart()
+            }
+        }
+    }
+
+    private func fetch(
+        _ stored: StoredFile, _ reader: DownloadReader, _ file: DownloadFile
+    ) async throws(FileStorageError) {
+        var count: Int64 = 0
+        while let bytes = try await reader.next() {
+            try file.write(bytes)
+            count += Int64(bytes.count)
+            status.show(completed: count)
+            await gate.pass()
+        }
+        guard count == stored.metadata.size, reader.checksums.agree(with: stored.checksums) else {
+            throw FileStorageError(.checksumMismatch, "What arrived is not what the server has.")
+        }
+    }
+
+    // MARK: Pauses
+
+    /// Closes or opens the gate, if told to, and shows what it is then. Noted within its lock, because the run may
+    /// begin while its owner already pauses it, and the later of the two is what must be seen.
+    private func showPhase(closing: Bool? = nil) {
+        gate.set(isClosed: closing) { isClosed in status.note(phase: isClosed ? .paused : .running) }
+        status.tell()
+    }
+
+    // MARK: The owner's side
+
+    func progress() -> SnapshotStream<TransferProgress, Never> { status.progress() }
+
+    func result() async throws(FileStorageError) -> FileMetadata {
+        if let outcome = await status.wait() { return try outcome.get() }
+        await cancel()
+        return try (status.outcome ?? .failure(.givenUp)).get()
+    }
+
+    func pause() async {
+        showPhase(closing: true)
+    }
+
+    func resume() async {
+        showPhase(closing: false)
+    }
+
+    func cancel() async {
+        task.cancel()
+        _ = await Task { await status.wait() }.value
+    }
+
+    func close() async {
+        isClosing.withLock { $0 = true }
+        await cancel()
+    }
+}

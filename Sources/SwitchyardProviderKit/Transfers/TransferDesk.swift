@@ -1,0 +1,228 @@
+package import Foundation
+package import Switchyard
+import SwitchyardBytes
+import Synchronization
+
+/// The transfers of one client: begins them, knows those under way, and ends them with it.
+///
+/// A provider's client holds one and hands it drivers; everything else about transfers is the same for all of them.
+package final class TransferDesk: Sendable {
+    private struct State {
+        var uploads: [ObjectIdentifier: UploadRun] = [:]
+        var downloads: [ObjectIdentifier: DownloadRun] = [:]
+        var readers: [ObjectIdentifier: WeakReader] = [:]
+        var isShutDown = false
+    }
+
+    private struct WeakReader: Sendable {
+        weak let reader: DownloadReader?
+    }
+
+    private let policy: TransferPolicy
+    private let records: UploadRecords
+    private let clock: any Clock<Duration>
+    private let now: @Sendable () -> Timestamp
+    private let state = Mutex(State())
+    private let follower = Mutex<SignOutFollower?>(nil)
+
+    /// - Parameters:
+    ///   - records: Where uploads of files are noted; never shared by two projects.
+    ///   - auth: Whose users' wish to be forgotten takes the notes of their uploads along.
+    package init(
+        _ policy: TransferPolicy, records: UploadRecords, clock: any Clock<Duration>,
+        now: @escaping @Sendable () -> Timestamp, following auth: (any AuthClient)? = nil
+    ) {
+        self.policy = policy
+        self.records = records
+        self.clock = clock
+        self.now = now
+        guard let auth, records.isKept else { return }
+        follower.withLock { follower in
+            follower = SignOutFollower(auth, known: .unknown) { [weak self] in self?.forget($0.compactMap(\.self)) }
+        }
+    }
+
+    package var keepsUploads: Bool { records.isKept }
+
+    /// - Throws: `.shutDown`.
+    package func checkOpen() throws(FileStorageError) {
+        if state.withLock({ $0.isShutDown }) { throw .closed }
+    }
+
+    // MARK: Uploads
+
+    package func upload(
+        _ content: UploadContent, to path: FilePath, _ options: UploadOptions, driver: any UploadDriver
+    ) throws(FileStorageError) -> FileTransfer<FileMetadata> {
+        var note: UploadRun.Note?
+        if content.file != nil, keepsUploads {
+            let id = RandomID.make()
+            note = records.claim(id).map { claim in
+                UploadRun.Note(
+                    id: id, path: path, options: options, records: records, claim: claim,
+                    begunAt: now().microseconds)
+            }
+        }
+        return try run(content, driver, note)
+    }
+
+    /// Uploads of `owner` that nobody runs now and that can go on, oldest first.
+    ///
+    /// Those of which no owner is known are forgotten: they may be anybody's, and nobody else is to see or send them.
+    package func interruptedUploads(of owner: String) throws(FileStorageError) -> [InterruptedUpload] {
+        try checkOpen()
+        guard keepsUploads else { return [] }
+        return records.all().filter { record in
+            guard record.session.owner == nil || record.session.owner == owner, records.claim(record.id) != nil else {
+                return false
+            }
+            if record.session.owner == nil { records.remove(record.id) }
+            return record.session.owner == owner
+        }.map(\.interrupted)
+    }
+
+    /// - Parameter driver: Makes the driver for what was written down.
+    /// - Throws: `.notFound` also for what is another's.
+    package func resume(
+        _ id: InterruptedUpload.ID, of owner: String, driver: (UploadRecord) -> any UploadDriver
+    ) throws(FileStorageError) -> FileTransfer<FileMetadata> {
+        try checkOpen()
+        guard let claim = records.claim(id), let record = records.record(id), record.session.owner == owner else {
+            throw FileStorageError(.notFound, "There is no interrupted upload of that name.")
+        }
+        let content: UploadContent
+        do throws(FileStorageError) {
+            content = try UploadContent(resuming: record)
+        } catch {
+            // What has changed will not change back.
+            if error.code == .changed { records.remove(id) }
+            throw error
+        }
+        let note = UploadRun.Note(
+            id: id, path: FilePath(unchecked: record.path), options: record.options.uploadOptions, records: records,
+            claim: claim, begunAt: record.begunAt)
+        return try run(content, driver(record), note, resuming: record)
+    }
+
+    private func run(
+        _ content: UploadContent, _ driver: any UploadDriver, _ note: UploadRun.Note?,
+        resuming record: UploadRecord? = nil
+    ) throws(FileStorageError) -> FileTransfer<FileMetadata> {
+        // The loop of the run waits for this lock before it can end: it is known by then.
+        let run = state.withLock { state -> UploadRun? in
+            guard !state.isShutDown else { return nil }
+            let run = UploadRun(
+                content, driver: driver, policy: policy, note: note, resuming: record, clock: clock
+            ) { [weak self] run in
+                self?.state.withLock { _ = $0.uploads.removeValue(forKey: ObjectIdentifier(run)) }
+            }
+            state.uploads[ObjectIdentifier(run)] = run
+            return run
+        }
+        guard let run else { throw .closed }
+        return FileTransfer(run)
+    }
+
+    // MARK: Downloads
+
+    /// - Parameter describe: What the server has at `path` now; repeats what is worth repeating itself.
+    package func download(
+        _ path: FilePath, to file: URL, driver: any DownloadDriver,
+        describe: @escaping @Sendable () async throws(FileStorageError) -> StoredFile
+    ) throws(FileStorageError) -> FileTransfer<FileMetadata> {
+        let place = try DownloadFile(file)
+        let (policy, clock) = (policy, clock)
+        let run = state.withLock { state -> DownloadRun? in
+            guard !state.isShutDown else { return nil }
+            let run = DownloadRun(to: place, describe: describe) { stored, gate in
+                DownloadReader(
+                    path, range: nil, version: stored.metadata.version, driver: driver, policy: policy, clock: clock,
+                    gate: gate)
+            } ended: { [weak self] run in
+                self?.state.withLock { _ = $0.downloads.removeValue(forKey: ObjectIdentifier(run)) }
+            }
+            state.downloads[ObjectIdentifier(run)] = run
+            return run
+        }
+        guard let run else { throw .closed }
+        return FileTransfer(run)
+    }
+
+    /// The bytes of a file or a range of it, as they are consumed.
+    ///
+    /// - Parameter driver: Makes the driver when the first bytes are asked for.
+    package func bytes(
+        of path: FilePath, range: Range<Int64>?,
+        driver: @escaping @Sendable () async throws(FileStorageError) -> any DownloadDriver
+    ) -> EventStream<Data, FileStorageError> {
+        EventStream(from: {
+            DownloadSource { [self] () async throws(FileStorageError) in
+                try checkOpen()
+                return try await reader(path, range, try await driver())
+            }
+        })
+    }
+
+    /// The same in memory.
+    ///
+    /// - Throws: `.tooLarge` above `limit`, as soon as that is known.
+    package func data(
+        at path: FilePath, range: Range<Int64>?, limit: Int, driver: any DownloadDriver
+    ) async throws(FileStorageError) -> Data {
+        guard let reader = try await reader(path, range, driver) else { return Data() }
+        var data = Data()
+        while let bytes = try await reader.next() {
+            let expected = reader.expectedCount ?? 0
+            guard bytes.count <= limit - data.count, expected <= limit else {
+                throw FileStorageError(
+                    .tooLarge, "The file has more than the \(limit) bytes that were asked for at most.")
+            }
+            if data.isEmpty { data.reserveCapacity(Int(max(expected, Int64(bytes.count)))) }
+            data.append(contentsOf: bytes)
+        }
+        return data
+    }
+
+    /// - Returns: `nil` for an empty range within the file.
+    private func reader(
+        _ path: FilePath, _ range: Range<Int64>?, _ driver: any DownloadDriver
+    ) async throws(FileStorageError) -> DownloadReader? {
+        try checkOpen()
+        if let range {
+            guard range.lowerBound >= 0 else { throw .rangeOutside }
+            if range.isEmpty {
+                guard try await driver.size(of: path) >= range.lowerBound else { throw .rangeOutside }
+                return nil
+            }
+        }
+        let reader = DownloadReader(path, range: range, driver: driver, policy: policy, clock: clock)
+        state.withLock { state in
+            state.readers = state.readers.filter { $0.value.reader != nil }
+            state.readers[ObjectIdentifier(reader)] = WeakReader(reader: reader)
+        }
+        return reader
+    }
+
+    /// Gives up what `owners` are uploading, and forgets what is noted of it.
+    private func forget(_ owners: [AuthUser.ID]) {
+        let uploads = state.withLock { Array($0.uploads.values) }
+        for upload in uploads where upload.owner.map(owners.contains) == true { Task { await upload.cancel() } }
+        for record in records.all() where record.session.owner.map(owners.contains) == true {
+            records.remove(record.id)
+        }
+    }
+
+    // MARK: The end
+
+    /// Ends everything under way; uploads that are noted down can go on another time.
+    package func shutDown() async {
+        let (uploads, downloads, readers) = state.withLock { state in
+            state.isShutDown = true
+            return (state.uploads.values, state.downloads.values, state.readers.values)
+        }
+        follower.withLock { $0?.stop() }
+        for reader in readers { reader.reader?.close() }
+        for upload in uploads { await upload.close() }
+        for download in downloads { await download.close() }
+    }
+}

@@ -1,0 +1,94 @@
+import Switchyard
+import SwitchyardBytes
+import Synchronization
+
+/// How far a transfer is and what became of it: the side that its owner sees.
+final class TransferStatus: Sendable {
+    typealias Outcome = Result<FileMetadata, FileStorageError>
+
+    private struct State {
+        var progress: TransferProgress
+        var outcome: Outcome?
+    }
+
+    private let state: Mutex<State>
+    private let end = Promise<Outcome>()
+    private let listeners = Broadcast<SnapshotStream<TransferProgress, Never>.Continuation>()
+
+    init(completed: Int64, total: Int64?) {
+        state = Mutex(State(progress: TransferProgress(phase: .waiting, completedBytes: completed, totalBytes: total)))
+    }
+
+    var outcome: Outcome? { state.withLock { $0.outcome } }
+
+    // MARK: The transfer's side
+
+    /// - Parameters:
+    ///   - completed: Less than was shown before shows nothing: bytes that are sent again are not new.
+    ///   - total: Once it is known.
+    func show(phase: TransferProgress.Phase? = nil, completed: Int64? = nil, total: Int64? = nil) {
+        note(phase: phase, completed: completed, total: total)
+        tell()
+    }
+
+    /// ``show(phase:completed:total:)`` in two steps, for who decides under a lock and must not call listeners in it.
+    func note(phase: TransferProgress.Phase? = nil, completed: Int64? = nil, total: Int64? = nil) {
+        state.withLock { state in
+            guard state.outcome == nil else { return }
+            let old = state.progress
+            set(
+                &state,
+                TransferProgress(
+                    phase: phase ?? old.phase, completedBytes: max(completed ?? 0, old.completedBytes),
+                    totalBytes: total ?? old.totalBytes))
+        }
+    }
+
+    /// The end; only the first counts.
+    func finish(_ outcome: Outcome) {
+        let isFirst = state.withLock { state in
+            guard state.outcome == nil else { return false }
+            if case .success(let metadata) = outcome {
+                set(
+                    &state, TransferProgress(phase: .finished, completedBytes: metadata.size, totalBytes: metadata.size)
+                )
+            }
+            state.outcome = outcome
+            return true
+        }
+        guard isFirst else { return }
+        listeners.close { $0.finish() }
+        tell()
+        end.resolve(outcome)
+    }
+
+    /// Tells the listeners, one thread at a time, so that nobody gets an older state after a newer one.
+    func tell() { listeners.deliver() }
+
+    private func set(_ state: inout State, _ progress: TransferProgress) {
+        guard progress != state.progress else { return }
+        state.progress = progress
+        listeners.queue { $0.yield(progress) }
+    }
+
+    // MARK: The owner's side
+
+    func progress() -> SnapshotStream<TransferProgress, Never> {
+        SnapshotStream { [self] listener in
+            let (progress, stop) = state.withLock { state in
+                let progress = state.progress
+                return (progress, state.outcome == nil ? listeners.add(listener) { $0.yield(progress) } : nil)
+            }
+            tell()
+            guard let stop else {
+                listener.yield(progress)
+                listener.finish()
+                return {}
+            }
+            return stop
+        }
+    }
+
+    /// Waits for the end; `nil` when the waiting task is cancelled before.
+    func wait() async -> Outcome? { await end.value }
+}

@@ -1,0 +1,43 @@
+import Foundation
+package import Switchyard
+
+/// What is written down about an upload that can go on after the process has ended.
+package struct UploadRecord: Sendable, Codable, Identifiable {
+    package let id: String
+    package let path: String
+    package let source: SourceFile
+    package let begunAt: Int64
+    package let session: UploadSession
+    /// How far the server had confirmed it.
+    package var offset: Int64
+    /// The sum of the file's bytes before `offset`.
+    package var crc32c: UInt32
+    package let options: Options
+
+    /// The part of ``UploadOptions`` that requests of a later process still need.
+    package struct Options: Sendable, Codable {
+        package let contentType: String?
+        package let cacheControl: String?
+        package let custom: [String: String]
+        package let replacesExisting: Bool
+
+        package init(_ options: UploadOptions) {
+            contentType = options.contentType
+            cacheControl = options.cacheControl
+            custom = options.custom
+            replacesExisting = options.replacesExisting
+        }
+
+        package var uploadOptions: UploadOptions {
+            UploadOptions(
+                contentType: contentType, cacheControl: cacheControl, custom: custom,
+                replacesExisting: replacesExisting)
+        }
+    }
+
+    var interrupted: InterruptedUpload {
+        InterruptedUpload(
+            id: id, path: FilePath(unchecked: path), file: URL(fileURLWithPath: source.path), completedBytes: offset,
+            totalBytes: source.identity.size)
+    }
+}

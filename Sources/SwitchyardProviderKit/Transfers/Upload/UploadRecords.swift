@@ -1,0 +1,130 @@
+package import Foundation
+import Switchyard
+import SwitchyardBytes
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Where a device notes the uploads that can go on: a folder with one file for each, or memory.
+///
+/// Files are readable by their owner only, for a session is worth as much as a key, and replaced as a whole. One that
+/// cannot be read is set aside under another name. Whoever runs an upload holds its lock, across processes.
+package final class UploadRecords: Sendable {
+    /// The right to run an upload, until it is released or dropped.
+    final class Claim: Sendable {
+        private let end: Once
+        fileprivate init(_ end: @escaping @Sendable () -> Void) { self.end = Once(end) }
+        func release() { end.run() }
+        deinit { end.run() }
+    }
+
+    private struct Memory {
+        var records: [String: UploadRecord] = [:]
+        var claimed: Set<String> = []
+    }
+
+    private let folder: URL?
+    private let memory = Mutex(Memory())
+    /// Whether uploads are noted at all.
+    package let isKept: Bool
+
+    /// - Parameter folder: Made when it is first needed; `nil` to note nothing.
+    package init(folder: URL?) {
+        self.folder = folder
+        isKept = folder != nil
+    }
+
+    /// In memory, for as many clients as are made on it.
+    package init() {
+        folder = nil
+        isKept = true
+    }
+
+    /// All that can be read, oldest first.
+    func all() -> [UploadRecord] {
+        let records =
+            if let folder {
+                ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [])
+                    .filter { $0.hasSuffix(Self.ending) }
+                    .compactMap { read(String($0.dropLast(Self.ending.count)), in: folder) }
+            } else {
+                memory.withLock { Array($0.records.values) }
+            }
+        return records.sorted { ($0.begunAt, $0.id) < ($1.begunAt, $1.id) }
+    }
+
+    func record(_ id: String) -> UploadRecord? {
+        guard Self.isName(id) else { return nil }
+        guard let folder else { return memory.withLock { $0.records[id] } }
+        return read(id, in: folder)
+    }
+
+    /// - Throws: `.localFile` if it cannot be written.
+    func save(_ record: UploadRecord) throws(FileStorageError) {
+        guard let folder else { return memory.withLock { $0.records[record.id] = record } }
+        do {
+            try Self.makeFolder(folder)
+            let bytes = try [UInt8](JSONEncoder().encode(record))
+            try POSIXFile.replace(file(record.id, in: folder).path, with: bytes, outlastsPowerCut: false)
+        } catch {
+            throw FileStorageError(.localFile, "The upload could not be noted down.", underlying: error)
+        }
+    }
+
+    func remove(_ id: String) {
+        guard let folder else { return memory.withLock { _ = $0.records.removeValue(forKey: id) } }
+        unlink(file(id, in: folder).path)
+    }
+
+    /// - Returns: `nil` while somebody else runs it, in this process or another.
+    func claim(_ id: String) -> Claim? {
+        guard let folder else {
+            guard memory.withLock({ $0.claimed.insert(id).inserted }) else { return nil }
+            return Claim { [weak self] in self?.memory.withLock { _ = $0.claimed.remove(id) } }
+        }
+        try? Self.makeFolder(folder)
+        let path = folder.appendingPathComponent(id + ".lock").path
+        guard let lock = try? FileLock(path, removesFile: true) else { return nil }
+        return Claim { lock.release() }
+    }
+
+    // MARK: Files
+
+    private static let ending = ".upload"
+
+    private static func isName(_ id: String) -> Bool {
+        !id.isEmpty && id.utf8.count <= 64 && id.utf8.allSatisfy { $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") }
+    }
+
+    private func file(_ id: String, in folder: URL) -> URL { folder.appendingPathComponent(id + Self.ending) }
+
+    private func read(_ id: String, in folder: URL) -> UploadRecord? {
+        let file = file(id, in: folder)
+        guard let data = try? Data(contentsOf: file) else { return nil }
+        if let record = try? JSONDecoder().decode(UploadRecord.self, from: data), record.id == id { return record }
+        rename(file.path, file.path + ".damaged")
+        return nil
+    }
+
+    private static func makeFolder(_ folder: URL) throws {
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+}
+
+extension UInt8 {
+    fileprivate var isASCIIAlphanumeric: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
+    }
+}

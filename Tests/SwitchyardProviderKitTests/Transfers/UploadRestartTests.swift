@@ -1,0 +1,160 @@
+import Foundation
+import Switchyard
+import SwitchyardProviderKit
+import SwitchyardTestSupport
+import Testing
+
+/// What outlasts the process.
+@Suite struct UploadRestartTests {
+    /// The parts are 10, 20 and 40 bytes: the third hangs with 30 confirmed.
+    private func hangThirdPart(_ bench: TransferBench) { bench.server.fail("send", .none, .none, .hang) }
+
+    /// An upload of 100 bytes that was shut down when 30 of them were confirmed and more may have arrived.
+    private func interrupted(_ bench: TransferBench, _ contents: [UInt8]) async throws -> URL {
+        let file = try bench.file(contents)
+        let transfer = try bench.upload(.file(file))
+        try await eventually("it has come to the part that hangs") {
+            bench.server.calls.filter { $0.hasPrefix("send") }.count == 3
+        }
+        await bench.desk.shutDown()
+        let error = await #expect(throws: FileStorageError.self) { try await transfer.result() }
+        #expect(error?.code == .shutDown)
+        return file
+    }
+
+    @Test func `An upload goes on in another process, from where the server is`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        let contents = TransferBench.bytes(100)
+        hangThirdPart(bench)
+        _ = try await interrupted(bench, contents)
+        let desk = bench.restarted()
+        let uploads = try desk.interruptedUploads(of: "")
+        try #require(uploads.count == 1)
+        #expect(uploads[0].path == bench.server.path)
+        #expect(uploads[0].completedBytes == 30)
+        #expect(uploads[0].totalBytes == 100)
+        let transfer = try desk.resume(uploads[0].id, of: "") { _ in bench.server }
+        #expect(try desk.interruptedUploads(of: "").isEmpty)
+        #expect(try await transfer.result().size == 100)
+        #expect(bench.server.contents == contents)
+        #expect(try desk.interruptedUploads(of: "").isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: bench.uploads.path).isEmpty)
+    }
+
+    @Test func `An upload is its owner's, and one of which no owner is known is forgotten`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        hangThirdPart(bench)
+        _ = try await interrupted(bench, TransferBench.bytes(100))
+        let desk = bench.restarted()
+        #expect(try desk.interruptedUploads(of: "bob").isEmpty)
+        let id = try #require(try desk.interruptedUploads(of: UploadSession.nobody).first).id
+        let error = #expect(throws: FileStorageError.self) { try desk.resume(id, of: "bob") { _ in bench.server } }
+        #expect(error?.code == .notFound)
+        // As an earlier version has written it.
+        let record = bench.uploads.appendingPathComponent("\(id).upload")
+        let text = try String(contentsOf: record, encoding: .utf8).replacing(#","owner":"""#, with: "")
+            .replacing(#""owner":"","#, with: "")
+        #expect(!text.contains("owner"))
+        try Data(text.utf8).write(to: record)
+        #expect(throws: FileStorageError.self) { try desk.resume(id, of: "") { _ in bench.server } }
+        #expect(try desk.interruptedUploads(of: "").isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: bench.uploads.path).isEmpty)
+    }
+
+    @Test func `The folder is its owner's alone`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        hangThirdPart(bench)
+        _ = try await interrupted(bench, TransferBench.bytes(100))
+        let names = try FileManager.default.contentsOfDirectory(atPath: bench.uploads.path)
+        try #require(names.count == 1)
+        let record = bench.uploads.appendingPathComponent(names[0]).path
+        let attributes = try FileManager.default.attributesOfItem(atPath: record)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        let around = try FileManager.default.attributesOfItem(atPath: bench.uploads.path)
+        #expect(around[.posixPermissions] as? Int == 0o700)
+    }
+
+    @Test func `A file that has changed does not go on, and is forgotten`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        hangThirdPart(bench)
+        let file = try await interrupted(bench, TransferBench.bytes(100))
+        let desk = bench.restarted()
+        let id = try #require(try desk.interruptedUploads(of: "").first).id
+        try Data(repeating: 7, count: 100).write(to: file)
+        let error = #expect(throws: FileStorageError.self) { try desk.resume(id, of: "") { _ in bench.server } }
+        #expect(error?.code == .changed)
+        #expect(try desk.interruptedUploads(of: "").isEmpty)
+    }
+
+    @Test func `An upload that the server has forgotten says so and is forgotten here too`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        hangThirdPart(bench)
+        _ = try await interrupted(bench, TransferBench.bytes(100))
+        bench.server.forgetSessions()
+        let desk = bench.restarted()
+        let id = try #require(try desk.interruptedUploads(of: "").first).id
+        let error = await #expect(throws: FileStorageError.self) {
+            try await desk.resume(id, of: "") { _ in bench.server }.result()
+        }
+        #expect(error?.code == .uploadExpired)
+        #expect(try desk.interruptedUploads(of: "").isEmpty)
+    }
+
+    @Test func `Nobody goes on with what somebody else runs`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        bench.server.fail("send", .hang)
+        let transfer = try bench.upload(.file(bench.file(TransferBench.bytes(100))))
+        try await eventually("a part is under way") { bench.server.calls.count == 2 }
+        let other = bench.restarted()
+        #expect(try other.interruptedUploads(of: "").isEmpty)
+        let names = try FileManager.default.contentsOfDirectory(atPath: bench.uploads.path)
+        let id = try #require(names.first { $0.hasSuffix(".upload") }).dropLast(7)
+        let error = #expect(throws: FileStorageError.self) {
+            try other.resume(String(id), of: "") { _ in bench.server }
+        }
+        #expect(error?.code == .notFound)
+        await transfer.cancel()
+    }
+
+    @Test func `A damaged note is set aside, and no name leads out of the folder`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        try FileManager.default.createDirectory(at: bench.uploads, withIntermediateDirectories: true)
+        try Data("{".utf8).write(to: bench.uploads.appendingPathComponent("broken.upload"))
+        #expect(try bench.desk.interruptedUploads(of: "").isEmpty)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: bench.uploads.path) == ["broken.upload.damaged"])
+        for id in ["../broken", "", "a/b", String(repeating: "x", count: 65)] {
+            let error = #expect(throws: FileStorageError.self) {
+                try bench.desk.resume(id, of: "") { _ in bench.server }
+            }
+            #expect(error?.code == .notFound)
+        }
+    }
+
+    @Test func `Without a folder nothing is noted down, and everything else works`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        let desk = TransferDesk(
+            TransferPolicy(firstPart: 10, largestPart: 80, wholeLimit: 0), records: UploadRecords(folder: nil),
+            clock: bench.clock, now: { Timestamp(clampingSeconds: 0, nanoseconds: 0) })
+        #expect(!desk.keepsUploads)
+        _ = try await bench.upload(.file(bench.file(TransferBench.bytes(100))), on: desk).result()
+        #expect(bench.server.contents == TransferBench.bytes(100))
+        #expect(try desk.interruptedUploads(of: "").isEmpty)
+    }
+
+    @Test func `After the end nothing begins`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        await bench.desk.shutDown()
+        let error = #expect(throws: FileStorageError.self) { try bench.upload(.data(Data([1]))) }
+        #expect(error?.code == .shutDown)
+    }
+}
