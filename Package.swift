@@ -27,7 +27,7 @@ let package = Package(
         .target(
             name: "SwitchyardBytes",
             dependencies: [
-                "SwitchyardProviderKit", "SwitchyardProviderKit", "SwitchyardProviderKit", "CSwitchyardChecksum",
+                "CSwitchyardChecksum"
             ]),
         .target(name: "Switchyard", dependencies: ["SwitchyardBytes"]),
 
@@ -47,7 +47,8 @@ let package = Package(
 
         // Providers.
         .target(
-            name: "SwitchyardMock", dependencies: ["Switchyard", "SwitchyardBytes"], path: "Plugins/SwitchyardMock"),
+            name: "SwitchyardMock", dependencies: ["SwitchyardProviderKit", "Switchyard", "SwitchyardBytes"],
+            path: "Plugins/SwitchyardMock"),
         .target(
             name: "SwitchyardMockHarness", dependencies: ["Switchyard", "SwitchyardMock", "SwitchyardConformance"],
             path: "Plugins/SwitchyardMockHarness"),
@@ -65,6 +66,7 @@ let package = Package(
         .target(
             name: "SwitchyardFirebase",
             dependencies: [
+                "SwitchyardProviderKit",
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "SwitchyardFirestoreFormat",
                 "SwitchyardProviderHTTP",
             ],
@@ -72,6 +74,7 @@ let package = Package(
         .target(
             name: "SwitchyardSupabase",
             dependencies: [
+                "SwitchyardProviderKit",
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "SwitchyardProviderHTTP",
             ],
             path: "Plugins/SwitchyardSupabase",
