@@ -19,7 +19,7 @@ enum ConformanceListens {
         let query = try Query(in: "C").ordered(by: "a")
         listener.take(
             machine.handle(
-                .listen(1, .query(query), ListenerOptions(includesMetadataChanges: false, waitsForSync: true))))
+                .listen(1, .query(query), ViewOptions(includesMetadataChanges: false, waitsForSync: true))))
         for message in body["responses"]?.array ?? [] {
             let response = try FirestoreListenResponse(firestore: message, in: ConformanceCase.database)
             listener.take(response)

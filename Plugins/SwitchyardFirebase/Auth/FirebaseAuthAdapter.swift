@@ -96,7 +96,7 @@ public final class FirebaseAuthAdapter: AuthClient {
 
     @discardableResult
     public func signUp(email: String, password: Secret) async throws(AuthError) -> AuthUser {
-        let attempt = try await engine.signingIn()
+        let attempt = try await engine.beginAttempt()
         let body: JSONObject = [
             "email": .string(email), "password": .string(password.reveal()), "returnSecureToken": true,
         ]
@@ -107,7 +107,7 @@ public final class FirebaseAuthAdapter: AuthClient {
 
     @discardableResult
     public func signIn(with credential: AuthCredential) async throws(AuthError) -> AuthUser {
-        let attempt = try await engine.signingIn()
+        let attempt = try await engine.beginAttempt()
         if case .anonymous = credential.kind, case .signedIn(let user) = await engine.state, user.isAnonymous {
             // Another account would make what belongs to this one nobody's.
             return user
@@ -122,7 +122,7 @@ public final class FirebaseAuthAdapter: AuthClient {
     public func answer(
         _ challenge: SecondFactorChallenge, with answer: SecondFactorAnswer
     ) async throws(AuthError) -> AuthUser {
-        let attempt = try await engine.signingIn()
+        let attempt = try await engine.beginAttempt()
         let body = try secondFactorBody(challenge, answer)
         return try await enter(attempt) { service throws(FirebaseAuthFailure) in
             try await service.post("/v2/accounts/mfaSignIn:finalize", body)

@@ -59,7 +59,7 @@ final class FirestoreWatch: WatchConnection {
 }
 
 extension FirestoreListenRequest {
-    fileprivate init(_ watched: WatchedTarget) {
+    fileprivate init(_ watched: TargetRequest) {
         let target: Target =
             switch watched.target {
             case .document(let path): .document(path)

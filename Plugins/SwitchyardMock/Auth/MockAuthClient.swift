@@ -127,7 +127,7 @@ public final class MockAuthClient: AuthClient {
         _ operation: MockOperation<AuthUser, AuthError>, _ subject: String = "",
         _ body: (MockAccounts) throws(AuthError) -> SignedIn
     ) async throws(AuthError) -> AuthUser {
-        let attempt = try await engine.signingIn()
+        let attempt = try await engine.beginAttempt()
         if let user = try await controls.enter(operation, subject, needsNetwork: true) { return user }
         if Task.isCancelled { throw AuthError(.cancelled, "The call was cancelled.") }
         let signedIn = try body(server)

@@ -215,7 +215,7 @@ public final class SupabaseAuthAdapter: AuthClient {
     private func enter(
         asksForFactors: Bool = true, _ call: (SupabaseAuthService) async throws(SupabaseAuthFailure) -> SupabaseGrant
     ) async throws(AuthError) -> AuthUser {
-        let attempt = try await engine.signingIn()
+        let attempt = try await engine.beginAttempt()
         let grant: SupabaseGrant
         do throws(SupabaseAuthFailure) { grant = try await call(service) } catch { throw AuthError(error) }
         if asksForFactors, !grant.openFactors.isEmpty {

@@ -33,13 +33,13 @@ struct ColdStartSection: BenchSection {
     /// Everything comes as a server would send it: a large collection, a small one, and a query that is then confirmed.
     private func fill(_ folder: URL, _ total: Int) throws {
         let desk = try SyncDesk(SQLiteStore(folder: folder))
-        desk.feed(.listen(1, .query(Query(in: "items")), ListenerOptions()))
+        desk.feed(.listen(1, .query(Query(in: "items")), ViewOptions()))
         desk.answer(2, (0..<total).map { SyncSample.document($0) })
         desk.feed(.unlisten(1))
-        desk.feed(.listen(2, .query(Query(in: "few")), ListenerOptions()))
+        desk.feed(.listen(2, .query(Query(in: "few")), ViewOptions()))
         desk.answer(4, (0..<50).map { SyncSample.document($0, in: "few") })
         desk.feed(.unlisten(2))
-        desk.feed(.listen(3, .query(try Self.query("resumed")), ListenerOptions()))
+        desk.feed(.listen(3, .query(try Self.query("resumed")), ViewOptions()))
         desk.answer(6, (0..<50).map { SyncSample.document($0) })
         desk.feed(.unlisten(3))
         desk.machine.close()

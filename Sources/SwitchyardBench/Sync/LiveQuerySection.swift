@@ -30,7 +30,7 @@ struct LiveQuerySection: BenchSection {
         var times: [Double] = []
         for _ in 0..<bench.settings.count(9, quick: 1) {
             let desk = try SyncDesk(store())
-            desk.feed(.listen(1, Self.query, ListenerOptions()))
+            desk.feed(.listen(1, Self.query, ViewOptions()))
             let before = Usage.cpuSeconds
             desk.answer(2, documents)
             times.append((Usage.cpuSeconds - before) * 1000)
@@ -52,7 +52,7 @@ struct LiveQuerySection: BenchSection {
     private func changeTime(among count: Int, changes: Int, _ store: any SyncStore) throws -> Double {
         let desk = try SyncDesk(store)
         defer { desk.machine.close() }
-        desk.feed(.listen(1, Self.query, ListenerOptions()))
+        desk.feed(.listen(1, Self.query, ViewOptions()))
         desk.answer(2, (0..<count).map { SyncSample.document($0) })
         let changed = (1...changes).map { SyncSample.document($0 * 7919 % count, mark: $0) }
         let raised = desk.raised

@@ -73,7 +73,7 @@ struct ReplaySection: BenchSection {
     /// What a listener of 10 000 documents adds to the process, cache in memory included.
     private func viewShare(_ count: Int) throws -> Double {
         let desk = try SyncDesk(MemoryStore())
-        desk.feed(.listen(1, .query(Query(in: "items")), ListenerOptions()))
+        desk.feed(.listen(1, .query(Query(in: "items")), ViewOptions()))
         desk.feed(.watched(.added([2])))
         let before = Usage.residentBytes
         for number in 0..<count { desk.feed(.watched(.changed(Self.document(number), targets: [2]))) }

@@ -80,7 +80,7 @@ package actor SessionEngine {
     package func checkOpen() throws(AuthError) { if isShutDown { throw .sessionShutDown } }
 
     /// To be taken before a sign-in asks the server, and handed to ``begin(_:tokens:attempt:)`` after it.
-    package func signingIn() throws(AuthError) -> Int {
+    package func beginAttempt() throws(AuthError) -> Int {
         try checkOpen()
         look()
         return machine.nextAttempt()

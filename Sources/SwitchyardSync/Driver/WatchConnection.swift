@@ -16,13 +16,13 @@ public protocol WatchConnection: Sendable {
 
 /// What the engine asks of a stream of changes.
 public enum WatchRequest: Sendable, Hashable {
-    case add(WatchedTarget)
+    case add(TargetRequest)
     /// The end of a target. To be answered by ``WatchEvent/removed(_:cause:)`` without a cause.
     case remove(Int)
 }
 
 /// A target to watch, and where to take it up again.
-public struct WatchedTarget: Sendable, Hashable {
+public struct TargetRequest: Sendable, Hashable {
     /// Why it is watched. Backends may count the reasons; the answer is the same.
     public enum Purpose: Sendable, Hashable {
         case listen

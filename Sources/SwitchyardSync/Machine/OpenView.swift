@@ -9,12 +9,12 @@ struct OpenView {
 /// One listener: what it saw last decides what it is told next.
 struct Listener {
     let query: LiveQuery
-    let options: ListenerOptions
+    let options: ViewOptions
     private var hasRaisedFirst = false
     private var hasBeenConfirmed = false
     private var last: ViewSnapshot?
 
-    init(_ query: LiveQuery, _ options: ListenerOptions) {
+    init(_ query: LiveQuery, _ options: ViewOptions) {
         self.query = query
         self.options = options
     }

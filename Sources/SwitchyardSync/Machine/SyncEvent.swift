@@ -3,7 +3,7 @@ package import Switchyard
 /// What happens to a ``SyncMachine``.
 package enum SyncEvent: Sendable {
     // The user
-    case listen(Int, LiveQuery, ListenerOptions)
+    case listen(Int, LiveQuery, ViewOptions)
     case unlisten(Int)
     /// The token comes back in ``SyncAction/writeQueued(_:id:)`` and ``SyncAction/writeFinished(_:_:)``.
     case write(Int, [DocumentWrite], at: Timestamp)
@@ -37,7 +37,7 @@ package enum SyncTimer: String, Sendable, Hashable, CaseIterable {
     case overdue
 }
 
-package struct ListenerOptions: Sendable, Hashable {
+package struct ViewOptions: Sendable, Hashable {
     package var includesMetadataChanges = true
     /// No first snapshot from the cache while there may be a connection.
     package var waitsForSync = false

@@ -1,7 +1,7 @@
 import Switchyard
 
 extension SyncMachine {
-    func listen(_ id: Int, _ query: LiveQuery, _ options: ListenerOptions) {
+    func listen(_ id: Int, _ query: LiveQuery, _ options: ViewOptions) {
         let hadServerListeners = hasServerListeners(query)
         do throws(StorageError) {
             try checkOwner()

@@ -1,9 +1,9 @@
 import Switchyard
 
-extension SyncMachine: WatchedTargets {
+extension SyncMachine: TargetLookup {
     func isWatched(_ id: Int) -> Bool { listening[id] != nil }
 
-    func watched(_ id: Int) -> WatchedTarget? { listening[id] }
+    func watched(_ id: Int) -> TargetRequest? { listening[id] }
 
     func confirmedKeys(of id: Int) -> Set<StoragePath> {
         if let keys = limbo.confirmed(for: id) { return keys }
@@ -19,12 +19,12 @@ extension SyncMachine: WatchedTargets {
     func startWatching(_ target: Int) {
         guard let record = local.active[target] else { return }
         startWatching(
-            WatchedTarget(
+            TargetRequest(
                 id: target, target: record.target, resumeToken: record.resumeToken,
                 readTime: record.version == .never ? nil : record.version))
     }
 
-    func startWatching(_ target: WatchedTarget) {
+    func startWatching(_ target: TargetRequest) {
         guard listening[target.id] == nil else { return }
         listening[target.id] = target
         if watch == .open { add(target) } else { startWatch() }
@@ -44,7 +44,7 @@ extension SyncMachine: WatchedTargets {
         }
     }
 
-    private func add(_ target: WatchedTarget, as purpose: WatchedTarget.Purpose? = nil) {
+    private func add(_ target: TargetRequest, as purpose: TargetRequest.Purpose? = nil) {
         var request = target
         if let purpose { request.purpose = purpose }
         if !request.resumeToken.isEmpty || request.readTime != nil {
@@ -202,7 +202,7 @@ extension SyncMachine: WatchedTargets {
 
     private func startLookUps() {
         while let (id, path) = limbo.next(limit: maximumLimboResolutions) {
-            startWatching(WatchedTarget(id: id, target: .document(path), purpose: .limboResolution))
+            startWatching(TargetRequest(id: id, target: .document(path), purpose: .limboResolution))
         }
     }
 }

@@ -24,7 +24,7 @@ package final class SyncMachine {
     var watch = StreamState.stopped
     var aggregator = WatchAggregator()
     /// What the stream is to watch, with the newest tokens: queries and look-ups of single documents.
-    var listening: [Int: WatchedTarget] = [:]
+    var listening: [Int: TargetRequest] = [:]
     var online = OnlineStateTracker()
     var watchFailures = 0
     var isWatchOverloaded = false

@@ -75,7 +75,7 @@ final class ModelConnection: WatchConnection {
         }
     }
 
-    private func add(_ target: WatchedTarget, _ state: inout State, _ world: ModelServer.State) {
+    private func add(_ target: TargetRequest, _ state: inout State, _ world: ModelServer.State) {
         buffer.yield(.added([target.id]))
         state.targets[target.id] = target.target
         var since = time(of: target.resumeToken) ?? target.readTime?.microseconds

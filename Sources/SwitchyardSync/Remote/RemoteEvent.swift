@@ -6,7 +6,7 @@ struct RemoteEvent {
     var version: Timestamp
     var targetChanges: [Int: TargetChange] = [:]
     /// Targets of which nothing that was confirmed counts any more, and with which purpose they are asked for again.
-    var mismatches: [Int: WatchedTarget.Purpose] = [:]
+    var mismatches: [Int: TargetRequest.Purpose] = [:]
     var documents: [StoragePath: CachedDocument] = [:]
 }
 

@@ -51,7 +51,7 @@ final class TargetState {
     }
 
     /// Between two snapshots this stays the same, and to find it for each document takes time.
-    func confirmed(_ targets: some WatchedTargets) -> Set<StoragePath> {
+    func confirmed(_ targets: some TargetLookup) -> Set<StoragePath> {
         if let confirmed { return confirmed }
         let keys = targets.confirmedKeys(of: id)
         confirmed = keys

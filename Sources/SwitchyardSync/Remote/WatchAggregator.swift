@@ -1,10 +1,10 @@
 import Switchyard
 
 /// What the aggregator must know about targets, and does not keep itself.
-protocol WatchedTargets {
+protocol TargetLookup {
     func isWatched(_ id: Int) -> Bool
     /// The target of that name, if it is watched.
-    func watched(_ id: Int) -> WatchedTarget?
+    func watched(_ id: Int) -> TargetRequest?
     /// The documents that the server had confirmed for a target as of the last snapshot.
     func confirmedKeys(of id: Int) -> Set<StoragePath>
 }
@@ -16,14 +16,14 @@ protocol WatchedTargets {
 struct WatchAggregator {
     private var states: [Int: TargetState] = [:]
     private var received: [StoragePath: ReceivedDocument] = [:]
-    private var mismatches: [Int: WatchedTarget.Purpose] = [:]
+    private var mismatches: [Int: TargetRequest.Purpose] = [:]
 
     /// A request to add or remove a target was sent.
     mutating func noteRequest(for id: Int) { state(of: id).pendingResponses += 1 }
 
     mutating func forget(_ id: Int) { states[id] = nil }
 
-    mutating func handle(_ event: WatchEvent, _ targets: some WatchedTargets) {
+    mutating func handle(_ event: WatchEvent, _ targets: some TargetLookup) {
         switch event {
         case .added(let ids, let token):
             for state in scope(ids, targets).map({ state(of: $0) }) {
@@ -67,7 +67,7 @@ struct WatchAggregator {
     }
 
     /// Everything since the last snapshot, for that of `version`.
-    mutating func remoteEvent(at version: Timestamp, _ targets: some WatchedTargets) -> RemoteEvent {
+    mutating func remoteEvent(at version: Timestamp, _ targets: some TargetLookup) -> RemoteEvent {
         var event = RemoteEvent(version: version)
         for id in states.keys.sorted() {
             guard var state = active(id, targets) else { continue }
@@ -100,7 +100,7 @@ struct WatchAggregator {
 
     // MARK: One target
 
-    private func scope(_ ids: [Int], _ targets: some WatchedTargets) -> [Int] {
+    private func scope(_ ids: [Int], _ targets: some TargetLookup) -> [Int] {
         ids.isEmpty ? states.keys.filter { active($0, targets) != nil }.sorted() : ids
     }
 
@@ -112,12 +112,12 @@ struct WatchAggregator {
     }
 
     /// What is known of a target, if it is watched and has no unanswered request.
-    private func active(_ id: Int, _ targets: some WatchedTargets) -> TargetState? {
+    private func active(_ id: Int, _ targets: some TargetLookup) -> TargetState? {
         guard let state = states[id], state.pendingResponses == 0, targets.isWatched(id) else { return nil }
         return state
     }
 
-    private mutating func add(_ document: CachedDocument, to id: Int, _ targets: some WatchedTargets) {
+    private mutating func add(_ document: CachedDocument, to id: Int, _ targets: some TargetLookup) {
         guard let state = active(id, targets) else { return }
         state.note(document.path, state.confirmed(targets).contains(document.path) ? .modified : .added)
         keep(document, for: id)
@@ -125,7 +125,7 @@ struct WatchAggregator {
 
     /// - Parameter document: What is known of it now, if anything.
     private mutating func remove(
-        _ path: StoragePath, from id: Int, _ document: CachedDocument?, _ targets: some WatchedTargets
+        _ path: StoragePath, from id: Int, _ document: CachedDocument?, _ targets: some TargetLookup
     ) {
         guard let state = active(id, targets) else { return }
         // One that came and went between two snapshots was never there.
@@ -139,7 +139,7 @@ struct WatchAggregator {
 
     /// - Returns: The state with which the target begins anew.
     @discardableResult
-    private mutating func reset(_ id: Int, _ targets: some WatchedTargets) -> TargetState {
+    private mutating func reset(_ id: Int, _ targets: some TargetLookup) -> TargetState {
         let state = TargetState(id)
         states[id] = state
         for path in state.confirmed(targets) { remove(path, from: id, nil, targets) }
@@ -148,7 +148,7 @@ struct WatchAggregator {
 
     // MARK: Existence filters
 
-    private mutating func compare(_ id: Int, count: Int, _ unchanged: BloomFilter?, _ targets: some WatchedTargets) {
+    private mutating func compare(_ id: Int, count: Int, _ unchanged: BloomFilter?, _ targets: some TargetLookup) {
         guard let state = active(id, targets) else { return }
         if case .document(let path)? = targets.watched(id)?.target {
             if count == 0 { remove(path, from: id, .missing(path, version: .never), targets) }

@@ -2,7 +2,7 @@ import Switchyard
 
 /// Streams of documents come and go. Whoever ends one waits until its beginning has been dealt with.
 extension SyncEngine {
-    func listen(_ id: Int, _ query: LiveQuery, _ options: ListenerOptions, _ body: @escaping Listen) {
+    func listen(_ id: Int, _ query: LiveQuery, _ options: ViewOptions, _ body: @escaping Listen) {
         do throws(StorageError) {
             let machine = try machine()
             listens[id] = OpenListen(query: query, options: options, deliver: body)

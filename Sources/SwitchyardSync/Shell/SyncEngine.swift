@@ -8,7 +8,7 @@ package actor SyncEngine {
     /// A stream of results, as it was asked for.
     struct OpenListen {
         let query: LiveQuery
-        let options: ListenerOptions
+        let options: ViewOptions
         let deliver: Listen
     }
 

@@ -115,7 +115,7 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing {
         _ query: LiveQuery, _ options: ListenOptions, _ body: @escaping SyncEngine.Listen
     ) -> @Sendable () -> Void {
         let id = newID()
-        var wishes = ListenerOptions(
+        var wishes = ViewOptions(
             includesMetadataChanges: options.includesMetadataChanges, readsCacheOnly: options.source == .cache)
         wishes.announcesConfirmation = true
         return visit { [wishes] engine in

@@ -55,7 +55,7 @@ struct FirestoreDriverTests {
             _ = try await driver.commit(batch("b1", try .set("cities/ulm", ["pop": 126])))
             let watch = try await driver.openWatch()
             let query = try Query(in: "cities").where("pop", .greaterThan, 100)
-            watch.send(.add(WatchedTarget(id: 2, target: .query(query))))
+            watch.send(.add(TargetRequest(id: 2, target: .query(query))))
             var view = WatchView()
             try await view.read(watch) { $0.documents.count == 1 && $0.isCurrent }
             _ = try await driver.commit(batch("b2", try .set("cities/köln 🎭", ["pop": 1087])))
@@ -70,8 +70,8 @@ struct FirestoreDriverTests {
             let watch = try await driver.openWatch()
             var descending = Query(in: "cities")
             descending = try descending.ordered(by: .documentID, .descending)
-            watch.send(.add(WatchedTarget(id: 2, target: .query(descending))))
-            watch.send(.add(WatchedTarget(id: 4, target: .document("cities/ulm"))))
+            watch.send(.add(TargetRequest(id: 2, target: .query(descending))))
+            watch.send(.add(TargetRequest(id: 4, target: .document("cities/ulm"))))
             var view = WatchView()
             try await view.read(watch) { $0.refused[2] != nil && $0.isCurrent }
             #expect(view.refused[4] == nil)

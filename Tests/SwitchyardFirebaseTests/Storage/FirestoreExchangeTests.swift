@@ -203,7 +203,7 @@ import Testing
             refusal, refusal, auth: auth, appCheck: FirebaseAppCheck { _ in "app-token" })
         for attempt in 0..<2 {
             let watch = try await bed.driver.openWatch()
-            watch.send(.add(WatchedTarget(id: 2, target: .document("a/b"))))
+            watch.send(.add(TargetRequest(id: 2, target: .document("a/b"))))
             let error = await bed.error { () async throws(StorageError) in try await watch.next() }
             #expect(error?.code == .unauthenticated)
             let token = attempt == 0 ? "stale" : "fresh"

@@ -81,9 +81,9 @@ import Testing
         _ = try await service.commit([.set("cities/ulm", ["pop": 126, "text": .of(text)])])
 
         try await record("listen", service) { watch, seen in
-            watch.send(.add(WatchedTarget(id: 2, target: .query(Query(in: "cities")))))
+            watch.send(.add(TargetRequest(id: 2, target: .query(Query(in: "cities")))))
             try await seen("CURRENT", 1)
-            watch.send(.add(WatchedTarget(id: 4, target: .document("cities/none"))))
+            watch.send(.add(TargetRequest(id: 4, target: .document("cities/none"))))
             try await seen("CURRENT", 2)
             _ = try await service.commit([.set("cities/köln 🎭", ["pop": 1087, "field with space": "`"])])
             try await seen("RESET", 1)
@@ -94,16 +94,16 @@ import Testing
         try await record("refused-target", service) { watch, seen in
             watch.send(
                 .add(
-                    WatchedTarget(id: 2, target: .query(try Query(in: "cities").ordered(by: .documentID, .descending))))
+                    TargetRequest(id: 2, target: .query(try Query(in: "cities").ordered(by: .documentID, .descending))))
             )
-            watch.send(.add(WatchedTarget(id: 4, target: .document("cities/ulm"))))
+            watch.send(.add(TargetRequest(id: 4, target: .document("cities/ulm"))))
             try await seen("REMOVE", 1)
             try await seen("CURRENT", 1)
         }
         try await record("stream-error", service) { watch, seen in
-            watch.send(.add(WatchedTarget(id: 2, target: .document("cities/none"))))
+            watch.send(.add(TargetRequest(id: 2, target: .document("cities/none"))))
             try await seen("CURRENT", 1)
-            watch.send(.add(WatchedTarget(id: 2, target: .document("cities/ulm"))))
+            watch.send(.add(TargetRequest(id: 2, target: .document("cities/ulm"))))
             try await seen("\"close\"", 1)
         }
         await service.exchange.transport.shutDown()

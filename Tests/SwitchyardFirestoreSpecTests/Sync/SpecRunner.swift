@@ -105,7 +105,7 @@ struct SpecRunner {
         let options = value["options"]
         world.listen(
             query,
-            ListenerOptions(
+            ViewOptions(
                 includesMetadataChanges: options?["includeMetadataChanges"]?.bool ?? true,
                 // Official runners listen without `waitForSyncWhenOnline` even where a step asks for it, and those steps
                 // expect the snapshot that waiting would hold back. `ListenerTests` has the waiting.

@@ -19,7 +19,7 @@ final class SpecWorld {
     private(set) var user: String?
 
     // What the fakes hold
-    private(set) var activeTargets: [Int: WatchedTarget] = [:]
+    private(set) var activeTargets: [Int: TargetRequest] = [:]
     private(set) var sent: [OutgoingBatch] = []
     private(set) var watchRequests = 0
     private(set) var writeRequests = 0
@@ -175,7 +175,7 @@ final class SpecWorld {
 
     // MARK: The user
 
-    func listen(_ query: LiveQuery, _ options: ListenerOptions) {
+    func listen(_ query: LiveQuery, _ options: ViewOptions) {
         lastToken += 1
         listeners[query] = lastToken
         queries[lastToken] = query

@@ -64,7 +64,7 @@ import Testing
     }
 
     private func signIn(_ engine: SessionEngine, _ user: String = "alice") async throws {
-        let attempt = try await engine.signingIn()
+        let attempt = try await engine.beginAttempt()
         try await engine.begin(
             AuthUser(id: user), tokens: SessionSamples.tokens("\(user)-1", at: time.value), attempt: attempt)
     }

@@ -23,7 +23,7 @@ import Testing
 
     private static func changes() throws -> WatchedChanges {
         var changes = WatchedChanges()
-        for id in 0..<2 { _ = changes.take(.add(WatchedTarget(id: id, target: .query(Query(in: "a"))))) }
+        for id in 0..<2 { _ = changes.take(.add(TargetRequest(id: id, target: .query(Query(in: "a"))))) }
         return changes
     }
 

@@ -54,7 +54,7 @@ import Testing
         // Eight at once, then halves; each look at the slow one's half fails.
         let (watch, _) = try Self.watch(["a/3"], rounds: 40)
         for id in 0..<8 {
-            watch.send(.add(WatchedTarget(id: id, target: .document(try StoragePath(validating: "a/\(id)")))))
+            watch.send(.add(TargetRequest(id: id, target: .document(try StoragePath(validating: "a/\(id)")))))
         }
         let outcomes = try await Self.outcomes(watch, 8)
         #expect(outcomes == Dictionary(uniqueKeysWithValues: (0..<8).map { ($0, $0 != 3) }))
@@ -64,7 +64,7 @@ import Testing
     @Test func `Where everything takes too long no query is to blame`() async throws {
         let (watch, _) = try Self.watch(["a/0", "a/1", "a/2", "a/3"], rounds: 40)
         for id in 0..<4 {
-            watch.send(.add(WatchedTarget(id: id, target: .document(try StoragePath(validating: "a/\(id)")))))
+            watch.send(.add(TargetRequest(id: id, target: .document(try StoragePath(validating: "a/\(id)")))))
         }
         await #expect(throws: StorageError.self) { _ = try await Self.outcomes(watch, 4) }
         watch.close()

@@ -93,7 +93,7 @@ final class SimClient {
     func listen(_ query: LiveQuery, fromCache: Bool) {
         lastToken += 1
         listeners[lastToken] = query
-        feed(.listen(lastToken, query, ListenerOptions(readsCacheOnly: fromCache)))
+        feed(.listen(lastToken, query, ViewOptions(readsCacheOnly: fromCache)))
         if fromCache { listeners[lastToken] = nil; feed(.unlisten(lastToken)) }
     }
 

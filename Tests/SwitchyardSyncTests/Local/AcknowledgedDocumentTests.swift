@@ -25,7 +25,7 @@ import Testing
 
     @Test func `A view that begins after the acknowledgement shows no pending write, then or later`() throws {
         let query = LiveQuery.document(ulm)
-        let first = shown(machine.handle(.listen(1, query, ListenerOptions(includesMetadataChanges: true))))
+        let first = shown(machine.handle(.listen(1, query, ViewOptions(includesMetadataChanges: true))))
         #expect(first.map(\.hasPendingWrites) == [false])
         #expect(first.last?.documents.first?.metadata.hasPendingWrites == false)
 

@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func `An open view shows a match that a read brought`() throws {
-        _ = machine.handle(.listen(1, .query(Query(in: "cities")), ListenerOptions()))
+        _ = machine.handle(.listen(1, .query(Query(in: "cities")), ViewOptions()))
         _ = try read(city(126, at: 1))
         let shown = machine.takeActions().compactMap { action -> [DocumentSnapshot]? in
             if case .snapshot(1, let snapshot) = action { Array(snapshot.documents) } else { nil }

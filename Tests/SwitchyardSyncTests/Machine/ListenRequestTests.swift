@@ -8,14 +8,14 @@ import Testing
 
     @Test func `A first listen sends neither token nor count`() throws {
         let bench = try TestBench()
-        bench.feed(.listen(1, query, ListenerOptions()))
+        bench.feed(.listen(1, query, ViewOptions()))
         let request = try #require(bench.requests.last)
         #expect(request.resumeToken.isEmpty && request.readTime == nil && request.expectedCount == nil)
     }
 
     @Test func `A resumed listen says how many documents the server confirmed`() throws {
         let bench = try TestBench()
-        bench.feed(.listen(1, query, ListenerOptions()))
+        bench.feed(.listen(1, query, ViewOptions()))
         bench.answer(2, [("rooms/a", ["n": 1]), ("rooms/b", ["n": 2])], at: 1000)
         bench.feed(.watchClosed(StorageError(.unavailable, "gone")))
         let request = try #require(bench.requests.last)
@@ -25,13 +25,13 @@ import Testing
 
     @Test func `Documents that only this device has written do not count`() throws {
         let bench = try TestBench()
-        bench.feed(.listen(1, query, ListenerOptions()))
+        bench.feed(.listen(1, query, ViewOptions()))
         bench.answer(2, [("rooms/a", ["n": 1])], at: 1000)
         bench.feed(
             .write(1, [DocumentWrite(path: "rooms/z", operation: .set(["n": 9]))], at: Timestamp(microseconds: 5)))
         #expect(bench.snapshots.last?.documents.count == 2)
         bench.feed(.unlisten(1))
-        bench.feed(.listen(2, query, ListenerOptions()))
+        bench.feed(.listen(2, query, ViewOptions()))
         #expect(try #require(bench.requests.last).expectedCount == 1)
     }
 }
@@ -53,7 +53,7 @@ import Testing
         var query = try Query(in: "rooms").ordered(by: "n", .descending)
         query.limit = limit
         let evaluator = QueryEvaluator(query)
-        bench.feed(.listen(1, .query(query), ListenerOptions()))
+        bench.feed(.listen(1, .query(query), ViewOptions()))
         bench.answer(2, [("rooms/a", ["n": 1]), ("rooms/b", ["n": 2]), ("rooms/c", ["n": 3])], at: 1000)
         var generator = SeededGenerator(seed: 7)
         for round in 0..<200 {

@@ -10,7 +10,7 @@ import Testing
     /// One document in the cache, and no stream.
     private func benchWithCache() throws -> TestBench {
         let bench = try TestBench()
-        bench.feed(.listen(1, query, ListenerOptions()))
+        bench.feed(.listen(1, query, ViewOptions()))
         bench.answer(2, [("rooms/a", ["n": 1])], at: 1000)
         bench.feed(.unlisten(1))
         bench.feed(.watched(.removed([2])))
@@ -23,7 +23,7 @@ import Testing
         throws
     {
         let bench = try benchWithCache()
-        bench.feed(.listen(2, query, ListenerOptions(waitsForSync: true)))
+        bench.feed(.listen(2, query, ViewOptions(waitsForSync: true)))
         #expect(bench.snapshots.isEmpty)
         bench.answer(2, [], at: 2000)
         let first = try #require(bench.snapshots.last)
@@ -33,7 +33,7 @@ import Testing
 
     @Test func `A listener that waits for the server gets the cache once there is no connection`() throws {
         let bench = try benchWithCache()
-        bench.feed(.listen(2, query, ListenerOptions(waitsForSync: true)))
+        bench.feed(.listen(2, query, ViewOptions(waitsForSync: true)))
         bench.feed(.timer(.onlineState))
         let first = try #require(bench.snapshots.last)
         #expect(first.isFromCache && first.documents.map(\.path) == ["rooms/a"])
@@ -42,13 +42,13 @@ import Testing
     @Test func `Without a connection a listener that waits is served at once`() throws {
         let bench = try benchWithCache()
         bench.feed(.setNetwork(isEnabled: false))
-        bench.feed(.listen(2, query, ListenerOptions(waitsForSync: true)))
+        bench.feed(.listen(2, query, ViewOptions(waitsForSync: true)))
         #expect(bench.snapshots.map(\.isFromCache) == [true])
     }
 
     @Test func `A listener that does not wait is told what the cache has, then what the server has`() throws {
         let bench = try benchWithCache()
-        bench.feed(.listen(2, query, ListenerOptions()))
+        bench.feed(.listen(2, query, ViewOptions()))
         #expect(bench.snapshots.map(\.isFromCache) == [true])
         bench.answer(2, [], at: 2000)
         #expect(bench.snapshots.map(\.isFromCache) == [true, false])
@@ -56,10 +56,10 @@ import Testing
 
     @Test func `A refusal that comes after the listener has left does not deafen the next one`() throws {
         let bench = try TestBench()
-        bench.feed(.listen(1, query, ListenerOptions()))
+        bench.feed(.listen(1, query, ViewOptions()))
         bench.feed(.unlisten(1))
         bench.feed(.watched(.removed([2], cause: StorageError(.unauthorized, "not yet"))))
-        bench.feed(.listen(2, query, ListenerOptions()))
+        bench.feed(.listen(2, query, ViewOptions()))
         #expect(bench.requests.map(\.id) == [2, 2])
         bench.answer(2, [("rooms/a", ["n": 1])], at: 1000)
         let shown = try #require(bench.snapshots.last)
@@ -68,7 +68,7 @@ import Testing
 
     @Test func `A time limit that ends in the moment of the first message does not take a stream for lost`() throws {
         let bench = try TestBench()
-        bench.feed(.listen(1, query, ListenerOptions()))
+        bench.feed(.listen(1, query, ViewOptions()))
         bench.answer(2, [("rooms/a", ["n": 1])], at: 1000)
         bench.forgetSnapshots()
         bench.feed(.timer(.onlineState))
@@ -79,7 +79,7 @@ import Testing
     @Test func `Changes of nothing but metadata are told only to those who ask`() throws {
         for asks in [true, false] {
             let bench = try TestBench()
-            bench.feed(.listen(1, query, ListenerOptions(includesMetadataChanges: asks)))
+            bench.feed(.listen(1, query, ViewOptions(includesMetadataChanges: asks)))
             bench.answer(2, [("rooms/a", ["n": 1])], at: 1000)
             bench.feed(.watchClosed(broken))
             bench.forgetSnapshots()
@@ -94,8 +94,8 @@ import Testing
 @Suite struct WindowTests {
     @Test func `Of several words on a document in one window the newest counts, in whatever order they come`() throws {
         let bench = try TestBench()
-        bench.feed(.listen(1, .query(Query(in: "rooms")), ListenerOptions()))
-        bench.feed(.listen(2, .query(try Query(in: "rooms").where("n", .greaterThan, 0)), ListenerOptions()))
+        bench.feed(.listen(1, .query(Query(in: "rooms")), ViewOptions()))
+        bench.feed(.listen(2, .query(try Query(in: "rooms").where("n", .greaterThan, 0)), ViewOptions()))
         bench.feed(.watched(.added([2, 4])))
         let newer = DocumentSnapshot.existing("rooms/a", ["n": 2], updateTime: Timestamp(microseconds: 2000))
         let older = DocumentSnapshot.existing("rooms/a", ["n": 1], updateTime: Timestamp(microseconds: 1000))
@@ -113,7 +113,7 @@ import Testing
         let bench = try TestBench()
         var query = try Query(in: "rooms").ordered(by: "n")
         query.limit = .first(2)
-        bench.feed(.listen(1, .query(query), ListenerOptions()))
+        bench.feed(.listen(1, .query(query), ViewOptions()))
         bench.answer(2, [("rooms/a", ["n": 1]), ("rooms/b", ["n": 2])], at: 1000)
         bench.feed(.write(1, [try .set("rooms/c", ["n": 0])], at: Timestamp(microseconds: 5)))
         #expect(bench.snapshots.last?.documents.map(\.path) == ["rooms/c", "rooms/a"])
@@ -138,7 +138,7 @@ import Testing
         let path: StoragePath = "rooms/a"
         func time(_ n: Int64) -> Timestamp { Timestamp(microseconds: n) }
         let document = DocumentSnapshot.existing(path, ["n": 1], updateTime: time(20))
-        bench.feed(.listen(1, .document(path), ListenerOptions()))
+        bench.feed(.listen(1, .document(path), ViewOptions()))
         bench.feed(.write(7, [try .set(path, ["n": 1])], at: time(5)))
         bench.feed(.committed(CommitResult(commitTime: time(20))))
         bench.feed(.watched(.added([2])))

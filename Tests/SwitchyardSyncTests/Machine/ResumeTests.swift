@@ -12,15 +12,15 @@ import Testing
     /// A listener of one document that hears nothing new until `minutes` later, when a newer token comes.
     private func listen(over store: any SyncStore, minutes: Int64) throws -> TestBench {
         let bench = try TestBench(over: store)
-        bench.feed(.listen(1, query, ListenerOptions()))
+        bench.feed(.listen(1, query, ViewOptions()))
         bench.answer(2, [("rooms/a", ["n": 1])], at: start)
         bench.feed(.watched(.token([2], token: Array("later".utf8))))
         bench.feed(.watched(.snapshot(version: Timestamp(microseconds: start + minutes * minute))))
         return bench
     }
 
-    private func relisten(_ bench: TestBench) throws -> WatchedTarget {
-        bench.feed(.listen(9, query, ListenerOptions()))
+    private func relisten(_ bench: TestBench) throws -> TargetRequest {
+        bench.feed(.listen(9, query, ViewOptions()))
         return try #require(bench.requests.last)
     }
 
@@ -46,10 +46,10 @@ import Testing
     @Test func `After a restart targets are counted on, and look-ups begin anew`() throws {
         let store = MemoryStore()
         let bench = try listen(over: store, minutes: 1)
-        bench.feed(.listen(2, .document("rooms/z"), ListenerOptions()))
+        bench.feed(.listen(2, .document("rooms/z"), ViewOptions()))
         #expect(bench.requests.last?.id == 4)
         let again = try TestBench(over: store)
-        again.feed(.listen(1, .document("halls/a"), ListenerOptions()))
+        again.feed(.listen(1, .document("halls/a"), ViewOptions()))
         #expect(again.requests.last?.id == 6)
     }
 
@@ -64,7 +64,7 @@ import Testing
 
     @Test func `An older state of a document never replaces a newer one, whichever target brings it`() throws {
         let bench = try listen(over: MemoryStore(), minutes: 1)
-        bench.feed(.listen(2, .document("rooms/a"), ListenerOptions()))
+        bench.feed(.listen(2, .document("rooms/a"), ViewOptions()))
         bench.forgetSnapshots()
         bench.feed(.watched(.added([4])))
         let old = DocumentSnapshot.existing("rooms/a", ["n": 0], updateTime: Timestamp(microseconds: start - 1))
@@ -80,7 +80,7 @@ import Testing
         limits.threshold = 0
         limits.percentile = 100
         let bench = try TestBench(.leastRecentlyUsed(limits))
-        bench.feed(.listen(1, .document("rooms/gone"), ListenerOptions()))
+        bench.feed(.listen(1, .document("rooms/gone"), ViewOptions()))
         bench.answer(2, [], at: start)
         #expect(try bench.machine.document(at: "rooms/gone")?.exists == false)
         bench.feed(.unlisten(1))
@@ -101,8 +101,8 @@ import Testing
         last.limit = .last(2)
         var first = try Query(in: "rooms").ordered(by: "n", .descending)
         first.limit = .first(2)
-        bench.feed(.listen(1, .query(last), ListenerOptions()))
-        bench.feed(.listen(2, .query(first), ListenerOptions()))
+        bench.feed(.listen(1, .query(last), ViewOptions()))
+        bench.feed(.listen(2, .query(first), ViewOptions()))
         #expect(bench.requests.map(\.id) == [2])
         bench.answer(2, documents(4...5), at: 1000)
         let shown = bench.snapshots.suffix(2).map { $0.documents.map(\.path) }
@@ -120,11 +120,11 @@ import Testing
     @Test(arguments: [Query.Limit.first(2), .last(2)])
     func `A full result that loses a document is filled from the cache`(_ limit: Query.Limit) throws {
         let bench = try TestBench()
-        bench.feed(.listen(1, .query(Query(in: "rooms")), ListenerOptions()))
+        bench.feed(.listen(1, .query(Query(in: "rooms")), ViewOptions()))
         bench.answer(2, documents(1...5), at: 1000)
         var query = try Query(in: "rooms").ordered(by: "n")
         query.limit = limit
-        bench.feed(.listen(2, .query(query), ListenerOptions()))
+        bench.feed(.listen(2, .query(query), ViewOptions()))
         let isFirst = limit == .first(2)
         let gone: StoragePath = isFirst ? "rooms/1" : "rooms/5"
         bench.feed(.write(7, [.delete(gone)], at: Timestamp(microseconds: 5)))

@@ -4,7 +4,7 @@ import SwitchyardSync
 /// A machine whose streams open at once; keeps what it asked for.
 final class TestBench {
     let machine: SyncMachine
-    private(set) var requests: [WatchedTarget] = []
+    private(set) var requests: [TargetRequest] = []
     private(set) var snapshots: [ViewSnapshot] = []
 
     init(_ policy: CachePolicy = .standard, over store: any SyncStore = MemoryStore()) throws {

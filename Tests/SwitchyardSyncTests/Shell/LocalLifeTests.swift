@@ -203,7 +203,7 @@ import Testing
     @Test func `A query of a bundle goes on from the bundle's time`() throws {
         let bench = try TestBench()
         bench.feed(.load(try bundle(1, at: 1000)))
-        bench.feed(.listen(1, .query(query), ListenerOptions()))
+        bench.feed(.listen(1, .query(query), ViewOptions()))
         let request = try #require(bench.requests.last)
         #expect(request.readTime == (try Timestamp(validatingSeconds: 1000, nanoseconds: 0)))
         #expect(request.expectedCount == 1)
@@ -259,7 +259,7 @@ import Testing
         let bench = try TestBench(.leastRecentlyUsed(limits))
         for number in 1...10 {
             bench.feed(
-                .listen(number, .query(Query(in: try CollectionPath(validating: "c\(number)"))), ListenerOptions()))
+                .listen(number, .query(Query(in: try CollectionPath(validating: "c\(number)"))), ViewOptions()))
             let path = try StoragePath(validating: "c\(number)/a")
             bench.answer(number * 2, [(path, ["text": .string(String(repeating: "x", count: 500))])], at: 1000)
             if number != 1 { bench.feed(.unlisten(number)) }

@@ -5,7 +5,7 @@ import SwitchyardSync
 /// Turns the database's answers about what changed into what the engine understands. Pure: requests and answers in, events out.
 struct WatchedChanges {
     fileprivate struct Target {
-        let watched: WatchedTarget
+        let watched: TargetRequest
         /// In a table of the project's own; `nil` in the document table.
         let place: SupabaseTables.Place?
         /// Tells this one from an earlier one of the same ID.
