@@ -1,7 +1,7 @@
 import Foundation
-import SwitchyardProviderHTTP
 public import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderHTTP
 import SwitchyardWire
 
 /// Why a call of an edge function did not succeed: because of the function, or because it was not run.

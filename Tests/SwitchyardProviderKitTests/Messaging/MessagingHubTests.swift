@@ -1,8 +1,7 @@
+import Switchyard
 import SwitchyardMock
 import SwitchyardTestSupport
 import Testing
-
-import Switchyard
 
 @testable import SwitchyardProviderKit
 

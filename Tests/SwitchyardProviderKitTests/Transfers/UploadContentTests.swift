@@ -1,8 +1,7 @@
 import Foundation
+import Switchyard
 import SwitchyardTestSupport
 import Testing
-
-import Switchyard
 
 @testable import SwitchyardProviderKit
 

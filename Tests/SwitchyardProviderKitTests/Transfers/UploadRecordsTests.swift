@@ -1,9 +1,8 @@
 import Foundation
+import Switchyard
 import SwitchyardTestSupport
 import Synchronization
 import Testing
-
-import Switchyard
 
 @testable import SwitchyardProviderKit
 
