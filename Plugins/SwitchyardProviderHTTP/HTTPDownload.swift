@@ -1,5 +1,5 @@
 package import Switchyard
-import SwitchyardProviderKit
+package import SwitchyardProviderKit
 package import SwitchyardWire
 
 extension HTTPRequest {

@@ -1,5 +1,6 @@
 public import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderKit
 import Synchronization
 
 /// Second factors: authenticator apps, and telephones as far as they go without an app attestation.

@@ -1,5 +1,6 @@
 public import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderKit
 
 /// What only Firebase has; reached by `unwrapped(as: FirebaseAuthAdapter.self)`.
 extension FirebaseAuthAdapter {

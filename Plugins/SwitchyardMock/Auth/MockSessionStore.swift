@@ -1,6 +1,6 @@
 package import Switchyard
-import SwitchyardBytes
-import SwitchyardProviderKit
+package import SwitchyardBytes
+package import SwitchyardProviderKit
 import Synchronization
 
 /// Where a device keeps its session, so that the next client on the device finds it: in memory, or in a file.

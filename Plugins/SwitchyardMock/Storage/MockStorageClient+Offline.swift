@@ -1,5 +1,6 @@
 public import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderKit
 
 extension MockStorageClient {
     public func enableNetwork() async throws(StorageError) {

@@ -1,7 +1,7 @@
 public import Foundation
 public import Switchyard
-import SwitchyardBytes
-import SwitchyardProviderKit
+package import SwitchyardBytes
+package import SwitchyardProviderKit
 package import SwitchyardWire
 import Synchronization
 

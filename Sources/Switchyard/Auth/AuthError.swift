@@ -39,3 +39,14 @@ extension ErrorCode {
     /// The server does not allow this way to sign in.
     public static let methodDisabled = ErrorCode(rawValue: "methodDisabled")
 }
+
+/// What becomes of calls on a session that is not there.
+extension AuthError {
+    package static let nobodySignedIn = AuthError(.notSignedIn, "Nobody is signed in.")
+    package static let sessionChanged = AuthError(.sessionChanged, "Another sign-in or sign-out overtook the call.")
+    package static let sessionOver = AuthError(.sessionExpired, "The session has run out; sign in again.")
+    package static let sessionShutDown = AuthError(.shutDown, "The client was shut down.")
+    package static let waiterCancelled = AuthError(.cancelled, "The call was cancelled.")
+    package static let sessionLocked = AuthError(
+        .localStore, "The device cannot read the kept session now; try again once it is unlocked.", isRetryable: true)
+}

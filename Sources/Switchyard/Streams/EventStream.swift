@@ -33,7 +33,7 @@ public struct EventStream<Element: Sendable, Failure: Error>: AsyncSequence, Sen
     }
 
     /// - Parameter makeSource: What one iteration pulls from.
-    init(from makeSource: @escaping @Sendable () -> any StreamSource<Element, Failure>) {
+    package init(from makeSource: @escaping @Sendable () -> any StreamSource<Element, Failure>) {
         self.makeSource = makeSource
     }
 

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// What an iterator pulls from: a subscription, or a step that stands on another source. Released with the iterator.
-protocol StreamSource<Element, Failure>: AnyObject, Sendable {
+package protocol StreamSource<Element, Failure>: AnyObject, Sendable {
     associatedtype Element: Sendable
     associatedtype Failure: Error
 

@@ -1,4 +1,4 @@
-import Switchyard
+package import Switchyard
 
 /// What came of asking a server for new tokens.
 package enum RefreshAnswer: Sendable {
@@ -15,14 +15,4 @@ package enum RefreshAnswer: Sendable {
         /// The account is gone or barred.
         case signedOut
     }
-}
-
-extension AuthError {
-    package static let nobodySignedIn = AuthError(.notSignedIn, "Nobody is signed in.")
-    package static let sessionChanged = AuthError(.sessionChanged, "Another sign-in or sign-out overtook the call.")
-    package static let sessionOver = AuthError(.sessionExpired, "The session has run out; sign in again.")
-    static let sessionShutDown = AuthError(.shutDown, "The client was shut down.")
-    static let waiterCancelled = AuthError(.cancelled, "The call was cancelled.")
-    static let sessionLocked = AuthError(
-        .localStore, "The device cannot read the kept session now; try again once it is unlocked.", isRetryable: true)
 }

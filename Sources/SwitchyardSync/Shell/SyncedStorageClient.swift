@@ -1,6 +1,6 @@
-import Foundation
+package import Foundation
 public import Switchyard
-import SwitchyardBytes
+package import SwitchyardBytes
 import Synchronization
 
 /// Documents with a cache, live queries and a queue of writes, over whatever server a ``SyncDriver`` speaks to.

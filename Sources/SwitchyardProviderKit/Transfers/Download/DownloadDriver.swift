@@ -1,4 +1,4 @@
-import Switchyard
+package import Switchyard
 
 /// What a provider supplies for downloads: the call. When to make it again, and from where, is decided by
 /// ``DownloadMachine``.

@@ -1,4 +1,4 @@
-import Switchyard
+package import Switchyard
 import SwitchyardBytes
 
 /// Decides what an upload does next. Pure: events go in, actions come out, time and chance come from outside.
