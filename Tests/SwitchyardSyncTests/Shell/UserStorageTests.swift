@@ -234,7 +234,7 @@ import Testing
         let log = EventLog()
         let client = device(server, .folder(folder.url), user: "alice")
         let follower = UserFollower(
-            auth, client, ModuleContext(auth: auth, observer: log), known: Self.signedIn("alice"))
+            auth, client.engine, ModuleContext(auth: auth, observer: log), known: Self.signedIn("alice"))
         auth.become(Self.signedIn("bob"), after: "alice")
         for _ in 1...3 { await follower.catchUp() }
         #expect(log.all.count == 1)
