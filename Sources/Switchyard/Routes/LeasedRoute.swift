@@ -46,8 +46,6 @@ struct LeasedRoute<Client: Sendable>: Route {
             }, body)
     }
 
-    func value<Value>(absent: Value, _ body: (Client) async -> Value) async -> Value { await board.run(body) }
-
     func states<Element: Sendable>(
         _ operation: ClientOperation, absent: Element,
         _ open: @escaping @Sendable (Client) -> SnapshotStream<Element, Never>

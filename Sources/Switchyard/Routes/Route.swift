@@ -7,7 +7,7 @@ public protocol Route<Client>: Sendable {
     /// The protocol of the client: `any StorageClient` and its siblings.
     associatedtype Client: Sendable
 
-    /// Who is asked now; `nil` if nobody is there.
+    /// Who is asked now, for what is known at once; `nil` if nobody is there.
     var client: Client? { get }
 
     /// Runs `body` on a client.
@@ -27,9 +27,6 @@ public protocol Route<Client>: Sendable {
         _ operation: ClientOperation,
         _ body: (Client) async throws(FileStorageError) -> FileTransfer<Output>
     ) async throws(FileStorageError) -> FileTransfer<Output>
-
-    /// What cannot fail; `absent` if nobody is there.
-    func value<Value>(absent: Value, _ body: (Client) async -> Value) async -> Value
 
     /// The states of something that cannot fail; `absent` for ever if nobody is there.
     func states<Element: Sendable>(
@@ -59,11 +56,6 @@ extension Route {
         _ operation: ClientOperation,
         _ body: (Client) async throws(FileStorageError) -> FileTransfer<Output>
     ) async throws(FileStorageError) -> FileTransfer<Output> { try await call(operation, body) }
-
-    public func value<Value>(absent: Value, _ body: (Client) async -> Value) async -> Value {
-        guard let client else { return absent }
-        return await body(client)
-    }
 
     public func snapshots<Element: Sendable, Failure: ClientError>(
         _ operation: ClientOperation, _ open: @escaping @Sendable (Client) -> SnapshotStream<Element, Failure>

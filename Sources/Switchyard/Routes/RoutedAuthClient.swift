@@ -10,7 +10,7 @@ public protocol RoutedAuthClient: AuthClient {
 extension RoutedAuthClient {
     public var provider: InfrastructureProvider { route.client?.provider ?? .nobody }
     public var capabilities: AuthCapabilities { route.client?.capabilities ?? AuthCapabilities() }
-    public var state: AuthState { get async { await route.value(absent: .unknown) { await $0.state } } }
+    public var state: AuthState { get async { await route.client?.state ?? .unknown } }
     public func authStateStream() -> SnapshotStream<AuthState, Never> {
         route.states("state stream", absent: .unknown) { $0.authStateStream() }
     }

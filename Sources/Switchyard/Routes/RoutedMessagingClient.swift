@@ -9,7 +9,7 @@ extension RoutedMessagingClient {
     public var provider: InfrastructureProvider { route.client?.provider ?? .nobody }
     public var capabilities: MessagingCapabilities { route.client?.capabilities ?? MessagingCapabilities() }
     public var permission: MessagingPermission {
-        get async { await route.value(absent: .undetermined) { await $0.permission } }
+        get async { await route.client?.permission ?? .undetermined }
     }
 
     public func requestPermission() async throws(MessagingError) -> MessagingPermission {

@@ -49,6 +49,7 @@ final class Switchboard<Client: Sendable>: Sendable {
     }
 
     /// A call on the client that is there now.
+    @inline(__always)
     func run<Result, Failure: Error>(
         _ call: (Client) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
