@@ -16,7 +16,8 @@ extension InfrastructureProvider {
 /// across runs; a damaged file makes the client's making fail once, with the name under which it was set aside. A folder
 /// that another process uses is refused as `.locked`; it is free again when every client of the module was shut down.
 ///
-/// When somebody signs out with the wish to wipe local data, the storage forgets its cache and the writes that wait. The
+/// Writes that wait and uploads that were interrupted are whoever's they are: those of somebody who has signed out wait until
+/// they come back. Who signs out with the wish to wipe local data has theirs forgotten, and the cache with them. The
 /// observer is told of refreshed tokens, and of a connection that comes back while streams are open.
 ///
 /// Tests hold on to what they want to look into:

@@ -92,10 +92,11 @@ final class MockKeeper: Sendable {
         try restoreCache(of: device, as: name)
         let file = folder.file(name)
         if let body = try file.read() {
-            guard let json = try? JSON(parsing: body), let queue = WriteCoding.queue(json) else {
+            let owner = database.read { _ in device.queue.owner }
+            guard let json = try? JSON(parsing: body), let shares = WriteCoding.shares(json, owner: owner) else {
                 throw file.setAside()
             }
-            database.read { _ in device.queue.restore(queue.items, queue.refused) }
+            database.read { _ in device.queue.shares = shares }
         }
         database.read { _ in device.keptAs = name }
     }
@@ -104,7 +105,7 @@ final class MockKeeper: Sendable {
         keep { (_) throws(MockFile.Failure) in
             let kept = database.read { _ in
                 defer { device.queue.isSaved = true }
-                return device.queue.isSaved ? nil : device.keptAs.map { ($0, WriteCoding.json(device.queue)) }
+                return device.queue.isSaved ? nil : device.keptAs.map { ($0, WriteCoding.json(device.queue.shares)) }
             }
             guard let (name, json) = kept else { return }
             do throws(MockFile.Failure) {

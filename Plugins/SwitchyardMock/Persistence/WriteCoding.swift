@@ -102,44 +102,51 @@ enum WriteCoding {
 
     // MARK: A device's queue
 
-    static func json(_ queue: MockWriteQueue) -> JSON {
-        [
+    static func json(_ shares: [String: MockWriteQueue.Share]) -> JSON {
+        let shares = shares.sorted { $0.key < $1.key }
+        return [
             "waiting": .array(
-                queue.items.map {
-                    [
-                        "id": .string($0.id), "batch": json($0.batch), "at": DocumentCoding.json($0.queuedAt),
-                        "attempts": .integer(Int64($0.attempts)),
-                    ]
+                shares.flatMap { owner, share in
+                    share.items.map {
+                        [
+                            "id": .string($0.id), "batch": json($0.batch), "at": DocumentCoding.json($0.queuedAt),
+                            "attempts": .integer(Int64($0.attempts)), "owner": .string(owner),
+                        ]
+                    }
                 }),
             "refused": .array(
-                queue.refused.map {
-                    [
-                        "id": .string($0.id), "batch": json($0.batch), "at": DocumentCoding.json($0.refusedAt),
-                        "code": .string($0.error.code.rawValue), "message": .string($0.error.message),
-                    ]
+                shares.flatMap { owner, share in
+                    share.refused.map {
+                        [
+                            "id": .string($0.id), "batch": json($0.batch), "at": DocumentCoding.json($0.refusedAt),
+                            "code": .string($0.error.code.rawValue), "message": .string($0.error.message),
+                            "owner": .string(owner),
+                        ]
+                    }
                 }),
         ]
     }
 
-    static func queue(_ json: JSON) -> (items: [MockWriteQueue.Item], refused: [RefusedWrite])? {
+    /// - Parameter owner: Whose a write of an earlier version is, which does not say so itself.
+    static func shares(_ json: JSON, owner: String) -> [String: MockWriteQueue.Share]? {
         guard let waiting = json["waiting"]?.array, let refused = json["refused"]?.array else { return nil }
-        let items = waiting.compactMap { json -> MockWriteQueue.Item? in
-            guard let id = json["id"]?.string, let batch = json["batch"].flatMap(batch),
-                let time = json["at"].flatMap(DocumentCoding.time)
+        var shares: [String: MockWriteQueue.Share] = [:]
+        for one in waiting {
+            guard let id = one["id"]?.string, let batch = one["batch"].flatMap(batch),
+                let time = one["at"].flatMap(DocumentCoding.time)
             else { return nil }
-            let answer = MockWriteQueue.Answer()
-            var item = MockWriteQueue.Item(id: id, batch: batch, queuedAt: time, answer: answer)
-            item.attempts = json["attempts"]?.int ?? 0
-            return item
+            var item = MockWriteQueue.Item(id: id, batch: batch, queuedAt: time, answer: MockWriteQueue.Answer())
+            item.attempts = one["attempts"]?.int ?? 0
+            shares[one["owner"]?.string ?? owner, default: .init()].items.append(item)
         }
-        let refusals = refused.compactMap { json -> RefusedWrite? in
-            guard let id = json["id"]?.string, let batch = json["batch"].flatMap(batch),
-                let time = json["at"].flatMap(DocumentCoding.time), let code = json["code"]?.string
+        for one in refused {
+            guard let id = one["id"]?.string, let batch = one["batch"].flatMap(batch),
+                let time = one["at"].flatMap(DocumentCoding.time), let code = one["code"]?.string
             else { return nil }
-            let error = StorageError(.init(rawValue: code), json["message"]?.string ?? "")
-            return RefusedWrite(id: id, batch: batch, refusedAt: time, error: error)
+            let error = StorageError(.init(rawValue: code), one["message"]?.string ?? "")
+            shares[one["owner"]?.string ?? owner, default: .init()].refused.append(
+                RefusedWrite(id: id, batch: batch, refusedAt: time, error: error))
         }
-        guard items.count == waiting.count, refusals.count == refused.count else { return nil }
-        return (items, refusals)
+        return shares
     }
 }

@@ -189,11 +189,17 @@ final class MockDevice: @unchecked Sendable {
         return actions + roundActions(actions)
     }
 
-    /// Drops queue and cache; what open streams show follows from the server alone, and without one there is nothing to show.
-    func forget(_ server: DocumentTable) -> [Action] {
+    /// Somebody else is signed in.
+    func use(_ owner: String, _ server: DocumentTable) -> [Action] {
+        let (paths, actions) = queue.use(owner)
+        return changed(Array(paths), server) + actions
+    }
+
+    /// Drops the queue of `owner` and the cache; what open streams show follows from the server alone, and without one there is nothing to show.
+    func forget(_ server: DocumentTable, of owner: String? = nil) -> [Action] {
         cache = DocumentTable()
         savedCache = -1
-        return queue.removeAll() + connectionChanged(from: isConnected, server)
+        return queue.removeAll(of: owner) + connectionChanged(from: isConnected, server)
     }
 
     private var allQueryListeners: [QueryListener] {

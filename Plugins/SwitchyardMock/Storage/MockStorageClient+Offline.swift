@@ -81,9 +81,10 @@ extension MockStorageClient {
         backend.saveCache(of: device)
     }
 
-    /// Empties queue and cache, whoever listens: open streams go on with what the server has.
-    static func forgetEverything(of device: MockDevice, in backend: MockBackend) {
-        backend.database.change { state in ((), device.forget(state.documents)) }
+    /// Empties the queue of a user, of the present one if `nil`, and the cache, whoever listens: open streams go on with what
+    /// the server has.
+    static func forgetEverything(of user: AuthUser.ID?, on device: MockDevice, in backend: MockBackend) {
+        backend.database.change { state in ((), device.forget(state.documents, of: user)) }
         backend.save(device)
         backend.saveCache(of: device)
     }

@@ -85,16 +85,25 @@ public final class MockStorageClient: StorageClient {
         _ context: ModuleContext
     ) async throws(InfrastructureError) {
         let device = MockDevice()
+        let relay = Relay()
         var surroundings = Surroundings(tenant: tenant)
         surroundings.report = { [observer = context.observer] kind in
             observer.observe(InfrastructureEvent(service: .storage, provider: .mock, kind: kind))
         }
         if let auth = context.auth {
-            surroundings.follower = SignOutFollower(auth, known: await auth.state) { _ in
-                Self.forgetEverything(of: device, in: backend)
+            let known = await auth.state
+            backend.database.read { _ in _ = device.queue.use(known.user?.id ?? "") }
+            surroundings.follower = SignOutFollower(auth, known: known) { leavers, state in
+                for leaver in leavers { Self.forgetEverything(of: leaver, on: device, in: backend) }
+                // While nothing is known of the session, nothing changes.
+                if state == .unknown || state == .locked { return }
+                let owner = state.user?.id ?? ""
+                backend.database.change { ((), device.use(owner, $0.documents)) }
+                relay.client.withLock { $0.value }?.sendQueue()
             }
         }
         self.init(backend, network: network, capabilities: .all, device, surroundings)
+        relay.client.withLock { $0.value = self }
         try begin(keptAs: name)
     }
 

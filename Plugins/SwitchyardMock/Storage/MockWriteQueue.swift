@@ -3,6 +3,8 @@ import SwitchyardBytes
 import Synchronization
 
 /// The writes of one device that wait for the server, and those that it refused. Belongs to a ``MockDevice``.
+///
+/// Everybody who signs in has theirs; those of the others wait until they come back.
 final class MockWriteQueue {
     typealias Action = DeliveryQueue.Action
     typealias Answer = Promise<Result<WriteReceipt.Acknowledgement, StorageError>>
@@ -33,8 +35,18 @@ final class MockWriteQueue {
         func note(_ error: StorageError?) { state.withLock { $0 = error } }
     }
 
+    /// One person's.
+    struct Share {
+        var items: [Item] = []
+        var refused: [RefusedWrite] = []
+        var isEmpty: Bool { items.isEmpty && refused.isEmpty }
+    }
+
+    /// Whose `items` and `refused` are; the ID of a user, or nothing for nobody.
+    private(set) var owner = ""
     private(set) var items: [Item] = [] { didSet { isSaved = false } }
     private(set) var refused: [RefusedWrite] = [] { didSet { isSaved = false } }
+    private var others: [String: Share] = [:] { didSet { isSaved = false } }
     /// Whether what is kept on disk is the present state.
     var isSaved = true
     private var writes: [StoragePath: [(write: DocumentWrite, item: Item)]] = [:]
@@ -84,6 +96,7 @@ final class MockWriteQueue {
     }
 
     func markTakenEffect(_ id: String, _ hasTakenEffect: Bool = true) {
+        changeOthers(id) { share, index in share.items[index].hasTakenEffect = hasTakenEffect }
         guard let index = items.firstIndex(where: { $0.id == id }) else { return }
         items[index].hasTakenEffect = hasTakenEffect
         self.index()
@@ -91,6 +104,11 @@ final class MockWriteQueue {
 
     /// The write under way stays in the queue: it has no final answer.
     func putBack(_ id: String, _ error: StorageError?) -> [Action] {
+        changeOthers(id) { share, index in
+            share.items[index].isUnderWay = false
+            share.items[index].lastError = error?.code
+            share.items[index].failure.note(error)
+        }
         guard let index = items.firstIndex(where: { $0.id == id }) else { return [] }
         items[index].isUnderWay = false
         items[index].lastError = error?.code
@@ -100,6 +118,7 @@ final class MockWriteQueue {
 
     /// - Returns: The paths that look different now.
     func remove(_ id: String) -> (item: Item, paths: [StoragePath], actions: [Action])? {
+        if let item = changeOthers(id, { share, index in share.items.remove(at: index) }) { return (item, [], []) }
         guard let place = items.firstIndex(where: { $0.id == id }) else { return nil }
         let item = items.remove(at: place)
         index()
@@ -108,18 +127,54 @@ final class MockWriteQueue {
 
     func cancellable(_ id: String) -> Bool { items.contains { $0.id == id && !$0.isUnderWay } }
 
-    func restore(_ items: [Item], _ refused: [RefusedWrite]) {
-        self.items = items
-        self.refused = refused
-        index()
+    // MARK: Whose it is
+
+    /// Everybody's, by name.
+    var shares: [String: Share] {
+        get {
+            var all = others
+            let own = Share(items: items, refused: refused)
+            if !own.isEmpty { all[owner] = own }
+            return all
+        }
+        set {
+            others = newValue
+            let own = others.removeValue(forKey: owner) ?? Share()
+            (items, refused) = (own.items, own.refused)
+            index()
+        }
     }
 
-    func removeAll() -> [Action] {
-        for item in items { item.answer.resolve(.failure(StorageError(.cancelled, "The write was thrown away."))) }
-        items = []
-        refused = []
-        index()
+    /// - Returns: The paths that look different now.
+    func use(_ owner: String) -> (paths: Set<StoragePath>, actions: [Action]) {
+        guard owner != self.owner else { return ([], []) }
+        let (all, before) = (shares, writtenPaths)
+        self.owner = owner
+        shares = all
+        return (before.union(writtenPaths), pendingActions() + refusedActions())
+    }
+
+    /// Throws away what is there of `owner`: of the present one if `nil`.
+    func removeAll(of owner: String? = nil) -> [Action] {
+        let share = shares.removeValue(forKey: owner ?? self.owner) ?? Share()
+        for item in share.items {
+            item.answer.resolve(.failure(StorageError(.cancelled, "The write was thrown away.")))
+        }
         return pendingActions() + refusedActions()
+    }
+
+    /// Changes a write that was under way when another user came.
+    @discardableResult
+    private func changeOthers<Result>(_ id: String, _ body: (inout Share, Int) -> Result) -> Result? {
+        for owner in others.keys {
+            guard let index = others[owner]?.items.firstIndex(where: { $0.id == id }) else { continue }
+            return others[owner].map { share in
+                var share = share
+                defer { others[owner] = share.isEmpty ? nil : share }
+                return body(&share, index)
+            }
+        }
+        return nil
     }
 
     private func index() {
@@ -157,7 +212,7 @@ final class MockWriteQueue {
     func end(throwing error: StorageError) -> [Action] {
         watchers.close { $0.finish(throwing: error) }
         refusalWatchers.close { $0.finish(throwing: error) }
-        let answers = items.map(\.answer)
+        let answers = shares.values.flatMap(\.items).map(\.answer)
         return [
             watchers.deliver, refusalWatchers.deliver, { for answer in answers { answer.resolve(.failure(error)) } },
         ]

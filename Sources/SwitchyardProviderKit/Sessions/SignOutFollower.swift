@@ -1,13 +1,13 @@
 package import Switchyard
 import SwitchyardBytes
 
-/// Lets somebody forget what they keep of people, once these sign out with that wish.
+/// Tells somebody who keeps things of people who is there now, and who signed out with the wish to be forgotten.
 ///
 /// A call that is made after the sign-out has returned must find nothing any more, so each call catches up first; between
 /// calls a task follows the stream of states.
 package actor SignOutFollower {
     private let auth: any AuthClient
-    private let wipe: @Sendable ([AuthUser.ID?]) -> Void
+    private let changed: @Sendable ([AuthUser.ID?], AuthState) -> Void
     private var wishes: WipeWishes
     /// The last look that is under way; the next one waits for it, so that none acts on an older state after a newer one.
     private var turn: Task<Void, Never>?
@@ -15,10 +15,12 @@ package actor SignOutFollower {
 
     /// - Parameters:
     ///   - known: The present state, or `.unknown` to do without who was there before.
-    ///   - wipe: Told who has left; `nil` for whoever was there last.
-    package init(_ auth: any AuthClient, known: AuthState, wipe: @escaping @Sendable ([AuthUser.ID?]) -> Void) {
+    ///   - changed: Told who wants to be forgotten, `nil` for whoever was there last, and the state from now on.
+    package init(
+        _ auth: any AuthClient, known: AuthState, changed: @escaping @Sendable ([AuthUser.ID?], AuthState) -> Void
+    ) {
         self.auth = auth
-        self.wipe = wipe
+        self.changed = changed
         wishes = WipeWishes(auth, state: known)
         let states = auth.authStateStream()
         following.replace(
@@ -49,8 +51,5 @@ package actor SignOutFollower {
         if turn == task { turn = nil }
     }
 
-    private func take(_ state: AuthState) {
-        let leavers = wishes.take(state)
-        if !leavers.isEmpty { wipe(leavers) }
-    }
+    private func take(_ state: AuthState) { changed(wishes.take(state), state) }
 }

@@ -38,7 +38,9 @@ package final class TransferDesk: Sendable {
         self.now = now
         guard let auth, records.isKept else { return }
         follower.withLock { follower in
-            follower = SignOutFollower(auth, known: .unknown) { [weak self] in self?.forget($0.compactMap(\.self)) }
+            follower = SignOutFollower(auth, known: .unknown) { [weak self] leavers, _ in
+                self?.forget(leavers.compactMap(\.self))
+            }
         }
     }
 
@@ -205,6 +207,7 @@ package final class TransferDesk: Sendable {
 
     /// Gives up what `owners` are uploading, and forgets what is noted of it.
     private func forget(_ owners: [AuthUser.ID]) {
+        guard !owners.isEmpty else { return }
         let uploads = state.withLock { Array($0.uploads.values) }
         for upload in uploads where upload.owner.map(owners.contains) == true { Task { await upload.cancel() } }
         for record in records.all() where record.session.owner.map(owners.contains) == true {

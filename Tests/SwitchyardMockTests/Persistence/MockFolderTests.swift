@@ -70,6 +70,27 @@ import Testing
         #expect(!text.contains("\"secret\""))
     }
 
+    @Test func `The queues of all users outlast the process, and stay theirs`() async throws {
+        let first = try await InfrastructureFactory(module()).make(InfrastructureSelection(default: .mock))
+        let network = try #require(first.storage.unwrapped(as: MockStorageClient.self)).controls.network
+        let alice = try await first.auth.signUp(email: "alice@example.com", password: "secret")
+        network.isOnline = false
+        try await first.storage.setDocument("a/1", ["owner": .of(alice.id)])
+        try await first.auth.signOut()
+        try await first.storage.setDocument("a/2", ["owner": "nobody"])
+        await first.shutDown()
+
+        let later = try await InfrastructureFactory(module()).make(InfrastructureSelection(default: .mock))
+        try await later.storage.waitForPendingWrites()
+        #expect(try await later.storage.snapshot("a/2", from: .server)["owner"] == "nobody")
+        #expect(try await !later.storage.snapshot("a/1", from: .server).exists)
+        try await later.auth.signIn(email: "alice@example.com", password: "secret")
+        _ = try await later.storage.snapshot("a/1")
+        try await later.storage.waitForPendingWrites()
+        #expect(try await later.storage.snapshot("a/1", from: .server)["owner"] == .string(alice.id))
+        await later.shutDown()
+    }
+
     @Test func `Everything that is known of an account outlasts the process, before the network is asked`() async throws
     {
         let first = try await module().makeAuthClient(context())

@@ -51,11 +51,35 @@ import Testing
             #expect(await device.auth.state == .signedOut(SignOut(.byUser, wipesLocalData: true)))
             #expect(try await waiting == 1)
             network.isOnline = true
+            try await device.storage.waitForPendingWrites()
             try await device.auth.signIn(email: "alice@example.com", password: "secret")
             try await device.storage.waitForPendingWrites()
         }
         #expect(try await !other.snapshot("a/1").exists)
         #expect(try await other.snapshot("a/2")["n"] == 3)
+        await device.shutDown()
+    }
+
+    @Test func `Everybody has a queue of their own, which waits until they come back`() async throws {
+        network.isOnline = false
+        let receipt = try await device.storage.setDocument("a/1", ["n": 1])
+        #expect(try await waiting == 1)
+        let shown = Gathered(device.storage.pendingWrites())
+        try await eventually("the queue") { shown.last?.count == 1 }
+        try await device.auth.signOut()
+        #expect(try await waiting == 0)
+        try await eventually("nobody's queue") { shown.last?.isEmpty == true }
+        network.isOnline = true
+        try await device.auth.signUp(email: "bob@example.com", password: "secret")
+        try await device.storage.setDocument("a/2", ["n": 2]).acknowledged()
+        try await device.storage.waitForPendingWrites()
+        #expect(try await !other.snapshot("a/1").exists, "it is Alice's")
+        #expect(try await !device.storage.snapshot("a/1").exists, "and nobody else sees it")
+        try await device.auth.signOut(.local, wipesLocalData: true)
+        try await device.auth.signIn(email: "alice@example.com", password: "secret")
+        _ = try await device.storage.snapshot("a/1")
+        try await receipt.acknowledged()
+        #expect(try await other.snapshot("a/1")["n"] == 1, "what Bob wanted forgotten was not hers")
         await device.shutDown()
     }
 
