@@ -14,6 +14,7 @@ let package = Package(
         .library(name: "SwitchyardFirebase", targets: ["SwitchyardFirebase"]),
         .library(name: "SwitchyardSupabase", targets: ["SwitchyardSupabase"]),
         .library(name: "SwitchyardSync", targets: ["SwitchyardSync"]),
+        .library(name: "SwitchyardSyncReference", targets: ["SwitchyardSyncReference"]),
         .library(name: "SwitchyardConformance", targets: ["SwitchyardConformance"]),
         .library(name: "SwitchyardDependencies", targets: ["SwitchyardDependencies"]),
         .library(name: "SwitchyardLocalFirebase", targets: ["SwitchyardLocalFirebase"]),
@@ -44,6 +45,8 @@ let package = Package(
             dependencies: ["SwitchyardBytes", .target(name: "CSwitchyardCurl", condition: .when(platforms: [.linux]))]),
         .target(name: "SwitchyardURLSession", dependencies: ["SwitchyardWire"]),
         .target(name: "SwitchyardSync", dependencies: ["Switchyard", "SwitchyardBytes", "CSwitchyardSQLite"]),
+        // What a driver is compared with.
+        .target(name: "SwitchyardSyncReference", dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardSync"]),
 
         // Providers.
         .target(
@@ -113,6 +116,7 @@ let package = Package(
         .executableTarget(
             name: "SwitchyardBench",
             dependencies: [
+                "SwitchyardSyncReference",
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardURLSession", "SwitchyardSync",
                 "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase", "SwitchyardServerKit",
                 "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
@@ -156,6 +160,7 @@ let package = Package(
         .testTarget(
             name: "SwitchyardSyncTests",
             dependencies: [
+                "SwitchyardSyncReference",
                 "Switchyard", "SwitchyardBytes", "SwitchyardSync", "SwitchyardConformance", "SwitchyardTestRuns",
                 "SwitchyardTestSupport",
             ]),
@@ -186,6 +191,7 @@ let package = Package(
         .testTarget(
             name: "SwitchyardFirebaseTests",
             dependencies: [
+                "SwitchyardSyncReference",
                 "SwitchyardProviderKit",
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "SwitchyardFirestoreFormat",
                 "SwitchyardFirebase", "SwitchyardMock", "SwitchyardConformance", "SwitchyardServerKit",
@@ -221,6 +227,7 @@ let package = Package(
         .testTarget(
             name: "SwitchyardIntegrationTests",
             dependencies: [
+                "SwitchyardSyncReference",
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "SwitchyardMock",
                 "SwitchyardFirebase", "SwitchyardSupabase", "SwitchyardConformance", "SwitchyardServerKit",
                 "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",

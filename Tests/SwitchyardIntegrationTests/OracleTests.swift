@@ -2,6 +2,7 @@ import Foundation
 import Switchyard
 import SwitchyardMock
 import SwitchyardSync
+import SwitchyardSyncReference
 import SwitchyardTestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import Switchyard
 import SwitchyardSync
+import SwitchyardSyncReference
 
 /// A queue that grew without a connection, sent in order once there is one; and what the engine holds in memory meanwhile.
 struct ReplaySection: BenchSection {

@@ -2,6 +2,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardFirestoreFormat
 import SwitchyardSync
+import SwitchyardTestSupport
 import SwitchyardWire
 
 @testable import SwitchyardFirebase

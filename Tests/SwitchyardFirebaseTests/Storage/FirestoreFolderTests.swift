@@ -1,6 +1,7 @@
 import Foundation
 import Switchyard
 import SwitchyardSync
+import SwitchyardSyncReference
 import SwitchyardTestSupport
 import SwitchyardWire
 import Testing

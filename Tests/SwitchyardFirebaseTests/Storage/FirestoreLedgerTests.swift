@@ -1,6 +1,7 @@
 import Switchyard
 import SwitchyardBytes
 import SwitchyardSync
+import SwitchyardTestSupport
 import SwitchyardWire
 import Testing
 

@@ -1,5 +1,4 @@
 import Switchyard
-import SwitchyardMock
 import SwitchyardTestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardProviderHTTP
 import SwitchyardSync
+import SwitchyardTestSupport
 import SwitchyardWire
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import Switchyard
+import SwitchyardSyncReference
 import SwitchyardTestSupport
 import Testing
 

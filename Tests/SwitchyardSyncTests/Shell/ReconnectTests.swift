@@ -1,5 +1,6 @@
 import Switchyard
 import SwitchyardSync
+import SwitchyardSyncReference
 import SwitchyardTestSupport
 import Synchronization
 import Testing

@@ -1,4 +1,5 @@
 import Switchyard
+import SwitchyardSyncReference
 import SwitchyardTestSupport
 import Synchronization
 import Testing

@@ -2,6 +2,7 @@ import Foundation
 import Switchyard
 import SwitchyardConformance
 import SwitchyardSync
+import SwitchyardSyncReference
 import SwitchyardTestRuns
 import SwitchyardTestSupport
 import Testing

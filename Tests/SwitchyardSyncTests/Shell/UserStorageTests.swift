@@ -1,6 +1,7 @@
 import Foundation
 import Switchyard
 import SwitchyardBytes
+import SwitchyardSyncReference
 import SwitchyardTestSupport
 import Synchronization
 import Testing

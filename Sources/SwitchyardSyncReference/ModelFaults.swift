@@ -1,3 +1,4 @@
+import SwitchyardSync
 import Synchronization
 
 /// What the way between a device and a ``ModelServer`` does to messages. Nothing goes wrong by default.

@@ -1,5 +1,6 @@
 import Foundation
 import Switchyard
+import SwitchyardSync
 import Synchronization
 
 /// One stream of a ``ModelServer``: sends deltas, and after a resume what changed since the token and an existence filter.

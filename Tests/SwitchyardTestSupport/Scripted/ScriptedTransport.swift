@@ -1,3 +1,4 @@
+package import SwitchyardWire
 import Synchronization
 
 /// A transport for tests: an ordered script of exchanges, each used once.

@@ -1,3 +1,4 @@
+import SwitchyardWire
 import Synchronization
 
 /// Walks through the steps of a scripted reply.

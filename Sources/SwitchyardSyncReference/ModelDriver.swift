@@ -1,4 +1,5 @@
 public import Switchyard
+public import SwitchyardSync
 
 /// The reference driver: one device on a ``ModelServer``.
 public struct ModelDriver: SyncDriver {

@@ -1,5 +1,6 @@
 public import Switchyard
 import SwitchyardBytes
+import SwitchyardSync
 import Synchronization
 
 /// A server in memory with everything that an engine needs: versions, watched targets with deltas and tokens, a ledger.

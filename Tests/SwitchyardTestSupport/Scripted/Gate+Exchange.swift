@@ -1,4 +1,5 @@
 package import SwitchyardBytes
+package import SwitchyardWire
 
 extension Gate {
     /// Holds a scripted answer back: returns when the gate is open; at once, with `.cancelled`, when the task is cancelled.

@@ -1,4 +1,5 @@
 package import SwitchyardBytes
+package import SwitchyardWire
 
 /// What a scripted server does about one request: steps, in order.
 package struct ScriptedReply: Sendable {

@@ -1,3 +1,5 @@
+package import SwitchyardWire
+
 /// One request a script expects, and what is to happen then.
 package struct ScriptedExchange: Sendable {
     enum Answer: Sendable {

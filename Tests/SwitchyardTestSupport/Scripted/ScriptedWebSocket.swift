@@ -1,4 +1,5 @@
 package import SwitchyardBytes
+package import SwitchyardWire
 import Synchronization
 
 /// One thing the server of a scripted web socket does, or expects.
