@@ -139,7 +139,9 @@ let package = Package(
             dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardTestSupport"]),
         .testTarget(
             name: "SwitchyardProviderKitTests",
-            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardProviderKit", "SwitchyardTestSupport"]),
+            dependencies: [
+                "Switchyard", "SwitchyardBytes", "SwitchyardProviderKit", "SwitchyardMock", "SwitchyardTestSupport",
+            ]),
         .testTarget(name: "SwitchyardBytesTests", dependencies: ["SwitchyardBytes", "SwitchyardTestSupport"]),
         // A program of one request, for tests that need another process, and for `.ci/size`.
         .executableTarget(

@@ -1,6 +1,6 @@
 public import Switchyard
-import SwitchyardBytes
-import SwitchyardSync
+package import SwitchyardBytes
+public import SwitchyardSync
 import Synchronization
 
 /// A server in memory with everything that an engine needs: versions, watched targets with deltas and tokens, a ledger.

@@ -180,7 +180,8 @@ final class OracleViewer: Sendable {
             do {
                 for try await shown in stream { self?.state.withLock { $0 = shown } }
             } catch {
-                Issue.record("\(self?.name ?? "") ended: \(error)")
+                // Whoever has left does not care how it ends.
+                if !Task.isCancelled { Issue.record("\(self?.name ?? "") ended: \(error)") }
             }
         }
         task.withLock { $0 = watching }

@@ -9,7 +9,7 @@
 /// Reads a file, or a range of it, from its beginning; can be rewound.
 ///
 /// Not for two threads at once. The file is closed when the reader goes.
-final class FileReader {
+package final class FileReader {
     /// The number of bytes the range has.
     let count: Int64
     private let descriptor: Int32
@@ -17,7 +17,7 @@ final class FileReader {
     private(set) var position: Int64 = 0
 
     /// - Throws: `.requestBodyFailed` if the file cannot be opened, is no regular file, or is shorter than the range.
-    init(_ path: String, range: Range<Int64>?) throws(TransportError) {
+    package init(_ path: String, range: Range<Int64>?) throws(TransportError) {
         let opened = open(path, O_RDONLY | O_CLOEXEC)
         guard opened >= 0 else {
             throw TransportError(.requestBodyFailed, "the file cannot be opened (error \(errno))")
@@ -58,7 +58,7 @@ final class FileReader {
     /// The next bytes, none at the end of the range.
     ///
     /// - Throws: `.requestBodyFailed` on an error, or if the file ends before the range does.
-    func read(upTo limit: Int) throws(TransportError) -> [UInt8] {
+    package func read(upTo limit: Int) throws(TransportError) -> [UInt8] {
         var taken = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, initialized in
             taken = read(into: UnsafeMutableRawBufferPointer(buffer))

@@ -1,4 +1,5 @@
 import Switchyard
+import SwitchyardMock
 import SwitchyardTestSupport
 import Testing
 

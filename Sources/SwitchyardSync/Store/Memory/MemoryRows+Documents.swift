@@ -1,4 +1,4 @@
-import Switchyard
+package import Switchyard
 
 extension MemoryRows {
     func document(at path: StoragePath) -> CachedDocument? { documents[path] }
@@ -52,7 +52,7 @@ extension MemoryRows {
 }
 
 extension CollectionPath {
-    func isInGroup(_ id: String, under ancestor: StoragePath?) -> Bool {
+    package func isInGroup(_ id: String, under ancestor: StoragePath?) -> Bool {
         guard self.id.utf8Equals(id) else { return false }
         guard let ancestor else { return true }
         return parent.map { $0 == ancestor || $0.isBelow(ancestor) } ?? false
