@@ -103,6 +103,13 @@ final class LocalStore {
         }
     }
 
+    /// The version of a document that is known to be there, local writes aside; `nil` of any other.
+    func foundVersion(of path: StoragePath) throws(StorageError) -> Timestamp? {
+        try perform(.readDocuments) { transaction throws(StorageError) in
+            try transaction.rows.document(at: path).flatMap { $0.state == .found ? $0.version : nil }
+        }
+    }
+
     /// Notes which documents a view began and ceased to show, and that its result was the server's.
     func noteView(
         of target: Int, added: [StoragePath], removed: [StoragePath], isSynced: Bool

@@ -12,6 +12,11 @@ extension SyncMachine: TargetLookup {
         return queries.reduce(into: []) { $0.formUnion(views[$1]?.view.confirmed ?? []) }
     }
 
+    func hasLearnt(of path: StoragePath, since id: Int) -> Bool {
+        guard let version = try? local.foundVersion(of: path) else { return false }
+        return version != askedVersions[id]
+    }
+
     var canUseNetwork: Bool { isNetworkEnabled && !isStoreFailing }
 
     // MARK: Targets
@@ -32,6 +37,7 @@ extension SyncMachine: TargetLookup {
 
     func stopWatching(_ target: Int) {
         guard listening.removeValue(forKey: target) != nil else { return }
+        askedVersions[target] = nil
         if watch == .open {
             aggregator.noteRequest(for: target)
             emit(.sendWatch(.remove(target)))
@@ -51,6 +57,7 @@ extension SyncMachine: TargetLookup {
             request.expectedCount = confirmedKeys(of: target.id).count
         }
         if !request.resumeToken.isEmpty { request.readTime = nil }
+        if case .document(let path) = target.target { askedVersions[target.id] = try? local.foundVersion(of: path) }
         aggregator.noteRequest(for: target.id)
         emit(.cancel(.watchIdle))
         emit(.sendWatch(.add(request)))

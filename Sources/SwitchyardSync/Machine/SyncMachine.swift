@@ -25,6 +25,8 @@ package final class SyncMachine {
     var aggregator = WatchAggregator()
     /// What the stream is to watch, with the newest tokens: queries and look-ups of single documents.
     var listening: [Int: TargetRequest] = [:]
+    /// The versions in which documents were known when their targets were asked for.
+    var askedVersions: [Int: Timestamp] = [:]
     var online = OnlineStateTracker()
     var watchFailures = 0
     var isWatchOverloaded = false

@@ -7,6 +7,9 @@ protocol TargetLookup {
     func watched(_ id: Int) -> TargetRequest?
     /// The documents that the server had confirmed for a target as of the last snapshot.
     func confirmedKeys(of id: Int) -> Set<StoragePath>
+    /// Whether this device has come to know the document in another way since the target was asked for: by a write of its own
+    /// that was acknowledged, or by a look-up.
+    func hasLearnt(of path: StoragePath, since id: Int) -> Bool
 }
 
 /// Collects what one stream tells until a snapshot makes it visible.
@@ -76,8 +79,9 @@ struct WatchAggregator {
                 received[path]?.targets.contains(id) != true, !state.confirmed(targets).contains(path)
             {
                 let isLookUp = targets.watched(id)?.purpose == .limboResolution
-                if !isLookUp, received[path]?.document.state == .found {
-                    // A look-up, say, has it at this moment: this target has missed it, and is asked for again.
+                let isFound = received[path]?.document.state == .found
+                if !isLookUp, isFound || state.isNewlyCurrent && targets.hasLearnt(of: path, since: id) {
+                    // It is there by another way: this target was answered from before that, and is asked for again.
                     state = reset(id, targets)
                     mismatches[id] = .existenceFilterMismatch
                 } else if isLookUp || state.isNewlyCurrent {

@@ -164,4 +164,25 @@ import Testing
         #expect(bench.snapshots.last?.isFromCache == false)
         #expect(bench.snapshots.last?.documents.count == 1)
     }
+
+    @Test func `A document's target that was answered from before an own write is asked for again, once`() throws {
+        let bench = try TestBench()
+        let path: StoragePath = "rooms/a"
+        func time(_ n: Int64) -> Timestamp { Timestamp(microseconds: n) }
+        bench.feed(.listen(1, .document(path), ViewOptions()))
+        let id = try #require(bench.requests.last).id
+        bench.feed(.write(7, [try .set(path, ["n": 1])], at: time(5)))
+        bench.feed(.committed(CommitResult(commitTime: time(20))))
+        // Found before the write, told as of a moment after it.
+        bench.answer(id, [], at: 22)
+        #expect(bench.requests.map(\.id) == [id, id])
+        #expect(try bench.machine.document(at: path)?.exists == true)
+        #expect(bench.snapshots.last?.documents.count == 1)
+        // The second answer counts, whatever it says.
+        bench.feed(.watched(.removed([id])))
+        bench.answer(id, [], at: 40)
+        #expect(bench.requests.count == 2)
+        #expect(bench.snapshots.last?.documents.isEmpty == true)
+        #expect(bench.snapshots.last?.isFromCache == false)
+    }
 }
