@@ -1,6 +1,7 @@
 import Foundation
 import Switchyard
 import SwitchyardBytes
+import SwitchyardTestSupport
 import SwitchyardWire
 import Testing
 

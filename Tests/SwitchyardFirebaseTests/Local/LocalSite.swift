@@ -1,6 +1,7 @@
 import Switchyard
 import SwitchyardLocalFirebase
 import SwitchyardServerKit
+import SwitchyardTestSupport
 import SwitchyardWire
 
 @testable import SwitchyardFirebase

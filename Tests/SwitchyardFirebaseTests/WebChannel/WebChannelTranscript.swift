@@ -1,5 +1,6 @@
 import Foundation
 import SwitchyardBytes
+import SwitchyardTestSupport
 
 @testable import SwitchyardFirebase
 

@@ -1,5 +1,6 @@
 import Switchyard
 import SwitchyardBytes
+import SwitchyardTestSupport
 import SwitchyardWire
 import Testing
 

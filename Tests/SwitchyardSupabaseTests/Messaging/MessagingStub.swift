@@ -3,6 +3,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardLocalSupabase
 import SwitchyardServerKit
+import SwitchyardTestSupport
 import SwitchyardWire
 import Synchronization
 

@@ -1,6 +1,7 @@
 import Switchyard
 import SwitchyardBytes
 import SwitchyardSync
+import SwitchyardTestSupport
 import Testing
 
 @testable import SwitchyardSupabase

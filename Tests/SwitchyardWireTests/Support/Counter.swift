@@ -1,3 +1,4 @@
+import SwitchyardTestSupport
 import Synchronization
 
 final class Counter: Sendable {

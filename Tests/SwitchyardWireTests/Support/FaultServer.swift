@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import SwitchyardTestSupport
 import Synchronization
 
 /// A loopback server that does exactly what a test tells it to, byte by byte; one thread per connection.

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import SwitchyardTestSupport
 
 extension FaultConnection {
     /// Passes bytes on to a port of this machine and back, until both sides have ended.

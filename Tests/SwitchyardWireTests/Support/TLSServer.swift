@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import SwitchyardTestSupport
 
 /// Certificates made by the `openssl` tool when first needed, in a folder of their own.
 struct TestCertificates: Sendable {

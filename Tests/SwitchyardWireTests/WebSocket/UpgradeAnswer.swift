@@ -1,4 +1,5 @@
 import SwitchyardServerKit
+import SwitchyardTestSupport
 import SwitchyardWire
 
 /// The bytes that switch this request to a web socket: for servers that go on byte by byte.

@@ -1,3 +1,4 @@
+import SwitchyardTestSupport
 import SwitchyardWire
 import Testing
 
