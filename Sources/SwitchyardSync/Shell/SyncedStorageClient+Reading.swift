@@ -72,14 +72,25 @@ extension SyncEngine {
             // A write of this device that the server took while it was being asked is neither in the answer nor pending any
             // more, so the server is asked again. Where writes never pause, an answer a moment old will have to do.
             var attempt = 1
+            var doubted: [StoragePath: Timestamp] = [:]
             while true {
                 try checkServer()
                 let mark = acknowledgedCount
-                let fetched =
+                var fetched =
                     switch request {
                     case .documents(let paths): try await driver.documents(paths)
                     case .results(let query): try await driver.results(of: query)
                     }
+                let contradicted = try contradicted(by: fetched)
+                if attempt < 4, contradicted.contains(where: { doubted[$0.key] != $0.value }) {
+                    doubted = contradicted
+                    attempt += 1
+                    continue
+                }
+                // What is known of them here was known before the server was asked, so its answer is the newer one.
+                for (path, version) in contradicted where doubted[path] == version {
+                    fetched.deletionTimes[path] = Timestamp(microseconds: version.microseconds + 1)
+                }
                 let documents = try take(fetched, of: request, since: attempt < 4 ? mark : nil)
                 if let documents { return Answer(documents: documents, isFromCache: false) }
                 attempt += 1
@@ -98,6 +109,19 @@ extension SyncEngine {
         guard isNetworkEnabled else {
             throw StorageError(.unavailable, "The network is switched off for this client.")
         }
+    }
+
+    /// The documents that are missing by the answer, as of a time before the version in which they are known here: a server that
+    /// keeps no times of deletion can speak only as of the oldest transaction that is under way, whoever's that is.
+    private func contradicted(by answer: FetchedDocuments) throws(StorageError) -> [StoragePath: Timestamp] {
+        var contradicted: [StoragePath: Timestamp] = [:]
+        for document in answer.documents where !document.exists {
+            let since = answer.deletionTimes[document.path] ?? answer.readTime
+            if let known = try machine().local.foundVersion(of: document.path), known > since {
+                contradicted[document.path] = known
+            }
+        }
+        return contradicted
     }
 
     /// What the server answered, with this device's pending writes among it.

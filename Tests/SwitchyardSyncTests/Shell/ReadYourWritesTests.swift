@@ -74,4 +74,43 @@ import Testing
         await client.shutDown()
         await other.shutDown()
     }
+
+    /// Speaks as of a time before everything that it has, as a database does while somebody's old transaction is open.
+    private struct LaggingDriver: SyncDriver {
+        let base: ModelDriver
+        var provider: InfrastructureProvider { base.provider }
+        var capabilities: StorageCapabilities { base.capabilities }
+        var traits: SyncDriverTraits { base.traits }
+
+        func documents(_ paths: [StoragePath]) async throws(StorageError) -> FetchedDocuments {
+            var answer = try await base.documents(paths)
+            answer.readTime = Timestamp(microseconds: 1)
+            return answer
+        }
+
+        func results(of query: Query) async throws(StorageError) -> FetchedDocuments {
+            try await base.results(of: query)
+        }
+
+        func openWatch() async throws(StorageError) -> any WatchConnection {
+            throw StorageError(.unavailable, "Nobody tells anything.")
+        }
+        func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult {
+            try await base.commit(batch)
+        }
+    }
+
+    @Test func `What another has deleted is missing, though the server speaks as of an older time`() async throws {
+        let server = ModelServer()
+        let client = SyncedStorageClient(driver: LaggingDriver(base: ModelDriver(server)))
+        let path: StoragePath = "cities/ulm"
+        // Somebody looks at it, so it is kept on this device.
+        let watching = Task { for try await _ in client.snapshots(of: path) {} }
+        try await client.setDocument(path, ["pop": 126]).acknowledged()
+        #expect(try await client.snapshot(path, from: .server).exists)
+        _ = try server.commit([DocumentWrite(path: path, operation: .delete)])
+        #expect(try await client.snapshot(path, from: .server).exists == false)
+        watching.cancel()
+        await client.shutDown()
+    }
 }
