@@ -3,14 +3,18 @@ import Synchronization
 /// Runs what tests need, piece by piece, beside the tests that report it.
 ///
 /// Tests run one at a time, and half of what the slow ones do is waiting for a server. A ``SideRun`` that is entered here
-/// before the first test begins does its waiting meanwhile. One piece runs at a time; a test that waits for its piece lends
-/// its own turn, so that two run then.
+/// before the first test begins does its waiting meanwhile. One piece runs at a time, and a few while a test does
+/// nothing but wait for its own.
 final class SideLane: Sendable {
     static let shared = SideLane()
+    /// How many more pieces run while a test does nothing but wait for one: they wait for servers themselves.
+    private static let lent = 2
 
     /// One run's pieces that have not begun, in the order in which its test asks for them.
     private struct Entry {
         let run: ObjectIdentifier
+        /// Entries stand in the order of these: that in which their tests come.
+        let place: String
         var pieces: ArraySlice<@Sendable () async -> Void>
     }
 
@@ -23,24 +27,27 @@ final class SideLane: Sendable {
 
     private let state = Mutex(State())
 
-    /// Adds a run once, behind the others.
-    func enter(_ run: AnyObject, _ pieces: [@Sendable () async -> Void]) {
+    /// Adds a run once.
+    ///
+    /// - Parameter place: The file of its test; files are run in the order of their names.
+    func enter(_ run: AnyObject, at place: String, _ pieces: [@Sendable () async -> Void]) {
         state.withLock { state in
             guard state.entered.insert(ObjectIdentifier(run)).inserted else { return }
-            state.entries.append(Entry(run: ObjectIdentifier(run), pieces: pieces[...]))
+            let entry = Entry(run: ObjectIdentifier(run), place: place, pieces: pieces[...])
+            state.entries.insert(entry, at: state.entries.firstIndex { $0.place > place } ?? state.entries.endIndex)
         }
         startWorkers()
     }
 
-    /// Lends the caller's turn while `body` waits for a piece of `run`, whose pieces come next.
+    /// Lends turns while `body` waits for a piece of `run`, whose pieces come next.
     func lend<Value>(for run: AnyObject, _ body: () async throws -> Value) async rethrows -> Value {
         state.withLock { state in
-            state.allowed += 1
+            state.allowed += SideLane.lent
             guard let index = state.entries.firstIndex(where: { $0.run == ObjectIdentifier(run) }) else { return }
             state.entries.insert(state.entries.remove(at: index), at: 0)
         }
         startWorkers()
-        defer { state.withLock { $0.allowed -= 1 } }
+        defer { state.withLock { $0.allowed -= SideLane.lent } }
         return try await body()
     }
 

@@ -28,9 +28,11 @@ package final class SideRun<Key: Hashable & Sendable, Value: Sendable>: Sendable
     }
 
     /// Enters the run into the lane; a second time does nothing.
-    package func begin() {
+    ///
+    /// - Parameter place: The file of its test.
+    package func begin(at place: String) {
         SideLane.shared.enter(
-            self,
+            self, at: place,
             keys.map { key in
                 { [self] in
                     do {
@@ -44,7 +46,7 @@ package final class SideRun<Key: Hashable & Sendable, Value: Sendable>: Sendable
 
     /// What came of one piece, once it is done. Nobody else's pieces come before it any more.
     package func value(of key: Key) async throws -> Value {
-        begin()
+        begin(at: "")
         return try await SideLane.shared.lend(for: self) {
             try await withCheckedThrowingContinuation { continuation in
                 let outcome = pieces.withLock { pieces -> Result<Value, any Error>? in
@@ -87,13 +89,13 @@ extension SideRun where Key == Int {
 
 /// Begins a run before the first test, if its own test is among those that will run.
 package struct SideRunTrait: TestTrait {
-    fileprivate let begin: @Sendable () -> Void
+    fileprivate let begin: @Sendable (_ place: String) -> Void
 
-    package func prepare(for test: Test) async throws { begin() }
+    package func prepare(for test: Test) async throws { begin(test.sourceLocation.fileID) }
 }
 
 extension Trait where Self == SideRunTrait {
     package static func beside<Key, Value>(_ run: SideRun<Key, Value>) -> SideRunTrait {
-        SideRunTrait { run.begin() }
+        SideRunTrait { run.begin(at: $0) }
     }
 }
