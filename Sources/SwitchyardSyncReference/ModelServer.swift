@@ -1,5 +1,5 @@
 public import Switchyard
-package import SwitchyardBytes
+import SwitchyardBytes
 public import SwitchyardSync
 import Synchronization
 

@@ -1,5 +1,5 @@
 package import Switchyard
-package import SwitchyardBytes
+import SwitchyardBytes
 package import SwitchyardProviderKit
 import Synchronization
 

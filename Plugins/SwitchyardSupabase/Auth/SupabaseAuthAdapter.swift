@@ -1,6 +1,6 @@
 public import Foundation
 public import Switchyard
-package import SwitchyardBytes
+import SwitchyardBytes
 package import SwitchyardProviderKit
 package import SwitchyardWire
 import Synchronization

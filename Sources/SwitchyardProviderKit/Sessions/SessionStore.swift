@@ -1,5 +1,5 @@
 package import Switchyard
-package import SwitchyardBytes
+import SwitchyardBytes
 
 /// Where a device keeps its session. Calls are short; only ``lease(_:)`` may wait.
 package protocol SessionStore: Sendable {

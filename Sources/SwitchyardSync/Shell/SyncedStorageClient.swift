@@ -1,6 +1,6 @@
 package import Foundation
 public import Switchyard
-package import SwitchyardBytes
+import SwitchyardBytes
 import Synchronization
 
 /// Documents with a cache, live queries and a queue of writes, over whatever server a ``SyncDriver`` speaks to.

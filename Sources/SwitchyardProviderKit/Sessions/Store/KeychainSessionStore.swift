@@ -1,4 +1,4 @@
-package import Switchyard
+import Switchyard
 
 #if canImport(Security)
     import Foundation

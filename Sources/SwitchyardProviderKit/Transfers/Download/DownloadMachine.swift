@@ -1,5 +1,5 @@
 package import Switchyard
-package import SwitchyardBytes
+import SwitchyardBytes
 
 /// Decides how a download goes on: where it continues after its connection was lost, and whether what comes is still the
 /// same file. Pure: events go in, the next action comes out.
