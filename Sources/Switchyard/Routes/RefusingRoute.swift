@@ -38,21 +38,11 @@ package struct RefusingRoute<Client: Sendable>: Route {
     package func snapshots<Element: Sendable, Failure: ClientError>(
         _ operation: ClientOperation, rebase: @escaping @Sendable (Element, Element) -> Element,
         _ open: @escaping @Sendable (Client) -> SnapshotStream<Element, Failure>
-    ) -> SnapshotStream<Element, Failure> {
-        SnapshotStream { continuation in
-            continuation.finish(throwing: refusal(operation))
-            return {}
-        }
-    }
+    ) -> SnapshotStream<Element, Failure> { .failing(refusal(operation)) }
 
     package func events<Element: Sendable, Failure: ClientError>(
         _ operation: ClientOperation, _ open: @escaping @Sendable (Client) -> EventStream<Element, Failure>
-    ) -> EventStream<Element, Failure> {
-        EventStream { continuation in
-            continuation.finish(throwing: refusal(operation))
-            return {}
-        }
-    }
+    ) -> EventStream<Element, Failure> { .failing(refusal(operation)) }
 }
 
 extension InfrastructureProvider {

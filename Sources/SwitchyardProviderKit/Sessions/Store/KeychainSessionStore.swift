@@ -1,8 +1,7 @@
-import Switchyard
-
 #if canImport(Security)
     import Foundation
     import Security
+    package import Switchyard
     import Synchronization
 
     /// Keeps a session in the keychain of an Apple device: from the first unlock on, on this device only.
