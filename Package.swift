@@ -50,7 +50,7 @@ let package = Package(
 
         // Providers.
         .target(
-            name: "SwitchyardMock", dependencies: ["SwitchyardProviderKit", "Switchyard", "SwitchyardBytes"],
+            name: "SwitchyardMock", dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardProviderKit"],
             path: "Plugins/SwitchyardMock"),
         .target(
             name: "SwitchyardMockHarness", dependencies: ["Switchyard", "SwitchyardMock", "SwitchyardConformance"],
@@ -61,24 +61,22 @@ let package = Package(
         .target(
             name: "SwitchyardProviderHTTP",
             dependencies: [
-                "SwitchyardProviderKit",
-                "Switchyard", "SwitchyardBytes", "SwitchyardWire",
+                "Switchyard", "SwitchyardBytes", "SwitchyardProviderKit", "SwitchyardWire",
                 .target(name: "SwitchyardURLSession", condition: .when(platforms: apple)),
             ],
             path: "Plugins/SwitchyardProviderHTTP"),
         .target(
             name: "SwitchyardFirebase",
             dependencies: [
-                "SwitchyardProviderKit",
-                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "SwitchyardFirestoreFormat",
-                "SwitchyardProviderHTTP",
+                "Switchyard", "SwitchyardBytes", "SwitchyardProviderKit", "SwitchyardWire", "SwitchyardSync",
+                "SwitchyardFirestoreFormat", "SwitchyardProviderHTTP",
             ],
             path: "Plugins/SwitchyardFirebase"),
         .target(
             name: "SwitchyardSupabase",
             dependencies: [
-                "SwitchyardProviderKit",
-                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "SwitchyardProviderHTTP",
+                "Switchyard", "SwitchyardBytes", "SwitchyardProviderKit", "SwitchyardWire", "SwitchyardSync",
+                "SwitchyardProviderHTTP",
             ],
             path: "Plugins/SwitchyardSupabase",
             resources: [
@@ -116,8 +114,8 @@ let package = Package(
         .executableTarget(
             name: "SwitchyardBench",
             dependencies: [
-                "SwitchyardSyncReference",
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardURLSession", "SwitchyardSync",
+                "SwitchyardSyncReference",
                 "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase", "SwitchyardServerKit",
                 "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
                 "SwitchyardTestSupport", .target(name: "CSwitchyardCurl", condition: .when(platforms: [.linux])),
@@ -127,8 +125,7 @@ let package = Package(
         .target(
             name: "SwitchyardTestSupport",
             dependencies: [
-                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardServerKit", "SwitchyardLocalFirebase",
-                "SwitchyardLocalSupabase",
+                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardServerKit", "SwitchyardLocalSupabase",
             ],
             path: "Tests/SwitchyardTestSupport"),
         // Long runs that are done beside other tests.
@@ -149,22 +146,20 @@ let package = Package(
         .testTarget(
             name: "SwitchyardWireTests",
             dependencies: [
-                "SwitchyardBytes", "SwitchyardWire", "SwitchyardServerKit", "SwitchyardLocalFirebase",
-                "SwitchyardLocalSupabase", "SwitchyardTestSupport", "SwitchyardOneRequest",
+                "SwitchyardBytes", "SwitchyardWire", "SwitchyardServerKit", "SwitchyardTestSupport",
+                "SwitchyardOneRequest",
             ]),
         .testTarget(
             name: "SwitchyardURLSessionTests",
             dependencies: [
                 "SwitchyardBytes", "SwitchyardWire", "SwitchyardURLSession", "SwitchyardServerKit",
-                "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
                 "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardSyncTests",
             dependencies: [
-                "SwitchyardSyncReference",
-                "Switchyard", "SwitchyardBytes", "SwitchyardSync", "SwitchyardConformance", "SwitchyardTestRuns",
-                "SwitchyardTestSupport",
+                "Switchyard", "SwitchyardBytes", "SwitchyardSync", "SwitchyardSyncReference", "SwitchyardConformance",
+                "SwitchyardTestRuns", "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardMockTests",
@@ -193,20 +188,17 @@ let package = Package(
         .testTarget(
             name: "SwitchyardFirebaseTests",
             dependencies: [
-                "SwitchyardSyncReference",
-                "SwitchyardProviderKit",
-                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "SwitchyardFirestoreFormat",
-                "SwitchyardFirebase", "SwitchyardMock", "SwitchyardConformance", "SwitchyardServerKit",
-                "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
-                "SwitchyardTestRuns", "SwitchyardTestSupport",
+                "Switchyard", "SwitchyardBytes", "SwitchyardProviderKit", "SwitchyardWire", "SwitchyardSync",
+                "SwitchyardSyncReference", "SwitchyardFirestoreFormat", "SwitchyardFirebase", "SwitchyardMock",
+                "SwitchyardConformance", "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardTestRuns",
+                "SwitchyardTestSupport",
             ], exclude: ["Fixtures"]),
         .testTarget(
             name: "SwitchyardSupabaseTests",
             dependencies: [
-                "SwitchyardProviderKit",
-                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "SwitchyardProviderHTTP",
-                "SwitchyardSupabase", "SwitchyardMock", "SwitchyardFirebase", "SwitchyardConformance",
-                "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase", "SwitchyardTestRuns",
+                "Switchyard", "SwitchyardBytes", "SwitchyardProviderKit", "SwitchyardWire", "SwitchyardSync",
+                "SwitchyardProviderHTTP", "SwitchyardSupabase", "SwitchyardMock", "SwitchyardFirebase",
+                "SwitchyardConformance", "SwitchyardServerKit", "SwitchyardLocalSupabase", "SwitchyardTestRuns",
                 "SwitchyardTestSupport",
             ]),
         .testTarget(
@@ -223,17 +215,16 @@ let package = Package(
         .testTarget(
             name: "SwitchyardLocalSupabaseTests",
             dependencies: [
-                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardServerKit", "SwitchyardLocalSupabase",
+                "SwitchyardBytes", "SwitchyardWire", "SwitchyardServerKit", "SwitchyardLocalSupabase",
                 "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardIntegrationTests",
             dependencies: [
-                "SwitchyardSyncReference",
-                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "SwitchyardMock",
-                "SwitchyardFirebase", "SwitchyardSupabase", "SwitchyardConformance", "SwitchyardServerKit",
-                "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
-                "SwitchyardCLI", "SwitchyardTestSupport",
+                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "SwitchyardSyncReference",
+                "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase", "SwitchyardConformance",
+                "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase", "SwitchyardCLI",
+                "SwitchyardTestSupport",
             ]),
     ],
     swiftLanguageModes: [.v6],

@@ -25,12 +25,16 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+/// `SWITCHYARD_STRICT=1` makes every warning an error, as in the package above.
+let isStrict = Context.environment["SWITCHYARD_STRICT"] == "1"
+
 for target in package.targets {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),  // SE-0335
         .enableUpcomingFeature("MemberImportVisibility"),  // SE-0444
         .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
     ]
+    if isStrict { target.swiftSettings?.append(.treatAllWarnings(as: .error)) }
 }
 
 extension Target.Dependency {

@@ -26,7 +26,7 @@ package struct ConformanceRun<Harness: Sendable, Features: Sendable>: Sendable {
         let named = Dictionary(checks.map { ($0.name, $0) }) { first, _ in first }
         self.checks = checks
         self.run = SideRun(checks.map(\.name)) { name in
-            guard let check = named[name] else { return }
+            guard let check = named[name] else { throw UnknownPiece(name: name) }
             try await run { harness in try await tally.run(check, on: harness) }
         }
     }

@@ -71,7 +71,7 @@ package final class SideRun<Key: Hashable & Sendable, Value: Sendable>: Sendable
     }
 }
 
-private struct UnknownPiece: Error, CustomStringConvertible {
+struct UnknownPiece: Error, CustomStringConvertible {
     let name: String
     var description: String { "no piece of this run is called “\(name)”" }
 }

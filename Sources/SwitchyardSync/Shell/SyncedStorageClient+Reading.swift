@@ -81,7 +81,7 @@ extension SyncEngine {
                     case .documents(let paths): try await driver.documents(paths)
                     case .results(let query): try await driver.results(of: query)
                     }
-                let contradicted = try contradicted(by: fetched)
+                let contradicted = contradicted(by: fetched)
                 if attempt < 4, contradicted.contains(where: { doubted[$0.key] != $0.value }) {
                     doubted = contradicted
                     attempt += 1
@@ -112,12 +112,13 @@ extension SyncEngine {
     }
 
     /// The documents that are missing by the answer, as of a time before the version in which they are known here: a server that
-    /// keeps no times of deletion can speak only as of the oldest transaction that is under way, whoever's that is.
-    private func contradicted(by answer: FetchedDocuments) throws(StorageError) -> [StoragePath: Timestamp] {
+    /// keeps no times of deletion can speak only as of the oldest transaction that is under way, whoever's that is. A store that
+    /// cannot be read contradicts nobody.
+    private func contradicted(by answer: FetchedDocuments) -> [StoragePath: Timestamp] {
         var contradicted: [StoragePath: Timestamp] = [:]
         for document in answer.documents where !document.exists {
             let since = answer.deletionTimes[document.path] ?? answer.readTime
-            if let known = try machine().local.foundVersion(of: document.path), known > since {
+            if let known = try? machine().local.foundVersion(of: document.path), known > since {
                 contradicted[document.path] = known
             }
         }
