@@ -1,9 +1,10 @@
 import Switchyard
-import SwitchyardSync
 import SwitchyardSyncReference
 import SwitchyardTestSupport
 import Synchronization
 import Testing
+
+@testable import SwitchyardSync
 
 /// A write that the server takes while an older answer is on its way back.
 @Suite struct ReadYourWritesTests {
@@ -111,6 +112,18 @@ import Testing
         _ = try server.commit([DocumentWrite(path: path, operation: .delete)])
         #expect(try await client.snapshot(path, from: .server).exists == false)
         watching.cancel()
+        await client.shutDown()
+    }
+
+    @Test func `What the server says is missing can be read though this device's store fails`() async throws {
+        nonisolated(unsafe) let store = FlakyStore(MemoryStore())
+        store.failing = [.readDocuments]
+        let engine = SyncEngine(
+            driver: ModelDriver(ModelServer()), policy: .standard, userID: nil, clock: ContinuousClock(),
+            now: { Timestamp(microseconds: 1) }, chance: { 0.5 }
+        ) { store }
+        let client = SyncedStorageClient(engine)
+        #expect(try await client.snapshot("cities/ulm", from: .server).exists == false)
         await client.shutDown()
     }
 }
