@@ -165,7 +165,7 @@ let package = Package(
             name: "SwitchyardMockTests",
             dependencies: [
                 "Switchyard", "SwitchyardMock", "SwitchyardMockHarness", "SwitchyardConformance",
-                "SwitchyardTestSupport",
+                "SwitchyardTestRuns", "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardCLITests",
@@ -183,7 +183,8 @@ let package = Package(
         .testTarget(
             name: "SwitchyardFirestoreSpecTests",
             dependencies: [
-                "Switchyard", "SwitchyardBytes", "SwitchyardSync", "SwitchyardFirestoreFormat", "SwitchyardTestSupport",
+                "Switchyard", "SwitchyardBytes", "SwitchyardSync", "SwitchyardFirestoreFormat", "SwitchyardTestRuns",
+                "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardFirebaseTests",
@@ -224,7 +225,7 @@ let package = Package(
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "SwitchyardSyncReference",
                 "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase", "SwitchyardConformance",
                 "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase", "SwitchyardCLI",
-                "SwitchyardTestSupport",
+                "SwitchyardTestRuns", "SwitchyardTestSupport",
             ]),
     ],
     swiftLanguageModes: [.v6],

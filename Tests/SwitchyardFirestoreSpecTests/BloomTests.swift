@@ -1,22 +1,24 @@
 import Switchyard
 import SwitchyardBytes
 import SwitchyardSync
+import SwitchyardTestRuns
 import SwitchyardTestSupport
 import Testing
 
 @Suite struct BloomTests {
-    private let prefix = "projects/project-1/databases/database-1/documents/"
+    private static let prefix = "projects/project-1/databases/database-1/documents/"
+    private static let golden = SideRun { try await onOwnThread { try GoldenFilters.check(prefix) } }
 
-    @Test(.enabled(if: SpecData.folder != nil, Comment(rawValue: SpecData.absence)))
+    @Test(.enabled(if: SpecData.folder != nil, Comment(rawValue: SpecData.absence)), .beside(golden))
     func `Every look-up of the golden filters has the published answer`() async throws {
-        let (passed, failures) = try await onOwnThread { [prefix] in try GoldenFilters.check(prefix) }
+        let (passed, failures) = try await Self.golden.value
         print("bloom: \(passed) passed, \(failures.count) failed of \(passed + failures.count)")
         for failure in failures { Issue.record(Comment(rawValue: failure)) }
         #expect(passed > 0)
     }
 
     @Test func `A small filter tells its member from a stranger`() throws {
-        let filter = try #require(BloomFilter(bitmap: [0x9B, 0x01], padding: 5, hashCount: 8, prefix: prefix))
+        let filter = try #require(BloomFilter(bitmap: [0x9B, 0x01], padding: 5, hashCount: 8, prefix: Self.prefix))
         #expect(!filter.isEmpty)
         #expect(filter.mightContain("coll/doc0"))
         #expect(!filter.mightContain("coll/doc1"))

@@ -3,6 +3,7 @@ import SwitchyardConformance
 import SwitchyardFirebase
 import SwitchyardMock
 import SwitchyardSupabase
+import SwitchyardTestRuns
 import SwitchyardTestSupport
 import Testing
 
@@ -11,29 +12,44 @@ import Testing
 struct CrossedProvidersTests {
     private static let firebasePeople = CrossedSwitchingHarness(auth: .firebase)
     private static let supabasePeople = CrossedSwitchingHarness(auth: .supabase)
-    static let switchingTally = ConformanceTally(
-        "crossed switching", SwitchingConformance.all, for: firebasePeople.features)
-    static let domainTally = ConformanceTally(
-        "crossed domain", DomainConformance.all, for: CrossedDomainHarness(auth: .firebase).features)
+    static let switching = ConformanceRun("crossed switching", SwitchingConformance.all, for: firebasePeople.features) {
+        firebasePeople
+    }
 
-    @Test(arguments: SwitchingConformance.checks(for: firebasePeople.features))
+    @Test(.beside(switching), arguments: switching.checks)
     func `Firebase's people with documents on Supabase, which move to Firebase`(_ check: SwitchingCheck) async throws {
-        try await Self.switchingTally.run(check, on: Self.firebasePeople)
+        try await Self.switching.outcome(of: check)
     }
 
-    @Test(arguments: SwitchingConformance.checks(for: supabasePeople.features))
+    static let switchingBack = ConformanceRun(
+        "crossed switching back", SwitchingConformance.all, for: supabasePeople.features
+    ) { supabasePeople }
+
+    @Test(.beside(switchingBack), arguments: switchingBack.checks)
     func `Supabase's people with documents on Firebase, which move to Supabase`(_ check: SwitchingCheck) async throws {
-        try await check.run(on: Self.supabasePeople)
+        try await Self.switchingBack.outcome(of: check)
     }
 
-    @Test(arguments: DomainConformance.checks(for: CrossedDomainHarness(auth: .firebase).features))
+    static let domain = ConformanceRun(
+        "crossed domain", DomainConformance.all, for: CrossedDomainHarness(auth: .firebase).features
+    ) {
+        CrossedDomainHarness(auth: .firebase)
+    }
+
+    @Test(.beside(domain), arguments: domain.checks)
     func `The domain clients with Firebase's auth and Supabase's documents`(_ check: DomainCheck) async throws {
-        try await Self.domainTally.run(check, on: CrossedDomainHarness(auth: .firebase))
+        try await Self.domain.outcome(of: check)
     }
 
-    @Test(arguments: DomainConformance.checks(for: CrossedDomainHarness(auth: .supabase).features))
+    static let domainBack = ConformanceRun(
+        "crossed domain the other way", DomainConformance.all, for: CrossedDomainHarness(auth: .supabase).features
+    ) {
+        CrossedDomainHarness(auth: .supabase)
+    }
+
+    @Test(.beside(domainBack), arguments: domainBack.checks)
     func `The domain clients with Supabase's auth and Firebase's documents`(_ check: DomainCheck) async throws {
-        try await check.run(on: CrossedDomainHarness(auth: .supabase))
+        try await Self.domainBack.outcome(of: check)
     }
 
     // MARK: Whose documents they are

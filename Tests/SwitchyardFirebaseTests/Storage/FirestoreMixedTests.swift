@@ -1,6 +1,7 @@
 import Switchyard
 import SwitchyardConformance
 import SwitchyardMock
+import SwitchyardTestRuns
 import SwitchyardTestSupport
 import Testing
 
@@ -51,25 +52,34 @@ private struct FirestoreDomainHarness: DomainHarness {
 @Suite(.enabled(if: FirestoreEmulator.isInstalled, "the Firestore emulator is not installed"))
 struct FirestoreMixedTests {
     private static let switching = FirestoreSwitchingHarness(isFirst: true)
-    static let switchingTally = ConformanceTally(
-        "firestore emulator switching", SwitchingConformance.all, for: switching.features)
+    static let away = ConformanceRun("firestore emulator switching", SwitchingConformance.all, for: switching.features)
+    { switching }
 
-    @Test(arguments: SwitchingConformance.checks(for: switching.features))
+    @Test(.beside(away), arguments: away.checks)
     func `Going over from Firestore to the mock`(_ check: SwitchingCheck) async throws {
-        try await Self.switchingTally.run(check, on: Self.switching)
+        try await Self.away.outcome(of: check)
     }
 
-    @Test(arguments: SwitchingConformance.checks(for: switching.features))
+    static let there = ConformanceRun(
+        "firestore emulator switching from the mock", SwitchingConformance.all, for: switching.features
+    ) {
+        FirestoreSwitchingHarness(isFirst: false)
+    }
+
+    @Test(.beside(there), arguments: there.checks)
     func `Going over from the mock to Firestore`(_ check: SwitchingCheck) async throws {
-        try await check.run(on: FirestoreSwitchingHarness(isFirst: false))
+        try await Self.there.outcome(of: check)
     }
 
-    static let domainTally = ConformanceTally(
-        "firestore emulator domain", DomainConformance.all, for: FirestoreDomainHarness.features)
+    static let domain = ConformanceRun(
+        "firestore emulator domain", DomainConformance.all, for: FirestoreDomainHarness.features
+    ) {
+        FirestoreDomainHarness(site: try await FirestoreSite())
+    }
 
-    @Test(arguments: DomainConformance.checks(for: FirestoreDomainHarness.features))
+    @Test(.beside(domain), arguments: domain.checks)
     func `The domain clients on Firestore, with the mock's auth`(_ check: DomainCheck) async throws {
-        try await Self.domainTally.run(check, on: FirestoreDomainHarness(site: FirestoreSite()))
+        try await Self.domain.outcome(of: check)
     }
 
     @Test func `What is left out`() {

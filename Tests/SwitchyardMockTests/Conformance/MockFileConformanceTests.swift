@@ -1,16 +1,15 @@
 import Switchyard
 import SwitchyardConformance
 import SwitchyardMockHarness
+import SwitchyardTestRuns
 import Testing
 
 @Suite struct MockFileConformanceTests {
     static let harness = MockFileHarness()
-    static let tally = ConformanceTally("mock files", FileConformance.all, for: harness.features)
+    static let run = ConformanceRun("mock files", FileConformance.all, for: harness.features) { harness }
 
-    @Test(arguments: FileConformance.checks(for: harness.features))
-    func `The mock's file storage`(_ check: FileCheck) async throws {
-        try await Self.tally.run(check, on: Self.harness)
-    }
+    @Test(.beside(run), arguments: run.checks)
+    func `The mock's file storage`(_ check: FileCheck) async throws { try await Self.run.outcome(of: check) }
 
     @Test func `The mock is spared only what no mock can show`() {
         #expect(

@@ -1,6 +1,7 @@
 import SwitchyardConformance
 import SwitchyardMock
 import SwitchyardMockHarness
+import SwitchyardTestRuns
 import Testing
 
 @testable import Switchyard
@@ -9,31 +10,49 @@ import Testing
 @Suite struct MockLayersConformanceTests {
     static let layered = LayeredHarness()
     static let switchable = SwitchableHarness()
-    static let tally = ConformanceTally("mock storage in layers", StorageConformance.all, for: layered.features)
-
-    @Test(arguments: StorageConformance.checks(for: layered.features))
-    func `Storage that is observed and retried`(_ check: StorageCheck) async throws {
-        try await Self.tally.run(check, on: Self.layered)
+    static let layeredRun = ConformanceRun("mock storage in layers", StorageConformance.all, for: layered.features) {
+        layered
     }
 
-    @Test(arguments: StorageConformance.checks(for: switchable.features))
+    @Test(.beside(layeredRun), arguments: layeredRun.checks)
+    func `Storage that is observed and retried`(_ check: StorageCheck) async throws {
+        try await Self.layeredRun.outcome(of: check)
+    }
+
+    static let switchableRun = ConformanceRun(
+        "mock storage that can be exchanged", StorageConformance.all, for: switchable.features
+    ) { switchable }
+
+    @Test(.beside(switchableRun), arguments: switchableRun.checks)
     func `Storage that can be exchanged`(_ check: StorageCheck) async throws {
-        try await check.run(on: Self.switchable)
+        try await Self.switchableRun.outcome(of: check)
     }
 
     static let auth = MockAuthHarness { $0.retrying().observed(by: SilentObserver()) }
     static let files = MockFileHarness { $0.retrying().observed(by: SilentObserver()) }
     static let messaging = MockMessagingHarness { $0.retrying().observed(by: SilentObserver()) }
 
-    @Test(arguments: AuthConformance.checks(for: auth.features))
-    func `Auth that is observed and retried`(_ check: AuthCheck) async throws { try await check.run(on: Self.auth) }
+    static let authRun = ConformanceRun("mock auth in layers", AuthConformance.all, for: auth.features) { auth }
 
-    @Test(arguments: FileConformance.checks(for: files.features))
-    func `Files that are observed and retried`(_ check: FileCheck) async throws { try await check.run(on: Self.files) }
+    @Test(.beside(authRun), arguments: authRun.checks)
+    func `Auth that is observed and retried`(_ check: AuthCheck) async throws {
+        try await Self.authRun.outcome(of: check)
+    }
 
-    @Test(arguments: MessagingConformance.checks(for: messaging.features))
+    static let filesRun = ConformanceRun("mock files in layers", FileConformance.all, for: files.features) { files }
+
+    @Test(.beside(filesRun), arguments: filesRun.checks)
+    func `Files that are observed and retried`(_ check: FileCheck) async throws {
+        try await Self.filesRun.outcome(of: check)
+    }
+
+    static let messagingRun = ConformanceRun(
+        "mock messaging in layers", MessagingConformance.all, for: messaging.features
+    ) { messaging }
+
+    @Test(.beside(messagingRun), arguments: messagingRun.checks)
     func `Messaging that is observed and retried`(_ check: MessagingCheck) async throws {
-        try await check.run(on: Self.messaging)
+        try await Self.messagingRun.outcome(of: check)
     }
 
     static let switchableAuth = MockAuthHarness { Routed<any AuthClient>(LeasedRoute(Switchboard($0))) }
@@ -41,22 +60,40 @@ import Testing
     static let switchableMessaging = MockMessagingHarness { Routed<any MessagingClient>(LeasedRoute(Switchboard($0))) }
     static let switchableDomain = SwitchableDomainHarness()
 
-    @Test(arguments: AuthConformance.checks(for: switchableAuth.features))
-    func `Auth that can be exchanged`(_ check: AuthCheck) async throws { try await check.run(on: Self.switchableAuth) }
+    static let switchableAuthRun = ConformanceRun(
+        "mock auth that can be exchanged", AuthConformance.all, for: switchableAuth.features
+    ) { switchableAuth }
 
-    @Test(arguments: FileConformance.checks(for: switchableFiles.features))
+    @Test(.beside(switchableAuthRun), arguments: switchableAuthRun.checks)
+    func `Auth that can be exchanged`(_ check: AuthCheck) async throws {
+        try await Self.switchableAuthRun.outcome(of: check)
+    }
+
+    static let switchableFilesRun = ConformanceRun(
+        "mock files that can be exchanged", FileConformance.all, for: switchableFiles.features
+    ) { switchableFiles }
+
+    @Test(.beside(switchableFilesRun), arguments: switchableFilesRun.checks)
     func `Files that can be exchanged`(_ check: FileCheck) async throws {
-        try await check.run(on: Self.switchableFiles)
+        try await Self.switchableFilesRun.outcome(of: check)
     }
 
-    @Test(arguments: MessagingConformance.checks(for: switchableMessaging.features))
+    static let switchableMessagingRun = ConformanceRun(
+        "mock messaging that can be exchanged", MessagingConformance.all, for: switchableMessaging.features
+    ) { switchableMessaging }
+
+    @Test(.beside(switchableMessagingRun), arguments: switchableMessagingRun.checks)
     func `Messaging that can be exchanged`(_ check: MessagingCheck) async throws {
-        try await check.run(on: Self.switchableMessaging)
+        try await Self.switchableMessagingRun.outcome(of: check)
     }
 
-    @Test(arguments: DomainConformance.checks(for: switchableDomain.features))
+    static let switchableDomainRun = ConformanceRun(
+        "mock domain that can be exchanged", DomainConformance.all, for: switchableDomain.features
+    ) { switchableDomain }
+
+    @Test(.beside(switchableDomainRun), arguments: switchableDomainRun.checks)
     func `Domain clients that can be exchanged`(_ check: DomainCheck) async throws {
-        try await check.run(on: Self.switchableDomain)
+        try await Self.switchableDomainRun.outcome(of: check)
     }
 
     /// All clients of an infrastructure; a module is one device.

@@ -2,6 +2,7 @@ import Switchyard
 import SwitchyardConformance
 import SwitchyardMock
 import SwitchyardMockHarness
+import SwitchyardTestRuns
 import Testing
 
 /// Mocks that declare as little as possible: what is not declared is refused, and everything else works all the same.
@@ -11,18 +12,35 @@ import Testing
     static let files = LittleFiles()
     static let messaging = LittleMessaging()
 
-    @Test(arguments: StorageConformance.checks(for: storage.features))
-    func `A storage with few capabilities`(_ check: StorageCheck) async throws { try await check.run(on: Self.storage) }
+    static let storageRun = ConformanceRun("little mock storage", StorageConformance.all, for: storage.features) {
+        storage
+    }
 
-    @Test(arguments: AuthConformance.checks(for: auth.features))
-    func `An auth client with few capabilities`(_ check: AuthCheck) async throws { try await check.run(on: Self.auth) }
+    @Test(.beside(storageRun), arguments: storageRun.checks)
+    func `A storage with few capabilities`(_ check: StorageCheck) async throws {
+        try await Self.storageRun.outcome(of: check)
+    }
 
-    @Test(arguments: FileConformance.checks(for: files.features))
-    func `A file storage with few capabilities`(_ check: FileCheck) async throws { try await check.run(on: Self.files) }
+    static let authRun = ConformanceRun("little mock auth", AuthConformance.all, for: auth.features) { auth }
 
-    @Test(arguments: MessagingConformance.checks(for: messaging.features))
+    @Test(.beside(authRun), arguments: authRun.checks)
+    func `An auth client with few capabilities`(_ check: AuthCheck) async throws {
+        try await Self.authRun.outcome(of: check)
+    }
+
+    static let filesRun = ConformanceRun("little mock files", FileConformance.all, for: files.features) { files }
+
+    @Test(.beside(filesRun), arguments: filesRun.checks)
+    func `A file storage with few capabilities`(_ check: FileCheck) async throws {
+        try await Self.filesRun.outcome(of: check)
+    }
+
+    static let messagingRun = ConformanceRun("little mock messaging", MessagingConformance.all, for: messaging.features)
+    { messaging }
+
+    @Test(.beside(messagingRun), arguments: messagingRun.checks)
     func `A messaging client with few capabilities`(_ check: MessagingCheck) async throws {
-        try await check.run(on: Self.messaging)
+        try await Self.messagingRun.outcome(of: check)
     }
 
     struct LittleFiles: FileHarness {

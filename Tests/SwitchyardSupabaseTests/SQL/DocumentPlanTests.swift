@@ -1,5 +1,6 @@
 import Switchyard
 import SwitchyardBytes
+import SwitchyardTestRuns
 import SwitchyardTestSupport
 import Testing
 
@@ -78,11 +79,16 @@ struct DocumentPlanTests {
         [plan] + (plan["Plans"]?.array ?? []).flatMap(nodes)
     }
 
-    @Test func `Queries over two hundred thousand documents go by indexes`() async throws {
+    private static let filled = SideRun {
         let server = try await PostgresServer()
-        defer { server.stop() }
         try await server.query(DocumentSchema.sql)
-        try await server.query(Self.fill)
+        try await server.query(fill)
+        return server
+    }
+
+    @Test(.beside(filled)) func `Queries over two hundred thousand documents go by indexes`() async throws {
+        let server = try await Self.filled.value
+        defer { server.stop() }
         let cases = try Self.cases()
         for claims in ["", #"{"sub": "u17", "role": "authenticated"}"#] {
             // The SQL that the functions would run for that caller, and what the planner makes of it.

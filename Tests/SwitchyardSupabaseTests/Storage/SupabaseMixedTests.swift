@@ -3,6 +3,7 @@ import SwitchyardConformance
 import SwitchyardLocalSupabase
 import SwitchyardMock
 import SwitchyardServerKit
+import SwitchyardTestRuns
 import SwitchyardTestSupport
 import Testing
 
@@ -72,25 +73,33 @@ private struct SupabaseDomainHarness: DomainHarness {
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct SupabaseMixedTests {
     private static let switching = SupabaseSwitchingHarness(isFirst: true)
-    static let switchingTally = ConformanceTally(
-        "supabase switching", SwitchingConformance.all, for: switching.features)
+    static let away = ConformanceRun("supabase switching", SwitchingConformance.all, for: switching.features) {
+        switching
+    }
 
-    @Test(arguments: SwitchingConformance.checks(for: switching.features))
+    @Test(.beside(away), arguments: away.checks)
     func `Going over from Supabase to the mock`(_ check: SwitchingCheck) async throws {
-        try await Self.switchingTally.run(check, on: Self.switching)
+        try await Self.away.outcome(of: check)
     }
 
-    @Test(arguments: SwitchingConformance.checks(for: switching.features))
+    static let there = ConformanceRun(
+        "supabase switching from the mock", SwitchingConformance.all, for: switching.features
+    ) {
+        SupabaseSwitchingHarness(isFirst: false)
+    }
+
+    @Test(.beside(there), arguments: there.checks)
     func `Going over from the mock to Supabase`(_ check: SwitchingCheck) async throws {
-        try await check.run(on: SupabaseSwitchingHarness(isFirst: false))
+        try await Self.there.outcome(of: check)
     }
 
-    static let domainTally = ConformanceTally(
-        "supabase domain", DomainConformance.all, for: SupabaseDomainHarness.features)
+    static let domain = ConformanceRun("supabase domain", DomainConformance.all, for: SupabaseDomainHarness.features) {
+        SupabaseDomainHarness()
+    }
 
-    @Test(arguments: DomainConformance.checks(for: SupabaseDomainHarness.features))
+    @Test(.beside(domain), arguments: domain.checks)
     func `The domain clients on Supabase, with the mock's auth`(_ check: DomainCheck) async throws {
-        try await Self.domainTally.run(check, on: SupabaseDomainHarness())
+        try await Self.domain.outcome(of: check)
     }
 
     @Test func `What is left out`() {
