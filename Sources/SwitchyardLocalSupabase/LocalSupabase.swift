@@ -157,8 +157,23 @@ public final class LocalSupabase: Sendable {
         // Two servers may start on one database.
         let scripts = [String(decoding: PackageResources.roles_sql, as: UTF8.self)] + services.map(\.schema)
         let script = (["select pg_advisory_xact_lock(73310926)"] + scripts.filter { !$0.isEmpty })
-        try await connection.run(script: script.joined(separator: ";\n"))
+        try await LocalSupabase.run(script.joined(separator: ";\n"), on: connection)
         for service in services { try await service.start() }
+    }
+
+    /// Roles belong to the whole server: another database's set-up may change the same ones at the same moment, and no lock
+    /// spans databases.
+    private static func run(_ script: String, on connection: PostgresConnection) async throws(PostgresFailure) {
+        for attempt in 1... {
+            do throws(PostgresFailure) {
+                try await connection.run(script: script)
+                return
+            } catch {
+                let isCollision = error.code == "XX000" && error.message.contains("concurrently updated")
+                guard isCollision, attempt < 20 else { throw error }
+                try? await Task.sleep(for: .milliseconds(Int.random(in: 10...100)))
+            }
+        }
     }
 
     private static func listen(

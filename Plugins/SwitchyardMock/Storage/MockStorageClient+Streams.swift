@@ -47,7 +47,7 @@ extension MockStorageClient {
 
     public func pendingWrites() -> SnapshotStream<[PendingWrite], StorageError> {
         SnapshotStream { [self] continuation in
-            open { device, _ in
+            open(isLocal: true) { device, _ in
                 device.queue.add(continuation)
             } refuse: {
                 continuation.finish(throwing: $0)
@@ -57,7 +57,7 @@ extension MockStorageClient {
 
     public func refusedWrites() -> SnapshotStream<[RefusedWrite], StorageError> {
         SnapshotStream { [self] continuation in
-            open { device, _ in
+            open(isLocal: true) { device, _ in
                 device.queue.add(continuation)
             } refuse: {
                 continuation.finish(throwing: $0)
@@ -72,8 +72,10 @@ extension MockStorageClient {
 
     /// Opens a stream, after the network's latency if there is one.
     ///
+    /// - Parameter isLocal: Whether it is about the device alone, which answers at once.
     /// - Returns: What ends it, whether it has been opened by then or not.
     private func open(
+        isLocal: Bool = false,
         _ add: @escaping @Sendable (MockDevice, DocumentTable) -> MockDevice.Opened,
         refuse: @escaping @Sendable (StorageError) -> Void
     ) -> @Sendable () -> Void {
@@ -89,7 +91,7 @@ extension MockStorageClient {
             if let refusal { refuse(refusal) }
         }
         var delayed: Task<Void, Never>?
-        if controls.network.isInstant {
+        if isLocal || controls.network.isInstant {
             begin()
         } else {
             delayed = Task { [network = controls.network] in if await network.travel() { begin() } }

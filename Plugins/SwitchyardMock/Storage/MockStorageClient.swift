@@ -12,7 +12,7 @@ import Synchronization
 ///
 /// A write whose server can be reached has its answer when `commit` returns. As with every client that has a queue, a
 /// refusal comes on the receipt and appears in ``refusedWrites()``; without the offline capability `commit` throws it.
-public final class MockStorageClient: StorageClient {
+public final class MockStorageClient: StorageClient, QueueKeeping {
     public let provider: InfrastructureProvider = .mock
     public let capabilities: StorageCapabilities
     /// The network's.
@@ -117,6 +117,8 @@ public final class MockStorageClient: StorageClient {
         follower?.stop()
         database.detach(device)
     }
+
+    package var keepsQueueOnDisk: Bool { database.read { [device] _ in device.keptAs != nil } }
 
     /// How many streams are open; after each has been left it is 0.
     public var listenerCount: Int { database.read { [device] _ in device.listenerCount } }

@@ -1,7 +1,8 @@
 /// All clients of a program, each with its chosen provider, exchangeable while they are in use.
 ///
 /// Hand out the clients once and keep them: after ``use(_:for:)`` they are the same values with somebody else behind them.
-/// Calls under way finish where they began, later ones go to the new provider, and live streams move over.
+/// Calls under way finish where they began, later ones go to the new provider, and live streams move over. A network that
+/// was switched off by ``StorageClient/disableNetwork()`` stays off.
 public final class Infrastructure: Sendable {
     public let auth: any AuthClient
     public let storage: any StorageClient
@@ -21,7 +22,8 @@ public final class Infrastructure: Sendable {
         assembly = Assembly(factory: factory, configuration: configuration, surroundings: surroundings)
         let slots = assembly.slots
         auth = HeedingAuthClient(route: LeasedRoute(slots.auth.board)) { [assembly] in await assembly.heedWishes() }
-        storage = slots.storage.client(keeping: assembly)
+        storage = PlacedStorageClient(
+            route: LeasedRoute(slots.storage.board, keeping: assembly), network: slots.storageNetwork)
         files = slots.files.client(keeping: assembly)
         messaging = slots.messaging.client(keeping: assembly)
         users = slots.users.client(keeping: assembly)
@@ -34,8 +36,10 @@ public final class Infrastructure: Sendable {
     /// What is chosen now.
     public var selection: InfrastructureSelection { get async { await assembly.configuration.selection } }
 
-    /// Puts `provider` behind one client.
+    /// Puts `provider` behind one client, and returns once that serves.
     ///
+    /// The client before goes on with the calls that are under way, and with the writes in its queue, as
+    /// ``SwitchReport/drained()`` says.
     /// - Throws: As ``InfrastructureFactory/make(_:in:)-(InfrastructureSelection,_)``; then nothing has changed.
     @discardableResult
     public func use(
@@ -61,22 +65,4 @@ public final class Infrastructure: Sendable {
 
     /// Shuts every client down. Streams end, later calls throw `.shutDown`. Doing it twice is fine.
     public func shutDown() async { await assembly.shutDown() }
-}
-
-/// What a switch did.
-public struct SwitchReport: Sendable, Hashable {
-    public struct Move: Sendable, Hashable {
-        public let service: InfrastructureService
-        public let from: InfrastructureProvider?
-        public let to: InfrastructureProvider?
-    }
-
-    /// The clients that have somebody else behind them now.
-    public let moves: [Move]
-    /// Writes that were still queued on a storage that nobody uses now. They stay in that provider's folder and go out when
-    /// it is chosen again.
-    public let queuedWrites: [InfrastructureProvider: Int]
-    /// Calls that were cut off since they had not ended by the deadline.
-    public let abandonedCalls: Int
-    public let duration: Duration
 }

@@ -44,9 +44,8 @@ extension RoutedStorageClient {
         route.snapshots("query stream", rebase: { $1.rebased(on: $0) }) { $0.snapshots(of: query, options: options) }
     }
     public func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt {
-        let operation = ClientOperation("commit", isRepeatable: batch.isIdempotent)
-        return try await route.call(operation, keeping: { $0.leased(until: $1) }) { storage throws(StorageError) in
-            try await storage.commit(batch)
+        try await route.call(ClientOperation("commit", isRepeatable: batch.isIdempotent)) {
+            storage throws(StorageError) in try await storage.commit(batch)
         }
     }
     public func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend {

@@ -85,8 +85,9 @@ extension SwitchingConformance {
             try expectEqual(move.from, context.features.first, "where from")
             try expectEqual(move.to, context.features.second, "where to")
             try expect(!report.moves.contains { $0.service == .auth }, "auth did not move", found: "it did")
-            try expectEqual(report.abandonedCalls, 0, "the number of calls that were cut off")
-            try expect(report.queuedWrites.isEmpty, "no write was left behind", found: "\(report.queuedWrites)")
+            let drained = await report.drained()
+            try expectEqual(drained.abandonedCalls, 0, "the number of calls that were cut off")
+            try expect(drained.leftWrites.isEmpty, "no write was left behind", found: "\(drained.leftWrites)")
         },
         SwitchingCheck("going over to what is chosen already moves nothing") { context in
             let report = try await context.goOver(to: context.features.first)
@@ -214,14 +215,26 @@ extension SwitchingConformance {
             try expectEqual(try await contacts.contacts().map(\.id), ["one"], "the contacts")
             try await contacts.remove("one")
         },
-        SwitchingCheck("writes that wait stay with their storage, and are counted", needs: .offline) { context in
-            let path = try context.items.document("a")
+        SwitchingCheck("a network that is switched off stays off over a switch, and writes wait on both", needs: .offline) {
+            context in
+            let (path, later) = (try context.items.document("a"), try context.items.document("b"))
             let storage = context.infrastructure.storage
             try await storage.disableNetwork()
             try await storage.setDocument(path, ["number": 1])
             let report = try await context.goOver(to: context.features.second)
-            try expectEqual(report.queuedWrites[context.features.first], 1, "the number of writes left on the first")
+            let left = try expectValue(report.leftWrites.first, "what is left on the first")
+            try expectEqual(left.provider, context.features.first, "whose writes they are")
+            try expectEqual(left.count, 1, "the number of writes left on the first")
             try await context.second.expectMissing(path)
+            try await storage.setDocument(later, ["number": 2])
+            try await context.second.expectMissing(later)
+            try await storage.enableNetwork()
+            try await storage.waitForPendingWrites()
+            try await context.second.expect(later, holds: ["number": 2])
+            guard !left.isOnDisk else { return }
+            let drained = await report.drained()
+            try expect(drained.leftWrites.isEmpty, "the first's write is sent too", found: "\(drained.leftWrites)")
+            try await context.first.expect(path, holds: ["number": 1])
         },
         SwitchingCheck("a whole new selection is gone over to at once") { context in
             var selection = context.harness.selection

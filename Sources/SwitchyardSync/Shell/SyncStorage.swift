@@ -10,6 +10,7 @@ public struct SyncStorage: Sendable, Hashable {
 
     let place: Place
     let policy: CachePolicy
+    var isOnDisk: Bool { if case .folder = place { true } else { false } }
 
     /// Gone with the client.
     public static let memory = SyncStorage(place: .memory, policy: .standard)

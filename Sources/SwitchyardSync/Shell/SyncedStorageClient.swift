@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// A write returns once it is kept on this device; its receipt tells what the server made of it. Streams show local writes at
 /// once, survive lost connections, and say of each snapshot whether the server has confirmed it.
-public final class SyncedStorageClient: StorageClient, SignInFollowing {
+public final class SyncedStorageClient: StorageClient, SignInFollowing, QueueKeeping {
     public var provider: InfrastructureProvider { driver.provider }
     public let capabilities: StorageCapabilities
     public var clock: any Clock<Duration> { engine.clock }
@@ -17,6 +17,7 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing {
     /// Whom every call and stream catches up with, where people come and go; nil where ``setUser(_:)`` says whose it is.
     let follower: UserFollower?
     private let claim: StoreClaim?
+    package let keepsQueueOnDisk: Bool
     /// Whether writes that wait at the end get a moment to reach the server, being lost with the client.
     private let drainsAtEnd: Bool
     private let lastID = Atomic(0)
@@ -37,7 +38,7 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing {
     ) {
         let engine = SyncEngine(
             driver, storage, userID: userID, clock: clock, now: now ?? { Timestamp(Date()) }, observer: observer)
-        self.init(engine)
+        self.init(engine, keepsQueueOnDisk: storage.isOnDisk)
     }
 
     /// For whoever is signed in: as people come and go, so do their queues of writes.
@@ -58,13 +59,16 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing {
             userID: state?.user?.id, clock: context.clock, now: context.now, observer: context.observer)
         var follower: UserFollower?
         if let auth = context.auth, let state { follower = UserFollower(auth, engine, context, known: state) }
-        self.init(engine, follower: follower, claim: claim, drainsAtEnd: folder == nil)
+        self.init(
+            engine, follower: follower, claim: claim, keepsQueueOnDisk: folder != nil, drainsAtEnd: folder == nil)
         await follower?.start()
     }
 
     init(
-        _ engine: SyncEngine, follower: UserFollower? = nil, claim: StoreClaim? = nil, drainsAtEnd: Bool = false
+        _ engine: SyncEngine, follower: UserFollower? = nil, claim: StoreClaim? = nil, keepsQueueOnDisk: Bool = false,
+        drainsAtEnd: Bool = false
     ) {
+        self.keepsQueueOnDisk = keepsQueueOnDisk
         self.engine = engine
         self.follower = follower
         self.claim = claim

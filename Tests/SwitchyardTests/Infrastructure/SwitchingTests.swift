@@ -6,49 +6,6 @@ import Testing
 
 @testable import Switchyard
 
-/// Two providers of the same kind, told apart by name.
-private enum East: TestSide { static let name: InfrastructureProvider = "east" }
-private enum West: TestSide { static let name: InfrastructureProvider = "west" }
-
-private protocol TestSide: Sendable { static var name: InfrastructureProvider { get } }
-
-private struct SideModule<Side: TestSide>: InfrastructureModule {
-    static var provider: InfrastructureProvider { Side.name }
-    let configuration: Settings
-    let backend = MockBackend()
-    var network = MockNetwork()
-    var hasMessaging = true
-    /// Makes the making of a storage fail.
-    let storageFailure = Flag()
-    let storageClients = Flag()
-
-    struct Settings: Codable, Sendable { var tint: String? }
-
-    final class Flag: Sendable {
-        let value = Mutex(0)
-        func raise() { value.withLock { $0 += 1 } }
-        var count: Int { value.withLock { $0 } }
-    }
-
-    init(_ configuration: Settings = Settings()) { self.configuration = configuration }
-
-    func makeAuthClient(_ context: ModuleContext) async throws(InfrastructureError) -> any AuthClient {
-        MockAuthClient(backend)
-    }
-    func makeStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any StorageClient {
-        if storageFailure.count > 0 { throw InfrastructureError(.localStore, "The folder is locked.") }
-        storageClients.raise()
-        return MockStorageClient(backend, network: network)
-    }
-    func makeFileStorageClient(
-        _ context: ModuleContext
-    ) async throws(InfrastructureError) -> any FileStorageClient { MockFileStorageClient(backend) }
-    func makeMessagingClient(_ context: ModuleContext) async throws(InfrastructureError) -> any MessagingClient {
-        guard hasMessaging else { throw .unsupported(.messaging, by: Self.provider) }
-        return MockMessagingClient(backend)
-    }
-}
-
 @Suite struct SwitchingTests {
     @Test func `What a provider deletes by itself is left to it`() async throws {
         struct Deleting: StorageLayer {
@@ -61,11 +18,11 @@ private struct SideModule<Side: TestSide>: InfrastructureModule {
         #expect(try await Routed(LeasedRoute(board)).deleteRecursively("a/1") == 4711)
     }
 
-    private let east = SideModule<East>()
-    private let west = SideModule<West>()
+    private let east = MockSide<EastSide>()
+    private let west = MockSide<WestSide>()
     private var factory: InfrastructureFactory { InfrastructureFactory(east, west) }
 
-    private func storage(_ module: SideModule<East>) -> MockStorageClient { MockStorageClient(module.backend) }
+    private func storage(_ module: MockSide<EastSide>) -> MockStorageClient { MockStorageClient(module.backend) }
 
     @Test func `A live query moves over, and its changes lead from what was seen last`() async throws {
         let backend = try await factory.make(InfrastructureSelection(default: "east"))
@@ -128,47 +85,6 @@ private struct SideModule<Side: TestSide>: InfrastructureModule {
         #expect(await board.drain(generation, within: .zero, clock: ContinuousClock()) == 0)
     }
 
-    @Test func `A receipt is answered by the client that took the write, whenever somebody asks`() async throws {
-        let clock = ManualClock()
-        let old = MockStorageClient(east.backend)
-        try await old.disableNetwork()
-        let board = Switchboard<any StorageClient>(old)
-        let switchable = Routed(LeasedRoute(board))
-        let receipt = try await switchable.commit(WriteBatch([.set("notes/a", ["n": 1])]))
-        let generation = board.replace(with: MockStorageClient(west.backend))
-        let leaving = Task {
-            let left = await board.drain(generation, within: .seconds(30), clock: clock)
-            await old.shutDown()
-            return left
-        }
-        try await eventually("the old client is waited for") { clock.sleeperCount == 1 }
-        try await old.enableNetwork()
-        _ = try await receipt.acknowledged()
-        #expect(await leaving.value == 0)
-        // The client is gone; what it answered is known.
-        _ = try await receipt.acknowledged()
-        #expect(try await MockStorageClient(east.backend).snapshot("notes/a").exists)
-    }
-
-    @Test func `A receipt that nobody keeps, or that came with its answer, holds nothing up`() async throws {
-        let old = MockStorageClient(east.backend)
-        let board = Switchboard<any StorageClient>(old)
-        let switchable = Routed(LeasedRoute(board))
-        let answered = try await switchable.commit(WriteBatch([.set("notes/a", ["n": 1])]))
-        try await old.disableNetwork()
-        _ = try await switchable.commit(WriteBatch([.set("notes/a", ["n": 2])]))
-        let waiting = try await switchable.commit(WriteBatch([.set("notes/a", ["n": 3])]))
-        let asking = Task { try await waiting.acknowledged() }
-        asking.cancel()
-        await #expect(throws: StorageError.self) { try await asking.value }
-        let generation = board.replace(with: MockStorageClient(west.backend))
-        #expect(await board.drain(generation, within: .zero, clock: ContinuousClock()) == 1, "the one that is kept")
-        _ = try await answered.acknowledged()
-        try await old.enableNetwork()
-        _ = try await waiting.acknowledged()
-        #expect(await board.drain(generation, within: .zero, clock: ContinuousClock()) == 0)
-    }
-
     @Test func `A call that does not end is given up at the deadline, and counted`() async throws {
         let clock = ManualClock()
         let board = Switchboard<any StorageClient>(MockStorageClient(east.backend))
@@ -217,36 +133,17 @@ private struct SideModule<Side: TestSide>: InfrastructureModule {
         #expect(await board.drain(left, within: .seconds(30), clock: clock) == 0)
     }
 
-    @Test func `What a call under way has queued is counted when the old storage is left`() async throws {
-        let (clock, drains) = (ManualClock(), ManualClock())
-        var slow = SideModule<East>()
-        slow.network = MockNetwork(clock: clock)
-        let backend = try await InfrastructureFactory(slow, west).make(
-            InfrastructureSelection(default: "east"), in: InfrastructureSurroundings(clock: drains))
-        slow.network.latency = .seconds(5)
-        let writing = Task { _ = try await backend.storage.commit(WriteBatch([.set("notes/a", ["n": 1])])) }
-        try await eventually("the write is under way") { clock.sleeperCount == 1 }
-        let switching = Task { try await backend.use("west", for: .storage) }
-        try await eventually("it is waited for") { drains.sleeperCount == 1 }
-        (slow.network.isOnline, slow.network.latency) = (false, .zero)
-        clock.advance(by: .seconds(5))
-        try await writing.value
-        let report = try await switching.value
-        #expect(report.queuedWrites == ["east": 1] && report.abandonedCalls == 0)
-        await backend.shutDown()
-    }
-
     @Test func `Domain clients follow the storage, and those that are pinned stay`() async throws {
         var selection = InfrastructureSelection(default: "east")
         selection.contacts = "east"
         let backend = try await factory.make(selection)
         try await backend.auth.signUp(email: "a@example.com", password: "long enough")
-        try await backend.users.updateProfile(ProfileChanges(displayName: "East"))
+        try await backend.users.updateProfile(ProfileChanges(displayName: "EastSide"))
         try await backend.contacts.add(ContactModel(id: "bob", name: "Bob"))
 
         let report = try await backend.use("west", for: .storage)
         #expect(Set(report.moves.map(\.service)) == [.storage, .users, .checkIns, .notifications])
-        #expect(try await backend.users.currentUser().displayName != "East")
+        #expect(try await backend.users.currentUser().displayName != "EastSide")
         #expect(try await backend.contacts.contacts().map(\.name) == ["Bob"])
         // The storage that the pinned client lives on is still there, and there is only one of it.
         #expect(east.storageClients.count == 1)
@@ -259,7 +156,7 @@ private struct SideModule<Side: TestSide>: InfrastructureModule {
         #expect(east.storageClients.count == 1)
         try await backend.use("west", for: .messaging)
         #expect(east.storageClients.count == 1)
-        try await backend.use("west", for: .storage)
+        await (try await backend.use("west", for: .storage)).drained()
         try await backend.use("east", for: .storage)
         #expect(east.storageClients.count == 2)
         await backend.shutDown()
@@ -268,7 +165,7 @@ private struct SideModule<Side: TestSide>: InfrastructureModule {
     @Test func `A client that its provider lacks is refused when it is chosen, and an omitted one when it is used`()
         async throws
     {
-        var poor = SideModule<West>()
+        var poor = MockSide<WestSide>()
         poor.hasMessaging = false
         let factory = InfrastructureFactory(east, poor)
         let error = await #expect(throws: InfrastructureError.self) {

@@ -15,6 +15,9 @@ actor Assembly {
     /// Whose data could not be deleted yet: tried again with the next wish, and before the choice changes.
     private var unfinished: [InfrastructureProvider: [AuthUser.ID?]] = [:]
     private var following: Task<Void, Never>?
+    private var changes = 0
+    /// What is being done with the clients that left, by the change with which they did.
+    private var drains: [Int: Task<SwitchReport.Drained, Never>] = [:]
 
     /// Nothing is made before ``begin()`` or ``add(_:)``.
     ///
@@ -115,6 +118,10 @@ actor Assembly {
         var new = configuration
         edit(&new)
         let plan = try Plan(new, for: services.union(added), sparing: spared, factory, surroundings, after: present)
+        if slots.all.contains(where: { $0.isInTheWay(of: plan) }) {
+            for drain in drains.values { _ = await drain.value }
+        }
+        let wasOff = !slots.storageNetwork.isOn
         try await prepare(plan)
         // Whoever hears of a sign-out with the next call only would miss it: somebody else will be asked by then.
         await takeWishes()
@@ -125,23 +132,27 @@ actor Assembly {
         services.formUnion(added)
         present = plan
 
-        for slot in slots.all { slot.replace(plan) }
-        let abandoned = await slots.drain(within: surroundings.drainDeadline, clock: surroundings.clock)
-        // Only now: a call that was under way may have added to a queue.
-        var queued: [InfrastructureProvider: Int] = [:]
-        for (provider, storage) in slots.storage.leaving {
-            let count = await Self.pendingWrites(of: storage)
-            if count > 0 { queued[provider] = count }
+        changes += 1
+        let change = changes
+        for slot in slots.all { slot.replace(plan, in: change) }
+        if wasOff || !slots.storageNetwork.isOn { await slots.storageNetwork.apply(to: slots.storage.board.client) }
+        let left = await slots.leftWrites(with: change, plan.surroundings)
+        let draining = Task { [slots, surroundings = plan.surroundings] in
+            let drained = await slots.finish(change, surroundings)
+            self.drained(change)
+            return drained
         }
-        for slot in slots.all.reversed() { await slot.endLeaving() }
+        drains[change] = draining
         return SwitchReport(
             moves: InfrastructureService.allCases.compactMap { service in
                 let from = old.selection.provider(for: service)
                 let to = new.selection.provider(for: service)
                 return from == to ? nil : SwitchReport.Move(service: service, from: from, to: to)
             },
-            queuedWrites: queued, abandonedCalls: abandoned, duration: watch.elapsed)
+            leftWrites: left, duration: watch.elapsed, draining: draining)
     }
+
+    private func drained(_ change: Int) { drains[change] = nil }
 
     /// - Throws: What a client could not be made for; the new ones made so far are shut down again.
     private func prepare(_ plan: Plan) async throws(InfrastructureError) {
@@ -149,7 +160,10 @@ actor Assembly {
             for slot in slots.all {
                 try await slot.prepare(plan, slots)
                 // The first auth client is asked while the others are made.
-                if present == nil { slot.replace(plan) }
+                if present == nil { slot.replace(plan, in: 0) }
+            }
+            if let storage = slots.storage.next(of: plan.providers(for: .storage).first, plan) {
+                try await slots.storageNetwork.prepare(storage)
             }
         } catch {
             for slot in slots.all.reversed() {
@@ -158,15 +172,6 @@ actor Assembly {
             }
             throw error
         }
-    }
-
-    private static func pendingWrites(of storage: any StorageClient) async -> Int {
-        do throws(StorageError) {
-            for try await pending in storage.pendingWrites() { return pending.count }
-        } catch {
-            // A storage that cannot even tell has nothing that could be waited for.
-        }
-        return 0
     }
 
     func shutDown() async {

@@ -21,9 +21,10 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
         var present: [InfrastructureProvider: Made] = [:]
         /// What a change that is under way goes over to.
         var next: [InfrastructureProvider: Made] = [:]
-        /// What nobody uses any more once the calls of that generation have ended.
-        var leaving: [InfrastructureProvider: Made] = [:]
-        var generation: Int?
+        /// What was exchanged and is not done with yet.
+        var leaving: [Leaving] = []
+        /// Up to which generation calls may be under way on what a change exchanged.
+        var generations: [Int: Int] = [:]
         /// What stands on the board.
         var standing: Plan.Identity?
     }
@@ -32,6 +33,15 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
         let client: Client
         let identity: Plan.Identity
         var companion: (any Sendable)?
+    }
+
+    private struct Leaving {
+        let provider: InfrastructureProvider
+        let made: Made
+        /// With which change it left.
+        let change: Int
+        /// Nothing is under way on it any more; only a change that may want it back keeps it.
+        var isDone = false
     }
 
     /// - Parameters:
@@ -72,23 +82,39 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
     var open: [InfrastructureProvider: Client] {
         state.withLock { $0.present.merging($0.next) { $1 }.mapValues(\.client) }
     }
-    var leaving: [InfrastructureProvider: Client] { state.withLock { $0.leaving.mapValues(\.client) } }
+    /// The clients that left and are not done with yet; only those of one change, if it is given.
+    func leaving(with change: Int? = nil) -> [(provider: InfrastructureProvider, client: Client)] {
+        state.withLock { state in
+            state.leaving.filter { change == nil || $0.change == change }.map { ($0.provider, $0.made.client) }
+        }
+    }
 
     // MARK: A change
+
+    func isInTheWay(of plan: Plan) -> Bool {
+        state.withLock { state in
+            state.leaving.contains { leaving in
+                plan.providers(for: service).contains(leaving.provider)
+                    && plan.identity(of: service, by: leaving.provider) != leaving.made.identity
+            }
+        }
+    }
 
     func prepare(_ plan: Plan, _ slots: Slots) async throws(InfrastructureError) {
         state.withLock { $0.next = [:] }
         for provider in plan.providers(for: service) {
             guard let module = plan.module(of: provider) else { continue }
             let identity = plan.identity(of: service, by: provider)
-            if let made = state.withLock({ $0.present[provider] }), made.identity == identity {
-                state.withLock { $0.next[provider] = made }
-                continue
+            let isThere = state.withLock { state in
+                let known = state.present[provider] ?? state.leaving.last { $0.provider == provider }?.made
+                guard let known, known.identity == identity else { return false }
+                state.next[provider] = known
+                return true
             }
+            if isThere { continue }
             do throws(InfrastructureError) {
                 let client = try await make(module, slots.grounds(of: service, by: provider, plan))
-                let made = Made(client: client, identity: identity, companion: companion(client, plan.surroundings))
-                state.withLock { $0.next[provider] = made }
+                state.withLock { $0.next[provider] = Made(client: client, identity: identity) }
             } catch {
                 if error.code == .unsupported, plan.spared.contains(service) { continue }
                 throw plan.explained(error, service, by: provider)
@@ -97,47 +123,67 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
     }
 
     func discard() async {
-        let unwanted = state.withLock { state in
-            defer { state.next = state.present }
-            return state.next.filter { state.present[$0.key]?.identity != $0.value.identity }
+        let unwanted = state.withLock { state -> [Made] in
+            let new = state.next.filter { provider, made in
+                state.present[provider]?.identity != made.identity
+                    && !state.leaving.contains { $0.provider == provider && $0.made.identity == made.identity }
+            }
+            let done = state.leaving.filter(\.isDone).map(\.made)
+            state.leaving.removeAll(where: \.isDone)
+            state.next = state.present
+            return new.values + done
         }
-        for made in unwanted.values { await end(made.client) }
+        for made in unwanted { await end(made.client) }
     }
 
-    func replace(_ plan: Plan) {
+    func replace(_ plan: Plan, in change: Int) {
         let standing = plan.standing(for: service)
         let isChanged = state.withLock { state in
-            state.leaving = state.present.filter { state.next[$0.key]?.identity != $0.value.identity }
-                .mapValues { Made(client: $0.client, identity: $0.identity) }
-            state.present = state.next
-            state.generation = nil
+            let left = state.present.filter { state.next[$0.key]?.identity != $0.value.identity }
+            let back = state.next
+            state.leaving.removeAll { back[$0.provider]?.identity == $0.made.identity }
+            state.leaving += left.map { provider, made in
+                let bare = Made(client: made.client, identity: made.identity)
+                return Leaving(provider: provider, made: bare, change: change)
+            }
+            state.present = state.next.mapValues { made in
+                var made = made
+                made.companion = made.companion ?? companion(made.client, plan.surroundings)
+                return made
+            }
+            state.next = state.present
             defer { state.standing = standing }
             return state.standing != standing
         }
         guard isChanged else { return }
         let generation = board.replace(with: next(of: plan.providers(for: service).first, plan) ?? absent)
-        state.withLock { $0.generation = generation }
+        state.withLock { $0.generations[change] = generation }
     }
 
-    func drain(within deadline: Duration, clock: any Clock<Duration>) async -> Int {
-        guard let generation = state.withLock({ $0.generation }) else { return 0 }
+    func drain(_ change: Int, within deadline: Duration, clock: any Clock<Duration>) async -> Int {
+        guard let generation = state.withLock({ $0.generations.removeValue(forKey: change) }) else { return 0 }
         return await board.drain(generation, within: deadline, clock: clock)
     }
 
-    func endLeaving() async {
-        let leaving = state.withLock { state in
-            defer { state.leaving = [:] }
-            return state.leaving
+    func endLeaving(with change: Int) async {
+        let done = state.withLock { state in
+            for index in state.leaving.indices where state.leaving[index].change == change {
+                state.leaving[index].isDone = true
+            }
+            let next = state.next
+            let done = state.leaving.filter { $0.isDone && next[$0.provider]?.identity != $0.made.identity }
+            state.leaving.removeAll { $0.isDone && next[$0.provider]?.identity != $0.made.identity }
+            return done
         }
-        for made in leaving.values { await end(made.client) }
+        for leaving in done { await end(leaving.made.client) }
     }
 
     func shutDown() async {
         let all = state.withLock { state in
             defer { state = State() }
-            return state.present
+            return state.present.values + state.leaving.map(\.made)
         }
-        for made in all.values { await end(made.client) }
+        for made in all { await end(made.client) }
     }
 }
 
@@ -145,17 +191,19 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
 protocol AnyServiceSlot: Sendable {
     var service: InfrastructureService { get }
 
+    /// Whether a client that left, and is not done with yet, may hold what a client of `plan` needs.
+    func isInTheWay(of plan: Plan) -> Bool
     /// Gets together the clients that `plan` asks for, old ones where they serve. Nobody sees them yet.
     func prepare(_ plan: Plan, _ slots: Slots) async throws(InfrastructureError)
     /// Ends the new ones among them: the change will not be made.
     func discard() async
     /// Puts the chosen one in place, if it is another.
-    func replace(_ plan: Plan)
-    /// Waits for calls on the client before.
+    func replace(_ plan: Plan, in change: Int)
+    /// Waits for calls on the client that `change` exchanged.
     ///
     /// - Returns: How many had not ended by the deadline.
-    func drain(within deadline: Duration, clock: any Clock<Duration>) async -> Int
-    /// Ends the clients for which there is no use any more.
-    func endLeaving() async
+    func drain(_ change: Int, within deadline: Duration, clock: any Clock<Duration>) async -> Int
+    /// Ends the clients that left with `change`.
+    func endLeaving(with change: Int) async
     func shutDown() async
 }

@@ -1,3 +1,5 @@
+import SwitchyardBytes
+
 /// Every service of an infrastructure, in the order in which clients are made and exchanged: auth first, so that nobody asks
 /// a new storage with the old session. They are shut down the other way round: a client may need a token to say goodbye.
 struct Slots: Sendable {
@@ -31,12 +33,77 @@ struct Slots: Sendable {
         module, grounds throws(InfrastructureError) in try await module.makeNotificationClient(on: grounds.core)
     }
 
+    /// Of the place where the storage stands.
+    let storageNetwork: PlaceNetwork
+
+    init() { storageNetwork = PlaceNetwork { [storage] in storage.leaving().map(\.client) } }
+
     var all: [any AnyServiceSlot] { [auth, storage, files, messaging, users, contacts, checkIns, notifications] }
 
+    /// What is queued on the storages that left with `change`.
+    func leftWrites(with change: Int, _ surroundings: InfrastructureSurroundings) async -> [SwitchReport.LeftWrites] {
+        var left: [SwitchReport.LeftWrites] = []
+        for (provider, storage) in storage.leaving(with: change) {
+            let count = await Self.pendingWrites(of: storage)
+            guard count > 0 else { continue }
+            let keeping = storage.unwrapped(as: (any QueueKeeping).self)
+            left.append(
+                SwitchReport.LeftWrites(
+                    provider: provider, count: count,
+                    isOnDisk: keeping?.keepsQueueOnDisk ?? (surroundings.stateFolder != nil)))
+        }
+        return left.sorted { $0.provider.rawValue < $1.provider.rawValue }
+    }
+
+    private static func pendingWrites(of storage: any StorageClient) async -> Int {
+        do throws(StorageError) {
+            for try await pending in storage.pendingWrites() { return pending.count }
+        } catch {
+            // A storage that cannot even tell has nothing that could be waited for.
+        }
+        return 0
+    }
+
+    /// Waits for what is under way on the clients that left with `change`, and ends them; a storage with writes in memory
+    /// only once they are sent.
+    func finish(_ change: Int, _ surroundings: InfrastructureSurroundings) async -> SwitchReport.Drained {
+        let watch = Stopwatch(surroundings.clock)
+        let deadline = surroundings.drainDeadline
+        let abandoned = await drain(change, within: deadline, clock: surroundings.clock)
+        // Only now: a call that was under way may have added to a queue.
+        var left = await leftWrites(with: change, surroundings)
+        if !left.isEmpty {
+            await sent(storage.leaving(with: change).map(\.client), within: deadline - watch.elapsed, surroundings.clock)
+            left = await leftWrites(with: change, surroundings)
+        }
+        for slot in all.reversed() where slot.service != .storage { await slot.endLeaving(with: change) }
+        guard left.contains(where: { !$0.isOnDisk }) else {
+            await storage.endLeaving(with: change)
+            return SwitchReport.Drained(abandonedCalls: abandoned, leftWrites: left)
+        }
+        Task { [storage] in
+            await sent(storage.leaving(with: change).map(\.client), within: nil, surroundings.clock)
+            await storage.endLeaving(with: change)
+        }
+        return SwitchReport.Drained(abandonedCalls: abandoned, leftWrites: left)
+    }
+
+    /// Waits until the queues of `storages` are empty.
+    private func sent(_ storages: [any StorageClient], within deadline: Duration?, _ clock: any Clock<Duration>) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for storage in storages { try? await storage.waitForPendingWrites() }
+            }
+            if let deadline { group.addTask { try? await clock.sleep(for: deadline) } }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
     /// - Returns: How many calls on clients that were exchanged had not ended by the deadline.
-    func drain(within deadline: Duration, clock: any Clock<Duration>) async -> Int {
+    private func drain(_ change: Int, within deadline: Duration, clock: any Clock<Duration>) async -> Int {
         await withTaskGroup(of: Int.self) { group in
-            for slot in all { group.addTask { await slot.drain(within: deadline, clock: clock) } }
+            for slot in all { group.addTask { await slot.drain(change, within: deadline, clock: clock) } }
             return await group.reduce(0, +)
         }
     }

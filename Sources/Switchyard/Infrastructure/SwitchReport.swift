@@ -1,0 +1,70 @@
+/// What a switch did, at the time when its new clients began to serve.
+///
+/// ```swift
+/// let report = try await backend.use(.firebase, for: .storage)
+/// print(report)                       // storage: supabase → firebase; 1 write left on supabase (kept on disk)
+/// await report.drained()              // the old client is done with
+/// ```
+public struct SwitchReport: Sendable {
+    public struct Move: Sendable, Hashable {
+        public let service: InfrastructureService
+        public let from: InfrastructureProvider?
+        public let to: InfrastructureProvider?
+    }
+
+    /// Writes in the queue of a storage that nobody uses any more.
+    public struct LeftWrites: Sendable, Hashable {
+        public let provider: InfrastructureProvider
+        public let count: Int
+        /// Whether they outlast the process, in the provider's folder, and go out when it is chosen again. Those in memory
+        /// are still being sent for as long as the ``Infrastructure`` lives, and are lost with it.
+        public let isOnDisk: Bool
+    }
+
+    /// What came of the clients that were left.
+    public struct Drained: Sendable, Hashable {
+        /// Calls that were cut off since they had not ended by the deadline.
+        public let abandonedCalls: Int
+        /// What was still queued in the end.
+        public let leftWrites: [LeftWrites]
+    }
+
+    /// The clients that have somebody else behind them now.
+    public let moves: [Move]
+    /// What was queued on the storages that were left. They go on sending it; see ``drained()``.
+    public let leftWrites: [LeftWrites]
+    /// How long the switch took.
+    public let duration: Duration
+    private let draining: Task<Drained, Never>
+
+    init(moves: [Move], leftWrites: [LeftWrites], duration: Duration, draining: Task<Drained, Never>) {
+        self.moves = moves
+        self.leftWrites = leftWrites
+        self.duration = duration
+        self.draining = draining
+    }
+
+    /// Waits until the old clients are done with: their calls have ended, and their queues are empty, or
+    /// ``InfrastructureSurroundings/drainDeadline`` has passed.
+    @discardableResult
+    public func drained() async -> Drained { await draining.value }
+}
+
+extension SwitchReport: CustomStringConvertible {
+    public var description: String {
+        guard !moves.isEmpty else { return "nothing moved" }
+        return (moves.map(\.description) + leftWrites.map(\.description)).joined(separator: "; ")
+    }
+}
+
+extension SwitchReport.Move: CustomStringConvertible {
+    public var description: String {
+        "\(service): \(from.map { "\($0)" } ?? "nobody") → \(to.map { "\($0)" } ?? "nobody")"
+    }
+}
+
+extension SwitchReport.LeftWrites: CustomStringConvertible {
+    public var description: String {
+        "\(count) write\(count == 1 ? "" : "s") left on \(provider) (\(isOnDisk ? "kept on disk" : "kept in memory"))"
+    }
+}
