@@ -1,8 +1,8 @@
 /// What a switch did, at the time when its new clients began to serve.
 ///
 /// ```swift
-/// let report = try await backend.use(.firebase, for: .storage)
-/// print(report)                       // storage: supabase → firebase; 1 write left on supabase (kept on disk)
+/// let report = try await backend.use(.globex, for: .storage)
+/// print(report)                       // storage: acme → globex; 1 write left on acme (kept on disk)
 /// await report.drained()              // the old client is done with
 /// ```
 public struct SwitchReport: Sendable {

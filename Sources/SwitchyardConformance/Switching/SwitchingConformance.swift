@@ -215,7 +215,9 @@ extension SwitchingConformance {
             try expectEqual(try await contacts.contacts().map(\.id), ["one"], "the contacts")
             try await contacts.remove("one")
         },
-        SwitchingCheck("a network that is switched off stays off over a switch, and writes wait on both", needs: .offline) {
+        SwitchingCheck(
+            "a network that is switched off stays off over a switch, and writes wait on both", needs: .offline
+        ) {
             context in
             let (path, later) = (try context.items.document("a"), try context.items.document("b"))
             let storage = context.infrastructure.storage

@@ -65,7 +65,8 @@ import Testing
         #expect(
             await draining.value
                 == SwitchReport.Drained(
-                    abandonedCalls: 0, leftWrites: [SwitchReport.LeftWrites(provider: "east", count: 1, isOnDisk: false)]))
+                    abandonedCalls: 0,
+                    leftWrites: [SwitchReport.LeftWrites(provider: "east", count: 1, isOnDisk: false)]))
         await backend.shutDown()
     }
 

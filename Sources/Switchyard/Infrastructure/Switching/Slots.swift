@@ -73,7 +73,8 @@ struct Slots: Sendable {
         // Only now: a call that was under way may have added to a queue.
         var left = await leftWrites(with: change, surroundings)
         if !left.isEmpty {
-            await sent(storage.leaving(with: change).map(\.client), within: deadline - watch.elapsed, surroundings.clock)
+            let rest = deadline - watch.elapsed
+            await sent(storage.leaving(with: change).map(\.client), within: rest, surroundings.clock)
             left = await leftWrites(with: change, surroundings)
         }
         for slot in all.reversed() where slot.service != .storage { await slot.endLeaving(with: change) }
