@@ -36,12 +36,12 @@ final class FileCabinetClient: StorageClient {
 
     // MARK: Reading
 
-    func snapshot(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
+    func document(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
         try check(source)
         return cabinet.document(path)
     }
 
-    func results(of query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot {
+    func documents(_ query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot {
         try check(source)
         try check(query)
         return QuerySnapshot(query: query, documents: query.results(among: cabinet.documents))

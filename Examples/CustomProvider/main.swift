@@ -6,7 +6,7 @@ import SwitchyardConformance
 let factory = InfrastructureFactory(FileCabinetModule(FileCabinetConfiguration()))
 let storage = try await factory.createStorageClient(provider: .fileCabinet)
 try await storage.setDocument("drawers/1", ["label": "A–K", "folders": 12])
-print("drawer 1: \(try await storage.snapshot("drawers/1")["label"]?.stringValue ?? "missing")")
+print("drawer 1: \(try await storage.document("drawers/1")["label"]?.stringValue ?? "missing")")
 
 do throws(StorageError) {
     try await storage.transaction { _ in }

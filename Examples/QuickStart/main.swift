@@ -13,7 +13,7 @@ try await storage.setDocument("cities/bern", ["name": "Bern", "people": 134_506]
 try await storage.updateDocument("cities/ulm", ["people": .increment(1), "visitedAt": .serverTime])
 
 let large = try Query(in: "cities").where("people", .greaterThan, 100_000).ordered(by: "people", .descending)
-for city in try await storage.results(of: large).documents {
+for city in try await storage.documents(large).documents {
     print("\(city["name"]?.stringValue ?? "?"): \(city["people"]?.integerValue ?? 0) people")
 }
 

@@ -7,7 +7,7 @@ import Testing
     private struct Profile {
         @Dependency(\.storageClient) var storage
         @Dependency(\.userClient) var users
-        func name() async throws -> String? { try await storage.snapshot("users/alice")["name"]?.stringValue }
+        func name() async throws -> String? { try await storage.document("users/alice")["name"]?.stringValue }
     }
 
     @Test func `A client that nobody set says which dependency and which operation was missing`() async throws {
@@ -16,7 +16,7 @@ import Testing
         } operation: { () async throws -> Void in
             let error = await #expect(throws: StorageError.self) { _ = try await Profile().name() }
             #expect(error?.message.contains("storageClient") == true)
-            #expect(error?.message.contains("“snapshot”") == true)
+            #expect(error?.message.contains("“document”") == true)
             let userError = await #expect(throws: UserError.self) { _ = try await Profile().users.currentUser() }
             #expect(userError?.message.contains("userClient") == true)
         }
@@ -108,7 +108,7 @@ import Testing
             @Dependency(\.authClient) var auth
             @Dependency(\.storageClient) var storage
             #expect(await auth.currentUser != nil)
-            #expect(try await storage.results(of: Query(in: "users")).count > 0)
+            #expect(try await storage.documents(Query(in: "users")).count > 0)
         }
     }
 }

@@ -72,13 +72,13 @@ struct CrossedProvidersTests {
         try await bob.auth.signUp(email: "bob@example.com", password: "correct horse 7 battery")
         let mine = try path(user)
         try await ann.storage.setDocument(mine, ["owner": .string(user.id), "n": 1]).acknowledged()
-        #expect(try await ann.storage.snapshot(mine, from: .server)["n"] == 1)
+        #expect(try await ann.storage.document(mine, from: .server)["n"] == 1)
         let refused = await #expect(throws: StorageError.self) {
             () async throws -> Void in
             _ = try await bob.storage.setDocument(mine, ["n": 2]).acknowledged()
         }
         #expect(refused?.code == .unauthorized)
-        #expect(try await ann.storage.snapshot(mine, from: .server)["n"] == 1)
+        #expect(try await ann.storage.document(mine, from: .server)["n"] == 1)
         await ann.shutDown()
         await bob.shutDown()
     }

@@ -74,7 +74,7 @@ import Testing
             try await backend.auth.signUp(email: "\(name)@example.com", password: "secret")
         }
         func isCached(_ path: StoragePath) async -> Bool {
-            (try? await backend.storage.snapshot(path, from: .cache)) != nil
+            (try? await backend.storage.document(path, from: .cache)) != nil
         }
         try await signUp("bob")
         try await backend.storage.disableNetwork()
@@ -103,10 +103,10 @@ import Testing
         try await backend.auth.signUp(email: "alice@example.com", password: "secret")
         for round in 1...10 {
             try await backend.storage.setDocument("a/1", ["n": .of(round)]).acknowledged()
-            #expect(try await backend.storage.snapshot("a/1", from: .cache).exists)
+            #expect(try await backend.storage.document("a/1", from: .cache).exists)
             try await backend.auth.signOut(.local, wipesLocalData: true)
             try await backend.auth.signUp(email: "user\(round)@example.com", password: "secret")
-            await #expect(throws: StorageError.self) { try await backend.storage.snapshot("a/1", from: .cache) }
+            await #expect(throws: StorageError.self) { try await backend.storage.document("a/1", from: .cache) }
         }
         await backend.shutDown()
     }

@@ -98,13 +98,13 @@ final class OraclePair {
 
     func compareResults(of query: Query) async throws {
         guard isOnline || query.source == .collection(OraclePair.covered) else { return }
-        try await compare(query.plain) { client throws(StorageError) in OracleShown(try await client.results(of: query))
+        try await compare(query.plain) { client throws(StorageError) in OracleShown(try await client.documents(query))
         }
     }
 
     func compareDocument(_ path: StoragePath) async throws {
         guard isOnline || path.collection == OraclePair.covered else { return }
-        try await compare("\(path)") { client throws(StorageError) in OracleShown(try await client.snapshot(path)) }
+        try await compare("\(path)") { client throws(StorageError) in OracleShown(try await client.document(path)) }
     }
 
     private func compare(

@@ -131,7 +131,7 @@ private final class OracleRun {
     private func compareContents() async throws {
         let all = devices[0]
         for collection in ["things", "things/1/parts"] as [CollectionPath] {
-            let mock = try await all.mock.results(of: Query(in: collection), from: .server).documents
+            let mock = try await all.mock.documents(Query(in: collection), from: .server).documents
             let model = Query(in: collection).results(among: server.documents)
             #expect(mock.map(OracleShown.Document.init) == model.map(OracleShown.Document.init))
         }

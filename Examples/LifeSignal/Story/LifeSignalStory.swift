@@ -100,7 +100,7 @@ public struct LifeSignalStory: Sendable {
             messages.document("1"), ["n": 1, "from": .of(bobID), "text": "Where are you?"])
 
         let isOffline = alice.storage.capabilities.offline
-        _ = try await alice.storage.results(of: chat)
+        _ = try await alice.storage.documents(chat)
         if isOffline { try await alice.storage.disableNetwork() }
         let receipt = try await alice.storage.setDocument(
             messages.document("2"), ["n": 2, "from": .of(aliceID), "text": "In the tunnel."])

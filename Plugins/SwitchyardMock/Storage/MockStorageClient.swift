@@ -125,31 +125,31 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
 
     // MARK: Reading
 
-    public func snapshot(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
+    public func document(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
         try check(source)
         await follower?.catchUp()
-        if !controls.isQuiet, let scripted = try await controls.enter(.snapshot, path.rawValue) { return scripted }
+        if !controls.isQuiet, let scripted = try await controls.enter(.document, path.rawValue) { return scripted }
         return try database.read { [device] state in device.read(path, source, state.documents) }.get()
     }
 
-    public func snapshots(
-        of paths: [StoragePath], from source: ReadSource
+    public func documents(
+        _ paths: [StoragePath], from source: ReadSource
     ) async throws(StorageError) -> [DocumentSnapshot] {
         try check(source)
         await follower?.catchUp()
         let subject = paths.map(\.rawValue).joined(separator: ", ")
-        if !controls.isQuiet, let scripted = try await controls.enter(.snapshots, subject) { return scripted }
+        if !controls.isQuiet, let scripted = try await controls.enter(.documents, subject) { return scripted }
         let results = database.read { [device] state in paths.map { device.read($0, source, state.documents) } }
         var snapshots: [DocumentSnapshot] = []
         for result in results { snapshots.append(try result.get()) }
         return snapshots
     }
 
-    public func results(of query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot {
+    public func documents(_ query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot {
         try check(query)
         try check(source)
         await follower?.catchUp()
-        if !controls.isQuiet, let scripted = try await controls.enter(.results, query.subject) { return scripted }
+        if !controls.isQuiet, let scripted = try await controls.enter(.query, query.subject) { return scripted }
         let (documents, isFromCache) = try found(query, source)
         return QuerySnapshot(
             query: query, documents: documents.map { $0.projected(for: query) },

@@ -2,17 +2,17 @@ public import Switchyard
 
 /// The operations of ``MockStorageClient`` that a script can answer.
 extension MockOperation where Failure == StorageError, Answer == DocumentSnapshot {
-    public static var snapshot: Self { Self("snapshot") }
+    public static var document: Self { Self("document") }
     /// Opening a stream of a document; can be made to fail, not to answer.
     public static var documentStream: Self { Self("stream of document") }
 }
 extension MockOperation where Failure == StorageError, Answer == [DocumentSnapshot] {
-    public static var snapshots: Self { Self("snapshots") }
+    public static var documents: Self { Self("documents") }
     /// A transaction's read.
     public static var transactionRead: Self { Self("transaction read") }
 }
 extension MockOperation where Failure == StorageError, Answer == QuerySnapshot {
-    public static var results: Self { Self("results") }
+    public static var query: Self { Self("query") }
     /// Opening a stream of a query; can be made to fail, not to answer.
     public static var queryStream: Self { Self("stream of query") }
 }

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// ```swift
 /// storage.controls.fail(.commit, onCall: 2, with: StorageError(.unauthorized, "Refused."))
-/// storage.controls.answer(.snapshot, with: .existing("users/alice", ["name": "Alice"]))
+/// storage.controls.answer(.document, with: .existing("users/alice", ["name": "Alice"]))
 /// ```
 public final class MockControls<Failure: ClientError>: Sendable {
     private struct Rule {

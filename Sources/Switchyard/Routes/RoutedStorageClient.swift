@@ -18,21 +18,21 @@ extension RoutedStorageClient {
     public var capabilities: StorageCapabilities { route.client?.capabilities ?? StorageCapabilities() }
     public var clock: any Clock<Duration> { route.client?.clock ?? ContinuousClock() }
 
-    public func snapshot(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
-        try await route.call(.repeatable("snapshot")) { storage throws(StorageError) in
-            try await storage.snapshot(path, from: source)
+    public func document(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
+        try await route.call(.repeatable("document")) { storage throws(StorageError) in
+            try await storage.document(path, from: source)
         }
     }
-    public func snapshots(
-        of paths: [StoragePath], from source: ReadSource
+    public func documents(
+        _ paths: [StoragePath], from source: ReadSource
     ) async throws(StorageError) -> [DocumentSnapshot] {
-        try await route.call(.repeatable("snapshots")) { storage throws(StorageError) in
-            try await storage.snapshots(of: paths, from: source)
+        try await route.call(.repeatable("documents")) { storage throws(StorageError) in
+            try await storage.documents(paths, from: source)
         }
     }
-    public func results(of query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot {
-        try await route.call(.repeatable("results")) { storage throws(StorageError) in
-            try await storage.results(of: query, from: source)
+    public func documents(_ query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot {
+        try await route.call(.repeatable("query")) { storage throws(StorageError) in
+            try await storage.documents(query, from: source)
         }
     }
     public func snapshots(

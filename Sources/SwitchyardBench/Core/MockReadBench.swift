@@ -19,7 +19,7 @@ struct MockReadBench: BenchSection {
         let rate = try await median(bench.settings.count(5, quick: 1)) {
             var found = 0
             let duration = try await ContinuousClock().measure {
-                for index in 0..<count where try await storage.snapshot(paths[index % 1_000]).exists { found += 1 }
+                for index in 0..<count where try await storage.document(paths[index % 1_000]).exists { found += 1 }
             }
             guard found == count else { throw BenchFailure("a document is missing") }
             return Double(count) / duration.inSeconds
@@ -36,7 +36,7 @@ struct MockReadBench: BenchSection {
             .limited(to: 50)
         let time = try await median(bench.settings.count(15, quick: 3)) {
             var results = 0
-            let duration = try await ContinuousClock().measure { results = try await storage.results(of: query).count }
+            let duration = try await ContinuousClock().measure { results = try await storage.documents(query).count }
             guard results == 50 else { throw BenchFailure("the query found \(results) documents") }
             return duration.inSeconds * 1_000
         }

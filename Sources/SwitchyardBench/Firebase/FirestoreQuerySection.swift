@@ -56,7 +56,7 @@
             }
             let client = try await FirestoreBenchSite(port: port, project: words[2]).client()
             // A small read first, so that everything that is loaded once is loaded.
-            _ = try await client.snapshot(
+            _ = try await client.document(
                 CollectionPath(unchecked: "people\(size)").document("none"), from: .server)
             let before = Usage.peakResidentBytes
             let people = try await read(client, CollectionPath(unchecked: "people\(size)"), size)
@@ -69,7 +69,7 @@
         private func read(_ client: any StorageClient, _ collection: CollectionPath, _ size: Int) async throws
             -> [Person]
         {
-            let people = try await client.results(of: Query(in: collection), from: .server).decoded(as: Person.self)
+            let people = try await client.documents(Query(in: collection), from: .server).decoded(as: Person.self)
             guard people.count == size else { throw BenchFailure("a wrong answer") }
             return people
         }

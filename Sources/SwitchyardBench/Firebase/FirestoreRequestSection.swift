@@ -19,7 +19,7 @@
                     try await BlockingCurl.posts(site.url("batchGet"), count: count, handsOver: handsOver) { _ in body }
                 } ours: { worker, count in
                     for _ in 0..<count {
-                        guard try await client.snapshot(path(worker), from: .server).exists else {
+                        guard try await client.document(path(worker), from: .server).exists else {
                             throw BenchFailure("a wrong answer")
                         }
                     }

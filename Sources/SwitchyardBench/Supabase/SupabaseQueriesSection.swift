@@ -16,7 +16,7 @@
                 var times: [Double] = []
                 for round in 0..<rounds + 10 {
                     let start = ContinuousClock.now
-                    let found = try await client.results(of: query, from: .server).documents.count
+                    let found = try await client.documents(query, from: .server).documents.count
                     let seconds = (ContinuousClock.now - start).inSeconds
                     guard found > 0 else { throw BenchFailure("nothing was found: \(title)") }
                     // The first ones plan, connect and fill caches.

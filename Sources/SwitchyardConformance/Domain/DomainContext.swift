@@ -93,11 +93,11 @@ final class DomainContext: ConformanceContext {
         let own = try ["contacts", "notifications"].map { Query(in: try user.collection($0)) }
         let checkIns = try Query(in: "checkIns").where("userID", .equal, id)
         for query in own + [checkIns] {
-            for document in try await core.storage.results(of: query, from: .server).documents {
+            for document in try await core.storage.documents(query, from: .server).documents {
                 try await core.storage.deleteDocument(document.path).acknowledged()
             }
         }
-        let profile = try await core.storage.snapshot(user, from: .server)
+        let profile = try await core.storage.document(user, from: .server)
         if let image = profile["imagePath"]?.stringValue, let files = core.files {
             try? await files.delete(FilePath(validating: image))
         }

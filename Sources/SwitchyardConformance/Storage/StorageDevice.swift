@@ -57,7 +57,7 @@ struct StorageDevice: Sendable {
     func empty(_ collection: CollectionPath) async throws {
         let size = min(features.capabilities.maximumBatchSize ?? 100, 100)
         while true {
-            let page = try await client.results(of: try Query(in: collection).limited(to: size), from: .server)
+            let page = try await client.documents(try Query(in: collection).limited(to: size), from: .server)
             guard !page.isEmpty else { return }
             try await commit(WriteBatch(page.documents.map { .delete($0.path) }))
         }
@@ -65,9 +65,9 @@ struct StorageDevice: Sendable {
 
     // MARK: Reading, from the server
 
-    func read(_ path: StoragePath) async throws -> DocumentSnapshot { try await client.snapshot(path, from: .server) }
+    func read(_ path: StoragePath) async throws -> DocumentSnapshot { try await client.document(path, from: .server) }
 
-    func results(_ query: Query) async throws -> QuerySnapshot { try await client.results(of: query, from: .server) }
+    func results(_ query: Query) async throws -> QuerySnapshot { try await client.documents(query, from: .server) }
 
     /// The names of the results, in order.
     func ids(_ query: Query) async throws -> [String] { try await results(query).documents.map(\.id) }

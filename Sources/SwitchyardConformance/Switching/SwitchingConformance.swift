@@ -167,7 +167,7 @@ extension SwitchingConformance {
             let transaction = Task {
                 try await storage.transaction { transaction in
                     attempts.add()
-                    let number = try await transaction.snapshot(path)["number"]?.integerValue ?? 0
+                    let number = try await transaction.document(path)["number"]?.integerValue ?? 0
                     begun.open()
                     await mayGoOn.wait()
                     try await transaction.set(path, ["number": .value(.integer(number + 1))])
@@ -262,7 +262,7 @@ extension SwitchingConformance {
             await context.infrastructure.shutDown()
             _ = try await probe.end()
             try await context.store.expectFailure(.shutDown, in: "reading") {
-                try await context.infrastructure.storage.snapshot(context.items.document("a"))
+                try await context.infrastructure.storage.document(context.items.document("a"))
             }
             _ = try await expectFailure([InfrastructureError.Code.shutDown], as: InfrastructureError.self, "a switch") {
                 try await context.goOver(to: context.features.second)

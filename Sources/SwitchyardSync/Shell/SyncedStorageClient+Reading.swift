@@ -2,12 +2,12 @@ public import Switchyard
 import Synchronization
 
 extension SyncedStorageClient {
-    public func snapshot(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
-        try await snapshots(of: [path], from: source)[0]
+    public func document(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
+        try await documents([path], from: source)[0]
     }
 
-    public func snapshots(
-        of paths: [StoragePath], from source: ReadSource
+    public func documents(
+        _ paths: [StoragePath], from source: ReadSource
     ) async throws(StorageError) -> [DocumentSnapshot] {
         var unique: [StoragePath] = []
         var seen = Set<StoragePath>()
@@ -26,7 +26,7 @@ extension SyncedStorageClient {
         return result
     }
 
-    public func results(of query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot {
+    public func documents(_ query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot {
         await follower?.catchUp()
         let answer = try await engine.read(.results(QueryShape.live(query)), source)
         let results = QueryEvaluator(query).results(among: answer.documents)

@@ -40,16 +40,16 @@ import Testing
             switch run.random.int(0..<9) {
             case 0:
                 await run.call("a read") { () async throws(StorageError) in
-                    _ = try await client.snapshot(path, from: .server)
+                    _ = try await client.document(path, from: .server)
                 }
             case 1:
                 let paths = [path, try collection.document("none")]
                 await run.call("a read of two") { () async throws(StorageError) in
-                    _ = try await client.snapshots(of: paths, from: .server)
+                    _ = try await client.documents(paths, from: .server)
                 }
             case 2:
                 await run.call("a query") { () async throws(StorageError) in
-                    _ = try await client.results(of: Query(in: collection), from: .server)
+                    _ = try await client.documents(Query(in: collection), from: .server)
                 }
             case 3:
                 await run.call("a sum") { () async throws(StorageError) in
@@ -62,7 +62,7 @@ import Testing
             case 6:
                 await run.call("a transaction") { () async throws(StorageError) in
                     try await client.transaction { transaction in
-                        let before = try await transaction.snapshot(path)["n"]?.integerValue ?? 0
+                        let before = try await transaction.document(path)["n"]?.integerValue ?? 0
                         try await transaction.set(path, ["n": .of(before + 1)])
                     }
                 }
@@ -80,7 +80,7 @@ import Testing
             try await client.setDocument(truth, ["seed": .of(Int64(seed))]).acknowledged()
         }
         await run.call("an honest read") { () async throws(StorageError) in
-            let seen = try await client.snapshot(truth, from: .server)
+            let seen = try await client.document(truth, from: .server)
             #expect(seen["seed"] == .integer(Int64(seed)), "seed \(seed)")
         }
         for follower in followers { follower.cancel() }

@@ -32,7 +32,7 @@ import Testing
         }
         try await server.kill()
         try await server.start()
-        let kept = try await client.results(of: Query(in: "kept").ordered(by: "number"), from: .server)
+        let kept = try await client.documents(Query(in: "kept").ordered(by: "number"), from: .server)
         #expect(kept.documents.map { $0["number"] } == (0..<20).map { .integer($0) })
         await client.shutDown()
         try await server.kill()

@@ -49,11 +49,11 @@ struct FirestoreHardshipTests {
         let client = try await site.client(transport: LossyTransport(losesEvery: 2))
         for _ in 0..<10 {
             try await client.transaction { transaction in
-                let counter = try await transaction.snapshot("counters/a")
+                let counter = try await transaction.document("counters/a")
                 try await transaction.set("counters/a", ["n": .of((counter["n"]?.integerValue ?? 0) + 1)])
             }
         }
-        #expect(try await client.snapshot("counters/a", from: .server)["n"] == 10)
+        #expect(try await client.document("counters/a", from: .server)["n"] == 10)
         await client.shutDown()
     }
 
@@ -65,7 +65,7 @@ struct FirestoreHardshipTests {
                 group.addTask {
                     do {
                         try await client.transaction(TransactionOptions(maximumAttempts: 50)) { transaction in
-                            let counter = try await transaction.snapshot("counters/a")
+                            let counter = try await transaction.document("counters/a")
                             try await transaction.set("counters/a", ["n": .of((counter["n"]?.integerValue ?? 0) + 1)])
                         }
                     } catch {
@@ -74,7 +74,7 @@ struct FirestoreHardshipTests {
                 }
             }
         }
-        #expect(try await client.snapshot("counters/a", from: .server)["n"] == 10)
+        #expect(try await client.document("counters/a", from: .server)["n"] == 10)
         await client.shutDown()
     }
 }

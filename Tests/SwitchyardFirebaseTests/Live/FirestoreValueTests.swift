@@ -38,13 +38,13 @@ struct FirestoreValueTests {
         let (alice, bob) = (try await site.client(), try await site.client())
         let data = try Self.everything()
         try await alice.setDocument("values/all", WriteFields(data)).acknowledged()
-        #expect(try await bob.snapshot("values/all", from: .server).data == data)
+        #expect(try await bob.document("values/all", from: .server).data == data)
         for try await snapshot in bob.snapshots(of: "values/all") where !snapshot.metadata.isFromCache {
             #expect(snapshot.data == data)
             break
         }
         try await alice.setDocument("values/empty", [:]).acknowledged()
-        #expect(try await bob.snapshot("values/empty", from: .server).data == DocumentData())
+        #expect(try await bob.document("values/empty", from: .server).data == DocumentData())
         await alice.shutDown()
         await bob.shutDown()
     }
@@ -60,17 +60,17 @@ struct FirestoreValueTests {
         try await client.updateDocument(
             "names/a", FieldUpdates((fields + nested).map { ($0, .increment(1)) })
         ).acknowledged()
-        let document = try await client.snapshot("names/a", from: .server)
+        let document = try await client.document("names/a", from: .server)
         for (field, inner) in zip(fields, nested) {
             #expect(document[field] == 2)
             #expect(document[inner] == 1)
-            let found = try await client.results(
-                of: Query(in: "names").where(field, .equal, 2).where(inner, .greaterThan, 0).ordered(by: inner),
+            let found = try await client.documents(
+                Query(in: "names").where(field, .equal, 2).where(inner, .greaterThan, 0).ordered(by: inner),
                 from: .server)
             #expect(found.documents.map(\.id) == ["a"])
         }
         try await client.updateDocument("names/a", FieldUpdates(fields.map { ($0, .delete) })).acknowledged()
-        let rest = try await client.snapshot("names/a", from: .server).data
+        let rest = try await client.document("names/a", from: .server).data
         #expect(rest?.names == ["map"])
         await client.shutDown()
     }
@@ -87,7 +87,7 @@ struct FirestoreValueTests {
             #expect(snapshot.documents.map { $0["text"] } == texts.map { .string($0) })
             break
         }
-        let results = try await bob.results(of: Query(in: "texts"), from: .server)
+        let results = try await bob.documents(Query(in: "texts"), from: .server)
         #expect(results.documents.map { $0["text"] } == texts.map { .string($0) })
         await alice.shutDown()
         await bob.shutDown()

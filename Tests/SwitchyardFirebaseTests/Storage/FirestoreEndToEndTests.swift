@@ -16,7 +16,7 @@ struct FirestoreEndToEndTests {
 
         let receipt = try await alice.setDocument("cities/ulm", ["pop": 126, "name": "Ulm 🎭"])
         try await receipt.acknowledged()
-        #expect(try await bob.snapshot("cities/ulm", from: .server)["name"] == "Ulm 🎭")
+        #expect(try await bob.document("cities/ulm", from: .server)["name"] == "Ulm 🎭")
 
         var step = 0
         for try await snapshot in bob.snapshots(of: query) where !snapshot.metadata.isFromCache {
@@ -38,13 +38,13 @@ struct FirestoreEndToEndTests {
         let alice = try await site.client()
         try await alice.disableNetwork()
         let receipt = try await alice.setDocument("notes/a", ["text": "in the tunnel"])
-        let local = try await alice.snapshot("notes/a", from: .cache)
+        let local = try await alice.document("notes/a", from: .cache)
         #expect(local["text"] == "in the tunnel")
         #expect(local.metadata.hasPendingWrites)
         try await alice.enableNetwork()
         try await receipt.acknowledged()
         let bob = try await site.client()
-        #expect(try await bob.snapshot("notes/a", from: .server)["text"] == "in the tunnel")
+        #expect(try await bob.document("notes/a", from: .server)["text"] == "in the tunnel")
         await alice.shutDown()
         await bob.shutDown()
     }

@@ -42,7 +42,7 @@ import Testing
         ] {
             let other = try await storage(project, database: database, emulator: emulator)
             #expect(try await queue(other) == [])
-            await #expect(throws: StorageError.self) { try await other.snapshot("a/b", from: .cache) }
+            await #expect(throws: StorageError.self) { try await other.document("a/b", from: .cache) }
             await other.shutDown()
         }
         let again = try await storage("one")

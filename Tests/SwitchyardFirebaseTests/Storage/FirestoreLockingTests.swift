@@ -22,7 +22,7 @@ import Testing
     @Test func `Reads and the commit name the transaction`() async throws {
         let (bed, client) = try bed(Self.begun, FirestoreBed.found("a/b"), FirestoreBed.committed(1))
         try await client.transaction { transaction in
-            _ = try await transaction.snapshot("a/b")
+            _ = try await transaction.document("a/b")
             try await transaction.set("a/b", ["n": 2])
         }
         #expect(bed.body(1)["transaction"] == "dA==")
@@ -34,7 +34,7 @@ import Testing
         let (bed, client) = try bed(Self.begun, FirestoreBed.found("a/b"), Self.rolledBack)
         await #expect(throws: StorageError.self) {
             try await client.transaction { transaction in
-                _ = try await transaction.snapshot("a/b")
+                _ = try await transaction.document("a/b")
                 throw Doubt()
             }
         }
@@ -48,7 +48,7 @@ import Testing
             FirestoreBed.refusal("commit", "PERMISSION_DENIED", status: 403), Self.rolledBack)
         await #expect(throws: StorageError.self) {
             try await client.transaction { transaction in
-                _ = try await transaction.snapshot("a/b")
+                _ = try await transaction.document("a/b")
                 try await transaction.set("a/b", ["n": 2])
             }
         }
@@ -62,7 +62,7 @@ import Testing
             ScriptedReply.json("[]").delayed(until: gate)
         }
         let (bed, client) = try bed(Self.begun, held, Self.rolledBack)
-        let caller = Task { try await client.transaction { try await $0.snapshot("a/b").exists } }
+        let caller = Task { try await client.transaction { try await $0.document("a/b").exists } }
         try await eventually("the document is asked for") { gate.waiting == 1 }
         caller.cancel()
         await #expect(throws: StorageError.self) { try await caller.value }
@@ -81,7 +81,7 @@ import Testing
         let client = SyncedStorageClient(driver: bed.driver)
         let error = await bed.error { () async throws(StorageError) in
             try await client.transaction { transaction in
-                _ = try await transaction.snapshot("a/b")
+                _ = try await transaction.document("a/b")
                 user.withLock { $0 = "bob" }
                 try await transaction.set("a/b", ["n": 2])
             }

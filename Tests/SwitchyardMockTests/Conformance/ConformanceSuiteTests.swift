@@ -75,7 +75,7 @@ import Testing
 
         struct Layer: StorageLayer {
             let base: any StorageClient
-            func snapshot(
+            func document(
                 _ path: StoragePath, from source: ReadSource
             ) async throws(StorageError) -> DocumentSnapshot { .existing(path, ["text": "something else"]) }
         }

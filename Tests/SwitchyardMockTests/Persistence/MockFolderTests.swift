@@ -25,11 +25,11 @@ import Testing
         try await first.setDocument("a/1", data)
         try await first.setDocument("a/2", ["n": 1])
         try await first.deleteDocument("a/2")
-        let before = try await first.snapshot("a/1")
+        let before = try await first.document("a/1")
         project.close()
         let later = try MockBackend(folder: folder)
         #expect(later.documentCount == 1)
-        #expect(try await MockStorageClient(later).snapshot("a/1") == before)
+        #expect(try await MockStorageClient(later).document("a/1") == before)
     }
 
     @Test func `A waiting write goes out after a restart, once`() async throws {
@@ -45,8 +45,8 @@ import Testing
         let backend = try MockBackend(folder: folder)
         let second = try MockStorageClient(backend, keptAs: "phone")
         try await second.waitForPendingWrites()
-        #expect(try await second.snapshot("a/1", from: .server)["n"] == 2)
-        #expect(try await second.snapshot("a/1", from: .server)["tags"] == ["x"])
+        #expect(try await second.document("a/1", from: .server)["n"] == 2)
+        #expect(try await second.document("a/1", from: .server)["tags"] == ["x"])
         await second.shutDown()
         backend.close()
 
@@ -54,7 +54,7 @@ import Testing
         // The queue on disk may lag behind the answer; then the write goes out again, and takes effect no second time.
         try await third.waitForPendingWrites()
         #expect(try await firstValue(of: third.pendingWrites())?.isEmpty == true)
-        #expect(try await third.snapshot("a/1", from: .server)["n"] == 2)
+        #expect(try await third.document("a/1", from: .server)["n"] == 2)
     }
 
     @Test func `Accounts and the session outlast the process`() async throws {
@@ -82,12 +82,12 @@ import Testing
 
         let later = try await InfrastructureFactory(module()).make(InfrastructureSelection(default: .mock))
         try await later.storage.waitForPendingWrites()
-        #expect(try await later.storage.snapshot("a/2", from: .server)["owner"] == "nobody")
-        #expect(try await !later.storage.snapshot("a/1", from: .server).exists)
+        #expect(try await later.storage.document("a/2", from: .server)["owner"] == "nobody")
+        #expect(try await !later.storage.document("a/1", from: .server).exists)
         try await later.auth.signIn(email: "alice@example.com", password: "secret")
-        _ = try await later.storage.snapshot("a/1")
+        _ = try await later.storage.document("a/1")
         try await later.storage.waitForPendingWrites()
-        #expect(try await later.storage.snapshot("a/1", from: .server)["owner"] == .string(alice.id))
+        #expect(try await later.storage.document("a/1", from: .server)["owner"] == .string(alice.id))
         await later.shutDown()
     }
 
@@ -257,7 +257,7 @@ import Testing
         try await MockStorageClient(other).setDocument("a/1", ["n": 2])
         other.close()
         let again = try await module.makeStorageClient(context())
-        #expect(try await again.snapshot("a/1")["n"] == 2)
+        #expect(try await again.document("a/1")["n"] == 2)
     }
 
     @Test func `A closed backend writes nothing into what is somebody else's`() async throws {
@@ -268,7 +268,7 @@ import Testing
         let new = try MockBackend(folder: folder)
         try await client.setDocument("a/1", ["n": 5])
         new.close()
-        #expect(try await MockStorageClient(try MockBackend(folder: folder)).snapshot("a/1")["n"] == 1)
+        #expect(try await MockStorageClient(try MockBackend(folder: folder)).document("a/1")["n"] == 1)
     }
 
     // MARK: Messages and the cache
@@ -309,8 +309,8 @@ import Testing
         let other = MockStorageClient(project)
         try await other.setDocument("a/1", ["n": 1])
         try await other.setDocument("a/3", ["n": 3])
-        _ = try await first.snapshot("a/1")
-        _ = try await first.snapshot("a/2")
+        _ = try await first.document("a/1")
+        _ = try await first.document("a/2")
         network.isOnline = false
         try await first.mergeDocument("a/1", ["m": 2])
         // No farewell: the process ends.
@@ -320,18 +320,18 @@ import Testing
         let away = MockNetwork()
         away.isOnline = false
         let second = try MockStorageClient(later, network: away, keptAs: "phone")
-        let known = try await second.snapshot("a/1")
+        let known = try await second.document("a/1")
         #expect(known["n"] == 1 && known["m"] == 2 && known.metadata.isFromCache && known.metadata.hasPendingWrites)
-        #expect(try await second.snapshot("a/2").exists == false)
-        let unknown = await #expect(throws: StorageError.self) { try await second.snapshot("a/3") }
+        #expect(try await second.document("a/2").exists == false)
+        let unknown = await #expect(throws: StorageError.self) { try await second.document("a/3") }
         #expect(unknown?.code == .unavailable)
-        #expect(try await second.results(of: Query(in: "a")).count == 1)
+        #expect(try await second.documents(Query(in: "a")).count == 1)
 
         try await second.clearPersistence()
         await second.shutDown()
         later.close()
         let third = try MockStorageClient(try MockBackend(folder: folder), network: away, keptAs: "phone")
-        await #expect(throws: StorageError.self) { try await third.snapshot("a/1") }
+        await #expect(throws: StorageError.self) { try await third.document("a/1") }
     }
 
     @Test func `A queue and a cache that could not be written are written the next time`() async throws {
@@ -339,7 +339,7 @@ import Testing
         let network = MockNetwork()
         let first = try MockStorageClient(project, network: network, keptAs: "phone")
         try await MockStorageClient(project).setDocument("a/1", ["n": 1])
-        _ = try await first.snapshot("a/1")
+        _ = try await first.document("a/1")
         // Folders in their places: nobody can write there.
         let places = ["phone.json", "phone-cache.json"].map { folder.appendingPathComponent($0) }
         for place in places {
@@ -358,7 +358,7 @@ import Testing
         let away = MockNetwork()
         away.isOnline = false
         let second = try MockStorageClient(try MockBackend(folder: folder), network: away, keptAs: "phone")
-        let known = try await second.snapshot("a/1")
+        let known = try await second.document("a/1")
         #expect(known["n"] == 1 && known["m"] == 2)
     }
 

@@ -24,44 +24,44 @@ import Testing
         network.isOnline = true
         try await eventually("one is gone") { seen.last?.count == 1 }
         network.isOnline = false
-        #expect(try await phone.results(of: Query(in: "a")).documents.map(\.id) == ["2"])
-        #expect(try await phone.snapshot("a/1").exists == false)
+        #expect(try await phone.documents(Query(in: "a")).documents.map(\.id) == ["2"])
+        #expect(try await phone.document("a/1").exists == false)
     }
 
     @Test func `Without a network, reads come from what was read before`() async throws {
         try await tablet.setDocument("a/1", ["n": 1])
         try await tablet.setDocument("a/2", ["n": 2])
-        _ = try await phone.snapshot("a/1")
+        _ = try await phone.document("a/1")
         network.isOnline = false
         try await tablet.updateDocument("a/1", ["n": 10])
-        let known = try await phone.snapshot("a/1")
+        let known = try await phone.document("a/1")
         #expect(known["n"] == 1)
         #expect(known.metadata.isFromCache)
         do throws(StorageError) {
-            _ = try await phone.snapshot("a/2")
+            _ = try await phone.document("a/2")
             Issue.record("An unknown document was read.")
         } catch {
             #expect(error.code == .unavailable && error.isRetryable)
         }
-        await #expect(throws: StorageError.self) { try await phone.snapshot("a/1", from: .server) }
-        #expect(try await phone.results(of: Query(in: "a")).documents.map(\.id) == ["1"])
+        await #expect(throws: StorageError.self) { try await phone.document("a/1", from: .server) }
+        #expect(try await phone.documents(Query(in: "a")).documents.map(\.id) == ["1"])
     }
 
     @Test func `A write without a network shows at once and goes out later`() async throws {
         try await phone.disableNetwork()
         let receipt = try await phone.setDocument("a/1", ["n": 1, "at": .serverTime])
-        let local = try await phone.snapshot("a/1")
+        let local = try await phone.document("a/1")
         #expect(local["n"] == 1 && local.metadata.hasPendingWrites && local.updateTime == nil)
         #expect(local["at"]?.timestampValue?.isEstimate == true)
-        #expect(try await !tablet.snapshot("a/1").exists)
+        #expect(try await !tablet.document("a/1").exists)
         let pending = try #require(await firstValue(of: phone.pendingWrites()))
         #expect(pending.map(\.id) == [receipt.batchID])
 
         try await phone.enableNetwork()
         let answer = try await receipt.acknowledged()
-        let stored = try await tablet.snapshot("a/1")
+        let stored = try await tablet.document("a/1")
         #expect(stored["n"] == 1 && stored.updateTime == answer.updateTimes[0])
-        #expect(try await !phone.snapshot("a/1").metadata.hasPendingWrites)
+        #expect(try await !phone.document("a/1").metadata.hasPendingWrites)
     }
 
     @Test func `Waiting writes are shown on top of each other and sent in order`() async throws {
@@ -69,11 +69,11 @@ import Testing
         network.isOnline = false
         try await phone.updateDocument("a/1", ["n": .increment(1)])
         try await phone.updateDocument("a/1", ["n": .increment(5)])
-        #expect(try await phone.snapshot("a/1")["n"] == 7)
+        #expect(try await phone.document("a/1")["n"] == 7)
         try await tablet.updateDocument("a/1", ["n": 100])
         network.isOnline = true
         try await phone.waitForPendingWrites()
-        #expect(try await tablet.snapshot("a/1")["n"] == 106)
+        #expect(try await tablet.document("a/1")["n"] == 106)
     }
 
     @Test func `A refused write is taken back, told on its receipt and kept until somebody decides`() async throws {
@@ -90,10 +90,10 @@ import Testing
         }
         let refused = try #require(await firstValue(of: phone.refusedWrites()))
         #expect(refused.map(\.id) == [receipt.batchID])
-        #expect(try await !phone.snapshot("a/1").exists)
+        #expect(try await !phone.document("a/1").exists)
         try await phone.resolveRefusedWrite(receipt.batchID, requeuing: WriteBatch([.set("a/1", ["n": 3])]))
         try await phone.waitForPendingWrites()
-        #expect(try await tablet.snapshot("a/1")["n"] == 3)
+        #expect(try await tablet.document("a/1")["n"] == 3)
         #expect(try #require(await firstValue(of: phone.refusedWrites())).isEmpty)
     }
 
@@ -103,7 +103,7 @@ import Testing
         let receipt = try await phone.updateDocument("a/1", ["n": 2])
         #expect(try await phone.cancelPendingWrite(receipt.batchID))
         #expect(try await !phone.cancelPendingWrite(receipt.batchID))
-        #expect(try await phone.snapshot("a/1")["n"] == 1)
+        #expect(try await phone.document("a/1")["n"] == 1)
         await #expect(throws: StorageError.self) { try await receipt.acknowledged() }
     }
 
@@ -113,8 +113,8 @@ import Testing
         let receipt = try await phone.updateDocument("a/1", ["n": .increment(1)])
         try await phone.retryPendingWrites()
         try await receipt.acknowledged()
-        #expect(try await tablet.snapshot("a/1")["n"] == 2)
-        #expect(try await phone.snapshot("a/1")["n"] == 2)
+        #expect(try await tablet.document("a/1")["n"] == 2)
+        #expect(try await phone.document("a/1")["n"] == 2)
     }
 
     @Test func `A live query goes on without the network and catches up after it`() async throws {
@@ -148,7 +148,7 @@ import Testing
         network.isOnline = false
         let receipt = try await phone.updateDocument("a/1", ["n": 2])
         try await phone.clearPersistence()
-        await #expect(throws: StorageError.self) { try await phone.snapshot("a/1") }
+        await #expect(throws: StorageError.self) { try await phone.document("a/1") }
         await #expect(throws: StorageError.self) { try await receipt.acknowledged() }
     }
 }

@@ -23,7 +23,7 @@ import Testing
     }
 
     private func isCached(_ path: StoragePath) async -> Bool {
-        (try? await device.storage.snapshot(path, from: .cache)) != nil
+        (try? await device.storage.document(path, from: .cache)) != nil
     }
 
     @Test func `With that wish nothing is left, and nothing is sent any more`() async throws {
@@ -37,7 +37,7 @@ import Testing
         #expect(try await waiting == 0)
         let error = await #expect(throws: StorageError.self) { try await receipt.acknowledged() }
         #expect(error?.code == .cancelled)
-        #expect(try await other.snapshot("a/1")["n"] == 1)
+        #expect(try await other.document("a/1")["n"] == 1)
         await device.shutDown()
     }
 
@@ -55,8 +55,8 @@ import Testing
             try await device.auth.signIn(email: "alice@example.com", password: "secret")
             try await device.storage.waitForPendingWrites()
         }
-        #expect(try await !other.snapshot("a/1").exists)
-        #expect(try await other.snapshot("a/2")["n"] == 3)
+        #expect(try await !other.document("a/1").exists)
+        #expect(try await other.document("a/2")["n"] == 3)
         await device.shutDown()
     }
 
@@ -73,13 +73,13 @@ import Testing
         try await device.auth.signUp(email: "bob@example.com", password: "secret")
         try await device.storage.setDocument("a/2", ["n": 2]).acknowledged()
         try await device.storage.waitForPendingWrites()
-        #expect(try await !other.snapshot("a/1").exists, "it is Alice's")
-        #expect(try await !device.storage.snapshot("a/1").exists, "and nobody else sees it")
+        #expect(try await !other.document("a/1").exists, "it is Alice's")
+        #expect(try await !device.storage.document("a/1").exists, "and nobody else sees it")
         try await device.auth.signOut(.local, wipesLocalData: true)
         try await device.auth.signIn(email: "alice@example.com", password: "secret")
-        _ = try await device.storage.snapshot("a/1")
+        _ = try await device.storage.document("a/1")
         try await receipt.acknowledged()
-        #expect(try await other.snapshot("a/1")["n"] == 1, "what Bob wanted forgotten was not hers")
+        #expect(try await other.document("a/1")["n"] == 1, "what Bob wanted forgotten was not hers")
         await device.shutDown()
     }
 
@@ -146,14 +146,14 @@ import Testing
         #expect(error?.code == .unauthenticated && error?.isRetryable == true)
         sessions.isLocked = false
         try await storage.setDocument("a/1", ["n": 2]).acknowledged()
-        #expect(try await other.snapshot("a/1")["n"] == 2)
+        #expect(try await other.document("a/1")["n"] == 2)
         await storage.shutDown()
         await device.shutDown()
     }
 
     @Test func `Nobody follows a client that has been shut down`() async throws {
         let auth = try #require(device.auth.unwrapped(as: MockAuthClient.self))
-        _ = try await device.storage.snapshot("a/1")
+        _ = try await device.storage.document("a/1")
         try await eventually("the storage, files, messaging and the infrastructure follow the session") {
             auth.listenerCount == 4
         }

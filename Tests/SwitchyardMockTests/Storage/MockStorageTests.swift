@@ -11,22 +11,22 @@ import Testing
         let one = MockStorageClient()
         let other = MockStorageClient()
         try await one.setDocument("users/alice", ["name": "Alice"])
-        #expect(try await one.snapshot("users/alice").exists)
-        #expect(try await !other.snapshot("users/alice").exists)
+        #expect(try await one.document("users/alice").exists)
+        #expect(try await !other.document("users/alice").exists)
     }
 
     @Test func `Two devices of one backend see the same documents`() async throws {
         let (phone, tablet) = (storage, storage)
         try await phone.setDocument("users/alice", ["name": "Alice"])
-        #expect(try await tablet.snapshot("users/alice")["name"] == "Alice")
+        #expect(try await tablet.document("users/alice")["name"] == "Alice")
     }
 
     @Test func `Versions rise strictly even when the clock stands still`() async throws {
         let storage = storage
         try await storage.setDocument("a/1", ["n": 1])
-        let first = try await storage.snapshot("a/1")
+        let first = try await storage.document("a/1")
         try await storage.setDocument("a/1", ["n": 2])
-        let second = try await storage.snapshot("a/1")
+        let second = try await storage.document("a/1")
         #expect(try #require(first.updateTime) < #require(second.updateTime))
         #expect(first.createTime == second.createTime)
     }
@@ -34,11 +34,11 @@ import Testing
     @Test func `A write that changes nothing makes no new version and no snapshot`() async throws {
         let storage = storage
         try await storage.setDocument("a/1", ["n": 1])
-        let version = try await storage.snapshot("a/1").updateTime
+        let version = try await storage.document("a/1").updateTime
         let seen = Gathered(storage.snapshots(of: "a/1"))
         try await eventually("the first snapshot") { seen.all.count == 1 }
         try await storage.setDocument("a/1", ["n": 1])
-        #expect(try await storage.snapshot("a/1").updateTime == version)
+        #expect(try await storage.document("a/1").updateTime == version)
         try await storage.setDocument("a/1", ["n": 2])
         try await eventually("the change") { seen.last?["n"] == 2 }
         #expect(seen.all.count == 2)
@@ -51,8 +51,8 @@ import Testing
         try batch.set("a/2", ["n": 2])
         try batch.create("a/1", ["n": 3])
         await #expect(throws: StorageError.self) { try await storage.commit(batch).acknowledged() }
-        #expect(try await !storage.snapshot("a/2").exists)
-        #expect(try await storage.snapshot("a/1")["n"] == 1)
+        #expect(try await !storage.document("a/2").exists)
+        #expect(try await storage.document("a/1")["n"] == 1)
     }
 
     @Test func `Rival transactions all take effect`() async throws {
@@ -62,7 +62,7 @@ import Testing
             for _ in 0..<8 {
                 group.addTask {
                     _ = try? await storage.transaction(TransactionOptions(maximumAttempts: 40)) { transaction in
-                        let visits = try await transaction.snapshot("counters/visits")
+                        let visits = try await transaction.document("counters/visits")
                         let count = visits["n"]?.integerValue ?? 0
                         await Task.yield()
                         try await transaction.update("counters/visits", ["n": .of(count + 1)])
@@ -70,7 +70,7 @@ import Testing
                 }
             }
         }
-        #expect(try await storage.snapshot("counters/visits")["n"] == 8)
+        #expect(try await storage.document("counters/visits")["n"] == 8)
     }
 
     @Test func `A transaction that only reads notices a change before its end`() async throws {
@@ -78,7 +78,7 @@ import Testing
         try await storage.setDocument("a/1", ["n": 1])
         let attempts = Counter()
         let seen = try await storage.transaction { transaction in
-            let document = try await transaction.snapshot("a/1")
+            let document = try await transaction.document("a/1")
             if attempts.next() == 1 { try await storage.updateDocument("a/1", ["n": 2]) }
             return document["n"]
         }
@@ -142,7 +142,7 @@ import Testing
         await storage.shutDown()
         await storage.shutDown()
         try await eventually("the end") { (seen.error as? StorageError)?.code == .shutDown }
-        await #expect(throws: StorageError.self) { try await storage.snapshot("a/1") }
+        await #expect(throws: StorageError.self) { try await storage.document("a/1") }
     }
 
     @Test func `A document that grows above the limit is refused and stays as it was`() async throws {
@@ -152,7 +152,7 @@ import Testing
         await #expect(throws: StorageError.self) {
             try await storage.mergeDocument("a/1", ["second": .of(half)]).acknowledged()
         }
-        #expect(try await storage.snapshot("a/1").data?.names == ["first"])
+        #expect(try await storage.document("a/1").data?.names == ["first"])
     }
 
     @Test func `Collections are listed below missing documents too`() async throws {
@@ -169,13 +169,13 @@ import Testing
         try await storage.setDocument("users/alice/posts/1", ["n": 1])
         try await storage.setDocument("users/bob/posts/2", ["n": 2])
         #expect(try await storage.count(try Query(group: "posts")) == 2)
-        let results = try await storage.results(of: try Query(group: "posts", under: "users/bob"))
+        let results = try await storage.documents(try Query(group: "posts", under: "users/bob"))
         #expect(results.documents.map(\.id) == ["2"])
     }
 
     @Test func `What is not declared is refused by name`() async throws {
         let storage = MockStorageClient(backend, capabilities: StorageCapabilities())
-        await #expect(throws: StorageError.self) { try await storage.results(of: try Query(group: "posts")) }
+        await #expect(throws: StorageError.self) { try await storage.documents(try Query(group: "posts")) }
         do throws(StorageError) {
             _ = try await storage.makeTransaction()
             Issue.record("A transaction was begun.")

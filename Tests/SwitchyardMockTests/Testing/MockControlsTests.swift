@@ -20,23 +20,23 @@ import Testing
     }
 
     @Test func `From some call on, all can fail, and all answers be lost`() async throws {
-        storage.controls.fail(.snapshot, onCall: 2, times: .max, with: StorageError(.unauthorized, "Refused."))
+        storage.controls.fail(.document, onCall: 2, times: .max, with: StorageError(.unauthorized, "Refused."))
         storage.controls.failAny(onCall: .max, times: 2, with: StorageError(.unauthorized, "Refused."))
-        _ = try await storage.snapshot("a/1")
+        _ = try await storage.document("a/1")
         for _ in 0..<3 {
-            await #expect(throws: StorageError.self) { try await storage.snapshot("a/1") }
+            await #expect(throws: StorageError.self) { try await storage.document("a/1") }
         }
         storage.controls.loseAnswers(.max)
         storage.controls.loseAnswers()
         storage.controls.reset()
-        _ = try await storage.snapshot("a/1")
+        _ = try await storage.document("a/1")
     }
 
     @Test func `A scripted answer comes instead of the backend's`() async throws {
-        storage.controls.answer(.snapshot, times: 2, with: .existing("a/1", ["n": 7]))
-        #expect(try await storage.snapshot("a/1")["n"] == 7)
-        #expect(try await storage.snapshot("a/9")["n"] == 7)
-        #expect(try await !storage.snapshot("a/1").exists)
+        storage.controls.answer(.document, times: 2, with: .existing("a/1", ["n": 7]))
+        #expect(try await storage.document("a/1")["n"] == 7)
+        #expect(try await storage.document("a/9")["n"] == 7)
+        #expect(try await !storage.document("a/1").exists)
     }
 
     @Test func `A stream can be made to fail`() async throws {
@@ -49,20 +49,20 @@ import Testing
         storage.controls.isRecording = true
         try await storage.commit(
             WriteBatch([.set("users/alice", ["password": "hidden"]), .delete("users/bob")]))
-        _ = try await storage.snapshot("users/alice")
+        _ = try await storage.document("users/alice")
         let query = try Query(in: "users").where("age", .greaterThan, 17).ordered(by: "age", .descending)
-        _ = try await storage.results(of: query.limited(to: 3))
+        _ = try await storage.documents(query.limited(to: 3))
         #expect(
             storage.controls.calls.map(\.description) == [
-                "commit set users/alice, delete users/bob", "snapshot users/alice",
-                "results users age > … by age descending first 3",
+                "commit set users/alice, delete users/bob", "document users/alice",
+                "query users age > … by age descending first 3",
             ])
     }
 
     @Test func `Latency passes on the injected clock`() async throws {
         let clock = ManualClock()
         let slow = MockStorageClient(network: MockNetwork(clock: clock, latency: .seconds(5)))
-        let read = Task { try await slow.snapshot("a/1") }
+        let read = Task { try await slow.document("a/1") }
         try await eventually("the call is on its way") { clock.sleeperCount == 1 }
         clock.advance(by: .seconds(5))
         #expect(try await !read.value.exists)
@@ -72,7 +72,7 @@ import Testing
         let slow = MockStorageClient(network: MockNetwork(clock: ManualClock(), latency: .seconds(5)))
         let read = Task { () -> StorageError.Code? in
             do throws(StorageError) {
-                _ = try await slow.snapshot("a/1")
+                _ = try await slow.document("a/1")
                 return nil
             } catch {
                 return error.code
@@ -106,7 +106,7 @@ import Testing
         let storage = try await module.makeStorageClient(context)
         let auth = try await module.makeAuthClient(context)
         try await auth.signIn(email: MockSample.email, password: MockSample.password)
-        #expect(try await storage.snapshot("users/alice").exists)
+        #expect(try await storage.document("users/alice").exists)
         let network = try #require(storage.unwrapped(as: MockStorageClient.self)).controls.network
         network.isOnline = false
         await #expect(throws: AuthError.self) { try await auth.accessToken(refreshing: true) }

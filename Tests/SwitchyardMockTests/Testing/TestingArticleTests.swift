@@ -12,27 +12,27 @@ import Testing
         let tablet = MockStorageClient(backend)
         try backend.seed([("users/alice", ["name": "Alice"])])
 
-        storage.controls.answer(.snapshot, with: .existing("users/bob", ["name": "Bob"]))
+        storage.controls.answer(.document, with: .existing("users/bob", ["name": "Bob"]))
         storage.controls.fail(.commit, onCall: 2, with: StorageError(.unauthorized, "Refused."))
         storage.controls.failAny(onCall: 5, times: 3, with: StorageError(.unavailable, "Down."))
-        #expect(try await storage.snapshot("users/bob")["name"] == "Bob")
-        #expect(try await !storage.snapshot("users/bob").exists)
+        #expect(try await storage.document("users/bob")["name"] == "Bob")
+        #expect(try await !storage.document("users/bob").exists)
         storage.controls.reset()
 
         storage.controls.loseAnswers()
         let receipt = try await storage.updateDocument("users/alice", ["visits": .increment(1)])
         try await receipt.acknowledged()
-        let visits = try await tablet.snapshot("users/alice")["visits"]
+        let visits = try await tablet.document("users/alice")["visits"]
         #expect(visits == 1)
 
         network.latency = .milliseconds(80)
         network.isOnline = false
-        let cached = try await storage.snapshot("users/alice")
+        let cached = try await storage.document("users/alice")
         try await storage.mergeDocument("users/alice", ["mood": "fine"])
         network.isOnline = true
         try await storage.waitForPendingWrites()
         #expect(cached["name"] == "Alice" && cached.metadata.isFromCache)
-        #expect(try await tablet.snapshot("users/alice")["mood"] == "fine")
+        #expect(try await tablet.document("users/alice")["mood"] == "fine")
         network.latency = .zero
 
         storage.controls.isRecording = true

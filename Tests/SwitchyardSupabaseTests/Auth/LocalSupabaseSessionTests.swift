@@ -142,15 +142,15 @@ struct LocalSupabaseSessionTests {
             let hers = try await bed.module.makeStorageClient(ModuleContext(auth: ann))
             let his = try await bed.module.makeStorageClient(ModuleContext(auth: ben))
             _ = try await hers.setDocument("notes/n1", ["text": "mine"]).acknowledged()
-            #expect(try await hers.snapshot("notes/n1", from: .server).data?["text"] == "mine")
-            #expect(try await !his.snapshot("notes/n1", from: .server).exists)
+            #expect(try await hers.document("notes/n1", from: .server).data?["text"] == "mine")
+            #expect(try await !his.document("notes/n1", from: .server).exists)
             let error = await #expect(throws: StorageError.self) {
                 () async throws -> Void in _ = try await his.setDocument("notes/n1", ["text": "x"]).acknowledged()
             }
             #expect(error?.code == .unauthorized)
             // The token has run out for the data service; the next one is asked for on the way.
             bed.clock.advance(4000)
-            #expect(try await hers.snapshot("notes/n1", from: .server).data?["text"] == "mine")
+            #expect(try await hers.document("notes/n1", from: .server).data?["text"] == "mine")
             for client in [hers, his] { await client.shutDown() }
             for client in [ann, ben] { await client.shutDown() }
         }

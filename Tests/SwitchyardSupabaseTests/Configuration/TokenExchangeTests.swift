@@ -134,7 +134,7 @@ import Testing
             transport: { transport })
         let auth = ForeignAuthClient(provider: .supabase) { _ in "supabase session" }
         let storage = try await module.makeStorageClient(ModuleContext(auth: auth, now: { exchanges.now }))
-        _ = try? await storage.snapshot("notes/n1", from: .server)
+        _ = try? await storage.document("notes/n1", from: .server)
         #expect(exchanges.sessions == ["supabase supabase session"])
         #expect(requests.withLock { $0.first }??.hasPrefix("Bearer e30.") == true)
         await storage.shutDown()

@@ -83,13 +83,13 @@ struct SupabaseLieTests {
             }
             await run.call("operation \(operation)") { () async throws(StorageError) in
                 switch operation {
-                case 2: _ = try await client.snapshot(path, from: .server)
-                case 3: _ = try await client.results(of: Query(in: collection), from: .server)
+                case 2: _ = try await client.document(path, from: .server)
+                case 3: _ = try await client.documents(Query(in: collection), from: .server)
                 case 4: _ = try await client.aggregate(Query(in: collection), [.count, .sum("n")])
                 case 5: _ = try await client.collections(under: nil)
                 case 6:
                     try await client.transaction { transaction in
-                        let before = try await transaction.snapshot(path)["n"]?.integerValue ?? 0
+                        let before = try await transaction.document(path)["n"]?.integerValue ?? 0
                         try await transaction.set(path, ["n": .of(before + 1)])
                     }
                 default:
@@ -103,7 +103,7 @@ struct SupabaseLieTests {
             return true
         }
         await run.honestly("an honest read") { () async throws(StorageError) in
-            try await client.snapshot(truth, from: .server)["seed"] == .integer(Int64(seed))
+            try await client.document(truth, from: .server)["seed"] == .integer(Int64(seed))
         }
         for follower in followers { follower.cancel() }
         await run.call("the end of streams") { [followers] () async throws(Never) in

@@ -31,19 +31,19 @@ struct ProviderIsolationTests {
         let query = Query(in: secret.collection)
         let group = try Query(group: secret.collection.id)
         return [
-            ("reads it", { try await !eve.snapshot(secret, from: .server).exists }),
-            ("asks for it and others", { try await !eve.snapshots(of: [secret], from: .server)[0].exists }),
-            ("asks for its collection", { try await eve.results(of: query, from: .server).isEmpty }),
-            ("asks for the group", { try await eve.results(of: group, from: .server).isEmpty }),
+            ("reads it", { try await !eve.document(secret, from: .server).exists }),
+            ("asks for it and others", { try await !eve.documents([secret], from: .server)[0].exists }),
+            ("asks for its collection", { try await eve.documents(query, from: .server).isEmpty }),
+            ("asks for the group", { try await eve.documents(group, from: .server).isEmpty }),
             (
                 "asks for its text",
-                { try await eve.results(of: query.where("text", .equal, "mine"), from: .server).isEmpty }
+                { try await eve.documents(query.where("text", .equal, "mine"), from: .server).isEmpty }
             ),
             (
                 "closes the condition",
                 {
                     let field = try FieldPath(components: ["text' or true --"])
-                    return try await eve.results(of: query.where(field, .notEqual, "') or (true"), from: .server)
+                    return try await eve.documents(query.where(field, .notEqual, "') or (true"), from: .server)
                         .isEmpty
                 }
             ),
@@ -51,7 +51,7 @@ struct ProviderIsolationTests {
                 "begins at the cursor before it",
                 {
                     let early = try query.ordered(by: .documentID).starting(at: .string("!"))
-                    return try await eve.results(of: early, from: .server).isEmpty
+                    return try await eve.documents(early, from: .server).isEmpty
                 }
             ),
             ("counts", { try await eve.count(query) == 0 }), ("counts the group", { try await eve.count(group) == 0 }),
@@ -92,7 +92,7 @@ struct ProviderIsolationTests {
             },
             attempt("changes it in a transaction") {
                 try await eve.transaction { transaction in
-                    let seen = try await transaction.snapshot(secret)
+                    let seen = try await transaction.document(secret)
                     #expect(!seen.exists)
                     try await transaction.set(secret, ["text": "x"])
                 }
@@ -114,7 +114,7 @@ struct ProviderIsolationTests {
         let secret = try CollectionPath(validating: "users/\(site.ann.user.id)/diary").document(RandomID.make())
         try await site.ann.storage.setDocument(secret, ["text": "mine", "n": 1]).acknowledged()
         try await check(try reads(secret, by: site.ben.storage) + writes(secret, by: site.ben.storage))
-        let kept = try await site.ann.storage.snapshot(secret, from: .server)
+        let kept = try await site.ann.storage.document(secret, from: .server)
         #expect(kept.data == ["text": "mine", "n": 1])
         #expect(try await site.ann.storage.count(Query(in: secret.collection)) == 1)
     }
@@ -217,7 +217,7 @@ struct ProviderIsolationTests {
         for (name, token) in forged {
             let eve = try await site.impostor(token)
             let document = await #expect(throws: StorageError.self, "\(name)") {
-                () async throws -> Void in _ = try await eve.storage.snapshot(secret, from: .server)
+                () async throws -> Void in _ = try await eve.storage.document(secret, from: .server)
             }
             #expect(document?.code == .unauthenticated, "\(name)")
             let download = await #expect(throws: FileStorageError.self, "\(name)") {

@@ -92,7 +92,7 @@ struct RevokedRightsTests {
             try await Self.run("update switchyard.rules set read = 'owner'", supabase)
             try await eventually("only his own is there") { screen.shows(["b"], document: false) }
             // Nothing of it is left on the device for the next time.
-            #expect(try await !ben.snapshot("wikis/a", from: .cache).exists)
+            #expect(try await !ben.document("wikis/a", from: .cache).exists)
             for client in [ann, ben] { await client.shutDown() }
         }
     }
@@ -104,14 +104,14 @@ struct RevokedRightsTests {
             try await ann.setDocument("wikis/a", ["x": 1]).acknowledged()
             let screen = Screen(ben, Query(in: "wikis"), "wikis/a")
             try await eventually("it is missing") { screen.shows([], document: false) && screen.hasDocument }
-            #expect(try await !ben.snapshot("wikis/a", from: .server).exists)
+            #expect(try await !ben.document("wikis/a", from: .server).exists)
             for _ in 0..<2 {
                 try await Self.run("update switchyard.rules set read = 'authenticated'", supabase)
                 try await eventually("it is there") { screen.shows(["a"], document: true) }
-                #expect(try await ben.snapshot("wikis/a", from: .server).data == ["x": 1])
+                #expect(try await ben.document("wikis/a", from: .server).data == ["x": 1])
                 try await Self.run("update switchyard.rules set read = 'owner'", supabase)
                 try await eventually("it is gone again") { screen.shows([], document: false) }
-                #expect(try await !ben.snapshot("wikis/a", from: .server).exists)
+                #expect(try await !ben.document("wikis/a", from: .server).exists)
             }
             for client in [ann, ben] { await client.shutDown() }
         }
@@ -143,7 +143,7 @@ struct RevokedRightsTests {
             try await eventually("it is gone") { screen.shows([], document: false) }
             try await Self.run("insert into public.members values ('red', 'ben')", supabase)
             try await eventually("it is there again") { screen.shows(["n"], document: true) }
-            #expect(try await ann.snapshot("teams/red/notes/n", from: .server).exists)
+            #expect(try await ann.document("teams/red/notes/n", from: .server).exists)
             for client in [ann, ben] { await client.shutDown() }
         }
     }

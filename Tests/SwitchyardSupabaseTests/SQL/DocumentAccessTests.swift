@@ -297,14 +297,14 @@ struct DocumentAccessTests {
                 let data = DocumentData([(text, .string(text)), ("list", .array([.string(text)]))])
                 _ = try await client.setDocument(path, data).acknowledged()
                 let comment = Comment(rawValue: "“\(text)”")
-                let equal = try await client.results(of: Query(in: items).where(field, .equal, text), from: .server)
+                let equal = try await client.documents(Query(in: items).where(field, .equal, text), from: .server)
                 #expect(equal.documents.map(\.path) == [path], comment)
                 #expect(equal.documents.first?.data == data, comment)
-                let range = try await client.results(
-                    of: Query(in: items).where(field, .greaterThanOrEqual, text).ordered(by: field), from: .server)
+                let range = try await client.documents(
+                    Query(in: items).where(field, .greaterThanOrEqual, text).ordered(by: field), from: .server)
                 #expect(range.documents.map(\.path) == [path], comment)
-                let contained = try await client.results(
-                    of: Query(in: items).where("list", .arrayContains, text), from: .server)
+                let contained = try await client.documents(
+                    Query(in: items).where("list", .arrayContains, text), from: .server)
                 #expect(contained.documents.map(\.path) == [path], comment)
                 _ = try await client.deleteDocument(path).acknowledged()
             }

@@ -45,7 +45,7 @@ struct InstallTests {
 
     private func problem(_ storage: any StorageClient) async -> SupabaseSchemaProblem? {
         do throws(StorageError) {
-            _ = try await storage.snapshot("posts/p1", from: .server)
+            _ = try await storage.document("posts/p1", from: .server)
             return nil
         } catch {
             #expect(error.code == .failedPrecondition)
@@ -77,7 +77,7 @@ struct InstallTests {
                         == "\(DocumentSchema.version)|\(DocumentSchema.serves)")
             }
             let storage = try client(supabase)
-            #expect(try await storage.snapshot("posts/p1", from: .server).data?["n"] == 1)
+            #expect(try await storage.document("posts/p1", from: .server).data?["n"] == 1)
             await storage.shutDown()
         }
     }
@@ -121,7 +121,7 @@ struct InstallTests {
                     """) == "\(DocumentSchema.version)|t|t|(posts,public,owner)|t|t")
             let storage = try client(supabase)
             _ = try await storage.setDocument("posts/p3", ["n": 3]).acknowledged()
-            #expect(try await storage.results(of: Query(in: "posts"), from: .server).documents.count == 3)
+            #expect(try await storage.documents(Query(in: "posts"), from: .server).documents.count == 3)
             #expect(
                 try await server.query(
                     "select count(*) from switchyard.documents d where d.version >= '900000001'::xid8") == "1")
@@ -156,7 +156,7 @@ struct InstallTests {
             // The next attempt of the queue finds them.
             try await storage.retryPendingWrites()
             _ = try await receipt.acknowledged()
-            #expect(try await storage.snapshot("posts/p1", from: .server).data?["n"] == 1)
+            #expect(try await storage.document("posts/p1", from: .server).data?["n"] == 1)
             await storage.shutDown()
         }
     }

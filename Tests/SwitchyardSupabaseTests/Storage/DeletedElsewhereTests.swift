@@ -20,7 +20,7 @@ struct DeletedElsewhereTests {
         try await busy.run(script: "begin; select pg_current_xact_id();")
         try await device.setDocument(path, ["n": 1]).acknowledged()
         try await other.deleteDocument(path).acknowledged()
-        #expect(try await !device.snapshot(path, from: .server).exists)
+        #expect(try await !device.document(path, from: .server).exists)
         try await busy.run(script: "rollback;")
         busy.close()
         await device.shutDown()

@@ -76,12 +76,12 @@ struct LiveStormTests {
     private static func results(of query: Query, _ client: SyncedStorageClient) async throws -> QuerySnapshot {
         for _ in 0..<20 {
             do {
-                return try await client.results(of: query, from: .server)
+                return try await client.documents(query, from: .server)
             } catch {
                 guard error.code == .unavailable else { throw error }
             }
         }
-        return try await client.results(of: query, from: .server)
+        return try await client.documents(query, from: .server)
     }
 
     @Test func `Each of fifty live queries ends equal to its query`() async throws {

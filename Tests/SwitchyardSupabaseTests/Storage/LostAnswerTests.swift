@@ -77,7 +77,7 @@ struct LostAnswerTests {
     func `Of increments whose answers are lost each counts once`(_ loss: Loss) async throws {
         try await withClients(4, losing: loss) { clients, _ in
             try await increment("counters/a", "n", times: 12, by: clients)
-            #expect(try await clients[0].snapshot("counters/a", from: .server).data?["n"] == 48)
+            #expect(try await clients[0].document("counters/a", from: .server).data?["n"] == 48)
         }
     }
 
@@ -85,14 +85,14 @@ struct LostAnswerTests {
     func `The same in a project's own table`(_ loss: Loss) async throws {
         try await withClients(4, tables: try TableHarness.tables(), losing: loss) { clients, _ in
             try await increment("conformance/x/items/a", "number", times: 12, by: clients)
-            #expect(try await clients[0].snapshot("conformance/x/items/a", from: .server).data?["number"] == 48)
+            #expect(try await clients[0].document("conformance/x/items/a", from: .server).data?["number"] == 48)
         }
     }
 
     @Test func `Eight clients at once lose nothing`() async throws {
         try await withClients(8) { clients, _ in
             try await increment("counters/a", "n", times: 40, by: clients)
-            #expect(try await clients[0].snapshot("counters/a", from: .server).data?["n"] == 320)
+            #expect(try await clients[0].document("counters/a", from: .server).data?["n"] == 320)
         }
     }
 
@@ -123,7 +123,7 @@ struct LostAnswerTests {
                         for _ in 0..<5 {
                             let options = TransactionOptions(maximumAttempts: 50)
                             try await client.transaction(options) { transaction in
-                                let count = try await transaction.snapshot("counters/a").data?["n"]?.integerValue ?? 0
+                                let count = try await transaction.document("counters/a").data?["n"]?.integerValue ?? 0
                                 try await transaction.set("counters/a", ["n": .value(.integer(count + 1))])
                             }
                         }
@@ -131,7 +131,7 @@ struct LostAnswerTests {
                 }
                 try await group.waitForAll()
             }
-            #expect(try await clients[0].snapshot("counters/a", from: .server).data?["n"] == 20)
+            #expect(try await clients[0].document("counters/a", from: .server).data?["n"] == 20)
         }
     }
 
@@ -146,7 +146,7 @@ struct LostAnswerTests {
                 """)
             for items: CollectionPath in ["many", "conformance/x/items"] {
                 let query = Query(in: items)
-                let found = try await clients[0].results(of: query, from: .server)
+                let found = try await clients[0].documents(query, from: .server)
                 #expect(found.documents.count == 2500)
                 #expect(try await clients[0].count(query) == 2500)
                 let listening = clients[0].snapshots(of: query)

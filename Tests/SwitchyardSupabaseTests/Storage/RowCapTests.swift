@@ -51,16 +51,16 @@ struct RowCapTests {
                 _ = try await client.commit(WriteBatch(writes)).acknowledged()
             }
             let query = try Query(in: items).ordered(by: "number")
-            let results = try await client.results(of: query, from: .server)
+            let results = try await client.documents(query, from: .server)
             #expect(results.documents.map { $0["number"] } == (0..<Self.count).map { .integer(Int64($0)) })
-            #expect(try await client.results(of: query.limited(to: 25), from: .server).count == 25)
+            #expect(try await client.documents(query.limited(to: 25), from: .server).count == 25)
             #expect(try await client.count(query) == Self.count)
             for try await snapshot in client.snapshots(of: query) where !snapshot.metadata.isFromCache {
                 #expect(snapshot.count == Self.count)
                 break
             }
             let many = try (0..<Self.count).map { try items.document("i\($0)") }
-            #expect(try await client.snapshots(of: many, from: .server).allSatisfy(\.exists))
+            #expect(try await client.documents(many, from: .server).allSatisfy(\.exists))
             await client.shutDown()
         }
     }

@@ -41,7 +41,7 @@ struct SpoiledDocumentTests {
                 ("z", #"{"number": 1e-400}"#),
             ], beside: known, site)
         let query = try Query(in: odd).ordered(by: "number")
-        let found = try await client.results(of: query, from: .server).documents
+        let found = try await client.documents(query, from: .server).documents
         #expect(found.map(\.id) == ["z", "a", "m"])
         #expect(found[1]["x"] == ["$zz": 1])
         #expect(found[1]["t"] == ["$ts": "soon"])
@@ -78,7 +78,7 @@ struct SpoiledDocumentTests {
             """, ["time": time])
         for items: CollectionPath in ["conformance/x/items", "odd"] {
             let query = try Query(in: items).ordered(by: "number")
-            #expect(try await client.results(of: query, from: .server).documents.map(\.id) == ["odd", "plain"])
+            #expect(try await client.documents(query, from: .server).documents.map(\.id) == ["odd", "plain"])
             let shown = Newest(client.snapshots(of: query))
             try await eventually("both are shown") { shown.snapshot?.documents.map(\.id) == ["odd", "plain"] }
             let path = try items.document("later")

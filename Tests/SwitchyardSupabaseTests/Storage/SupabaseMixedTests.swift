@@ -128,8 +128,8 @@ struct SupabaseMixedTests {
         let bob = try await storage(
             ForeignAuthClient(provider: "firebase", user: "Xy7-bob") { _ in supabase.accessToken(for: "Xy7-bob") })
         _ = try await ann.setDocument(path, ["n": 1]).acknowledged()
-        #expect(try await ann.snapshot(path, from: .server).data?["n"] == 1)
-        #expect(try await !bob.snapshot(path, from: .server).exists)
+        #expect(try await ann.document(path, from: .server).data?["n"] == 1)
+        #expect(try await !bob.document(path, from: .server).exists)
         let error = await #expect(throws: StorageError.self) {
             () async throws -> Void in _ = try await bob.setDocument(path, ["n": 2]).acknowledged()
         }

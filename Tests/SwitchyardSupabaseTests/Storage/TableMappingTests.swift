@@ -71,7 +71,7 @@ struct TableMappingTests {
             ]
             _ = try await ann.setDocument(todo("1"), data).acknowledged()
             let expected = DocumentData(data.map { ($0.name, $0.value) } + [("twice", 14)])
-            #expect(try await ann.snapshot(todo("1"), from: .server).data == expected)
+            #expect(try await ann.document(todo("1"), from: .server).data == expected)
             let row = try await site.postgres.query("select price, day, mood, marks, list_id from public.todos")
             #expect(row == "12.50|2026-11-21|fine|{1,2}|\(Self.list)")
         }
@@ -100,22 +100,22 @@ struct TableMappingTests {
         try await withClient { ann, _, _ in
             _ = try await ann.setDocument(todo("1"), ["small": 1]).acknowledged()
             #expect(
-                try await ann.snapshot(todo("1"), from: .server).data == ["title": "untitled", "small": 1, "twice": 2])
+                try await ann.document(todo("1"), from: .server).data == ["title": "untitled", "small": 1, "twice": 2])
             _ = try await ann.setDocument(todo("1"), ["title": "x", "small": .null]).acknowledged()
-            #expect(try await ann.snapshot(todo("1"), from: .server).data == ["title": "x"])
+            #expect(try await ann.document(todo("1"), from: .server).data == ["title": "x"])
         }
     }
 
     @Test func `A path that is no key is missing, and cannot be written`() async throws {
         try await withClient { (ann: SyncedStorageClient, _, _) async throws -> Void in
             for path: StoragePath in ["lists/no-uuid/todos/1", "lists/no-uuid"] {
-                #expect(try await ann.snapshot(path, from: .server).data == nil)
+                #expect(try await ann.document(path, from: .server).data == nil)
                 let failure = await #expect(throws: StorageError.self) {
                     _ = try await ann.setDocument(path, ["title": "x"]).acknowledged()
                 }
                 #expect(failure?.code == .invalidArgument)
             }
-            #expect(try await ann.results(of: Query(in: "lists/no-uuid/todos"), from: .server).documents.isEmpty)
+            #expect(try await ann.documents(Query(in: "lists/no-uuid/todos"), from: .server).documents.isEmpty)
         }
     }
 
@@ -134,10 +134,10 @@ struct TableMappingTests {
     @Test func `The table's policies decide, on every way to it`() async throws {
         try await withClient { (ann: SyncedStorageClient, ben: SyncedStorageClient, site) async throws -> Void in
             _ = try await ann.setDocument(todo("1"), ["title": "ann's"]).acknowledged()
-            #expect(try await ben.snapshot(todo("1"), from: .server).data == nil)
+            #expect(try await ben.document(todo("1"), from: .server).data == nil)
             let collection = todo("1").collection
             for query in [Query(in: collection), try Query(group: "todos")] {
-                #expect(try await ben.results(of: query, from: .server).documents.isEmpty)
+                #expect(try await ben.documents(query, from: .server).documents.isEmpty)
                 #expect(try await ben.count(query) == 0)
                 #expect(try await ann.count(query) == 1)
             }
@@ -158,10 +158,10 @@ struct TableMappingTests {
                 _ = try await ann.setDocument("things/a", ["x": 1]).acknowledged()
             }
             #expect(failure?.code == .unauthorized)
-            await #expect(throws: StorageError.self) { _ = try await ann.snapshot("things/a", from: .server) }
+            await #expect(throws: StorageError.self) { _ = try await ann.document("things/a", from: .server) }
             try await site.postgres.query("update switchyard.settings set schemas = '{public,private}'")
             _ = try await ann.setDocument("things/a", ["x": 1]).acknowledged()
-            #expect(try await ann.snapshot("things/a", from: .server).data == ["x": 1])
+            #expect(try await ann.document("things/a", from: .server).data == ["x": 1])
         }
     }
 
@@ -176,24 +176,24 @@ struct TableMappingTests {
             await #expect(throws: StorageError.self) { _ = try await ann.commit(batch(100_000)).acknowledged() }
             #expect(try await site.postgres.query("select count(*) from switchyard.documents") == "0")
             _ = try await ann.commit(batch(10)).acknowledged()
-            #expect(try await ann.snapshot("notes/a", from: .server).data == ["x": 2])
+            #expect(try await ann.document("notes/a", from: .server).data == ["x": 2])
             #expect(
-                try await ann.snapshots(of: [todo("1"), "notes/b", "notes/a"], from: .server).map(\.exists) == [
+                try await ann.documents([todo("1"), "notes/b", "notes/a"], from: .server).map(\.exists) == [
                     true, false, true,
                 ])
             // What a transaction has read is checked by its version, which this table does not have; writing it can.
             let failure = await #expect(throws: StorageError.self) {
                 try await ann.transaction { transaction in
-                    _ = try await transaction.snapshot(todo("1"))
+                    _ = try await transaction.document(todo("1"))
                     try await transaction.set("notes/b", ["x": 1])
                 }
             }
             #expect(failure?.code == .unsupported)
             try await ann.transaction { transaction in
-                let count = try await transaction.snapshot("notes/a").data?["x"]?.integerValue ?? 0
+                let count = try await transaction.document("notes/a").data?["x"]?.integerValue ?? 0
                 try await transaction.set(todo("1"), ["small": .value(.integer(count))])
             }
-            #expect(try await ann.snapshot(todo("1"), from: .server).data?["small"] == 2)
+            #expect(try await ann.document(todo("1"), from: .server).data?["small"] == 2)
         }
     }
 

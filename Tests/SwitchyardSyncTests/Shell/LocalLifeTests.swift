@@ -22,17 +22,17 @@ import Testing
     @Test func `Without network reads come from the cache, and those that insist fail`() async throws {
         try seed(3)
         let client = device(server)
-        _ = try await client.results(of: query)
+        _ = try await client.documents(query)
         try await client.disableNetwork()
-        let cached = try await client.results(of: query)
+        let cached = try await client.documents(query)
         #expect(cached.count == 3 && cached.metadata.isFromCache)
-        #expect(try await client.snapshot("rooms/1")["n"] == 1)
-        let insisting = await #expect(throws: StorageError.self) { try await client.snapshot("rooms/1", from: .server) }
+        #expect(try await client.document("rooms/1")["n"] == 1)
+        let insisting = await #expect(throws: StorageError.self) { try await client.document("rooms/1", from: .server) }
         #expect(insisting?.code == .unavailable)
-        let unknown = await #expect(throws: StorageError.self) { try await client.snapshot("rooms/9", from: .cache) }
+        let unknown = await #expect(throws: StorageError.self) { try await client.document("rooms/9", from: .cache) }
         #expect(unknown?.code == .unavailable)
         try await client.enableNetwork()
-        #expect(try await client.snapshot("rooms/1", from: .server)["n"] == 1)
+        #expect(try await client.document("rooms/1", from: .server)["n"] == 1)
         await client.shutDown()
     }
 
@@ -88,7 +88,7 @@ import Testing
         let lost = await #expect(throws: StorageError.self) { try await receipt.acknowledged() }
         #expect(lost?.code == .cancelled)
         #expect(try await client.queue.isEmpty)
-        #expect(try await client.results(of: query, from: .cache).isEmpty)
+        #expect(try await client.documents(query, from: .cache).isEmpty)
         #expect(server.documents.count == 2)
         // Still without network, and then as new.
         let offline = try await client.setDocument("rooms/new", ["n": 1])
@@ -190,7 +190,7 @@ import Testing
         let again = device(server, .folder(folder.url))
         try await again.disableNetwork()
         let named = try #require(try await again.namedQuery("open rooms"))
-        #expect(try await again.results(of: named, from: .cache).documents.first?["n"] == 2)
+        #expect(try await again.documents(named, from: .cache).documents.first?["n"] == 2)
         await again.shutDown()
     }
 
@@ -246,10 +246,10 @@ import Testing
         var snapshots: SnapshotStream<QuerySnapshot, StorageError>.AsyncIterator? =
             client.snapshots(of: query).makeAsyncIterator()
         while let snapshot = try await snapshots?.next(), snapshot.metadata.isFromCache {}
-        #expect(try await client.results(of: query, from: .cache).count == 3)
+        #expect(try await client.documents(query, from: .cache).count == 3)
         snapshots = nil
-        try await eventually("the cache is empty") { try await client.results(of: query, from: .cache).isEmpty }
-        #expect(try await client.results(of: query).count == 3)
+        try await eventually("the cache is empty") { try await client.documents(query, from: .cache).isEmpty }
+        #expect(try await client.documents(query).count == 3)
         await client.shutDown()
     }
 

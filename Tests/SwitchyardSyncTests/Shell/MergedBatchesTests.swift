@@ -69,7 +69,7 @@ import Testing
         driver.isOpen.withLock { $0 = true }
         for receipt in receipts { try await receipt.acknowledged() }
         #expect(driver.requests.withLock { $0 } == [1, 5])
-        let document = try await client.snapshot("a/one", from: .server)
+        let document = try await client.document("a/one", from: .server)
         #expect(document["n"] == 6)
         #expect(document["last"] == 5)
         await client.shutDown()
@@ -88,7 +88,7 @@ import Testing
         for receipt in receipts { try await receipt.acknowledged() }
         #expect(driver.lookUps.withLock { $0 } == 1)
         #expect(driver.requests.withLock { $0 } == [1, 5])
-        #expect(try await client.snapshot("a/one", from: .server)["n"] == 6)
+        #expect(try await client.document("a/one", from: .server)["n"] == 6)
         await client.shutDown()
     }
 
@@ -106,7 +106,7 @@ import Testing
         let error = await #expect(throws: StorageError.self) { try await bad.acknowledged() }
         #expect(error?.code == .notFound)
         try await last.acknowledged()
-        #expect(try await client.snapshot("a/one", from: .server)["n"] == 2)
+        #expect(try await client.document("a/one", from: .server)["n"] == 2)
         await client.shutDown()
     }
 }

@@ -20,11 +20,11 @@ import Testing
         while let snapshot = seen, snapshot.documents.isEmpty { seen = try await iterator.next() }
         #expect(seen?.documents.map(\.id) == ["2"])
         #expect(seen?.metadata.hasPendingWrites == false)
-        #expect(try await client.results(of: query).metadata.hasPendingWrites == false)
+        #expect(try await client.documents(query).metadata.hasPendingWrites == false)
         try await client.setDocument("a/2", ["n": 3])
         while let snapshot = seen, snapshot.documents.first?["n"] != 3 { seen = try await iterator.next() }
         #expect(seen?.metadata.hasPendingWrites == true)
-        #expect(try await client.results(of: query).metadata.hasPendingWrites == true)
+        #expect(try await client.documents(query).metadata.hasPendingWrites == true)
         await client.shutDown()
     }
 }

@@ -69,7 +69,7 @@ import Testing
         try await client.setDocument("a/alice", ["n": 1])
         await client.setUser("bob")
         #expect(try await client.queue.isEmpty)
-        #expect(try await client.results(of: Query(in: "a"), from: .cache).isEmpty)
+        #expect(try await client.documents(Query(in: "a"), from: .cache).isEmpty)
         try await client.setDocument("a/bob", ["n": 2])
         try await client.enableNetwork()
         try await client.waitForPendingWrites()
@@ -91,7 +91,7 @@ import Testing
         let error = await #expect(throws: StorageError.self) { try await receipt.acknowledged() }
         #expect(error?.code == .unauthorized)
         #expect(try await client.queue.isEmpty)
-        #expect(try await client.results(of: Query(in: "a"), from: .cache).isEmpty)
+        #expect(try await client.documents(Query(in: "a"), from: .cache).isEmpty)
         await client.shutDown()
 
         server.refuse(nil)
@@ -128,7 +128,7 @@ import Testing
         #expect(try await client.cancelPendingWrite(receipt.batchID))
         let error = await #expect(throws: StorageError.self) { try await receipt.acknowledged() }
         #expect(error?.code == .cancelled)
-        #expect(try await client.results(of: Query(in: "a"), from: .cache).documents.map(\.path) == ["a/stays"])
+        #expect(try await client.documents(Query(in: "a"), from: .cache).documents.map(\.path) == ["a/stays"])
         try await client.enableNetwork()
         try await client.waitForPendingWrites()
         #expect(server.documents.map(\.path) == ["a/stays"])

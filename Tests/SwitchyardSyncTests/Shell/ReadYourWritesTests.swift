@@ -56,7 +56,7 @@ import Testing
         let client = SyncedStorageClient(driver: driver)
         let receipt = try await client.setDocument("cities/ulm", ["pop": 126])
         driver.receipt.withLock { $0 = receipt }
-        let results = try await client.results(of: Query(in: "cities"), from: .server)
+        let results = try await client.documents(Query(in: "cities"), from: .server)
         #expect(results.documents.map(\.id) == ["ulm"])
         #expect(driver.reads.withLock { $0 } == 2)
         await client.shutDown()
@@ -70,7 +70,7 @@ import Testing
         // Never read here, so that nothing but the server can say what the update left.
         let receipt = try await client.updateDocument("cities/ulm", ["pop": 127])
         driver.receipt.withLock { $0 = receipt }
-        let document = try await client.snapshot("cities/ulm", from: .server)
+        let document = try await client.document("cities/ulm", from: .server)
         #expect(document.data == ["pop": 127, "name": "Ulm"])
         await client.shutDown()
         await other.shutDown()
@@ -108,9 +108,9 @@ import Testing
         // Somebody looks at it, so it is kept on this device.
         let watching = Task { for try await _ in client.snapshots(of: path) {} }
         try await client.setDocument(path, ["pop": 126]).acknowledged()
-        #expect(try await client.snapshot(path, from: .server).exists)
+        #expect(try await client.document(path, from: .server).exists)
         _ = try server.commit([DocumentWrite(path: path, operation: .delete)])
-        #expect(try await client.snapshot(path, from: .server).exists == false)
+        #expect(try await client.document(path, from: .server).exists == false)
         watching.cancel()
         await client.shutDown()
     }
@@ -123,7 +123,7 @@ import Testing
             now: { Timestamp(microseconds: 1) }, chance: { 0.5 }
         ) { store }
         let client = SyncedStorageClient(engine)
-        #expect(try await client.snapshot("cities/ulm", from: .server).exists == false)
+        #expect(try await client.document("cities/ulm", from: .server).exists == false)
         await client.shutDown()
     }
 }

@@ -98,7 +98,7 @@ private final class ShellSimulation {
         case 14: server.dropConnections()
         case 15: await client.setUser(generator.pick(Self.users))
         case 16: try await generator.chance(50) ? client.enableNetwork() : client.disableNetwork()
-        case 17: _ = try? await client.results(of: randomQuery())
+        case 17: _ = try? await client.documents(randomQuery())
         case 18:
             guard index > 0 else { break }
             for viewer in viewers[index] { viewer.leave() }

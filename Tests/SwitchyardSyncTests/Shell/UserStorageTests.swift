@@ -80,17 +80,17 @@ import Testing
         let auth = SilentAuthClient(Self.signedIn("alice"))
         let first = try await storage(auth, folder.url)
         try await first.setDocument("rooms/a", ["n": 1]).acknowledged()
-        #expect(try await first.snapshot("rooms/a", from: .cache).exists)
+        #expect(try await first.document("rooms/a", from: .cache).exists)
         await first.shutDown()
 
         auth.become(Self.left)
         let second = try await storage(auth, folder.url)
-        await #expect(throws: StorageError.self) { try await second.snapshot("rooms/a", from: .cache) }
+        await #expect(throws: StorageError.self) { try await second.document("rooms/a", from: .cache) }
         // What is kept from then on is nobody's, and no part of that wish.
         try await second.setDocument("rooms/b", ["n": 2]).acknowledged()
         await second.shutDown()
         let third = try await storage(auth, folder.url)
-        #expect(try await third.snapshot("rooms/b", from: .cache).exists)
+        #expect(try await third.document("rooms/b", from: .cache).exists)
         await third.shutDown()
     }
 
@@ -177,7 +177,7 @@ import Testing
         auth.become(Self.signedIn("bob"))
         try await storage.setDocument("rooms/b", ["n": 2])
         auth.become(Self.left)
-        await #expect(throws: StorageError.self) { try await storage.snapshot("rooms/b", from: .cache) }
+        await #expect(throws: StorageError.self) { try await storage.document("rooms/b", from: .cache) }
         auth.become(Self.signedIn("bob"))
         #expect(try await storage.pendingWrites().newest.isEmpty)
         auth.become(Self.signedIn("alice"))
@@ -197,7 +197,7 @@ import Testing
         auth.become(Self.signedIn("alice"))
         let lost = try await storage.setDocument("rooms/a", ["n": 2])
         auth.become(Self.signedIn(next), after: "alice")
-        await #expect(throws: StorageError.self) { try await storage.snapshot("rooms/a", from: .cache) }
+        await #expect(throws: StorageError.self) { try await storage.document("rooms/a", from: .cache) }
         let error = await #expect(throws: StorageError.self) { try await lost.acknowledged() }
         #expect(error?.code == .cancelled)
         // Once: what is written from then on is no part of that wish.
@@ -241,7 +241,7 @@ import Testing
         #expect(log.all.count == 1)
         other.close()
         await follower.catchUp()
-        await #expect(throws: StorageError.self) { try await client.snapshot("rooms/a", from: .cache) }
+        await #expect(throws: StorageError.self) { try await client.document("rooms/a", from: .cache) }
         #expect(log.all.count == 1)
         await client.shutDown()
     }

@@ -39,7 +39,7 @@ import Testing
         #expect(empty.changes.map(\.kind) == [.removed, .removed, .removed])
         #expect(try await room.next()?.exists == false)
         #expect(try await queue.next()?.isEmpty == true)
-        #expect(try await client.results(of: query, from: .cache).isEmpty)
+        #expect(try await client.documents(query, from: .cache).isEmpty)
 
         try await client.enableNetwork()
         var last: QuerySnapshot?
@@ -73,7 +73,7 @@ import Testing
         let folder = try TemporaryFolder(in: ScratchSpace.url)
         _ = try server.commit([.set("rooms/a", ["n": 0]), .set("rooms/c", ["n": 0])])
         let client = device(server, overSQLite ? .folder(folder.url) : .memory, user: "alice")
-        _ = try await client.results(of: query, from: .server)
+        _ = try await client.documents(query, from: .server)
         try await client.disableNetwork()
         let waiting = try await client.updateDocument("rooms/a", ["n": 1])
         try await client.setDocument("halls/a", ["n": 1])
@@ -81,14 +81,14 @@ import Testing
         let lost = try await client.setDocument("rooms/b", ["n": 2])
         try await client.wipe()
         #expect(try await client.queue.isEmpty)
-        #expect(try await client.results(of: query, from: .cache).isEmpty)
+        #expect(try await client.documents(query, from: .cache).isEmpty)
         let error = await #expect(throws: StorageError.self) { try await lost.acknowledged() }
         #expect(error?.code == .cancelled)
 
         await client.setUser("alice")
         #expect(try await client.queue.map(\.id).first == waiting.batchID)
         #expect(try await client.queue.count == 2)
-        let halls = try await client.results(of: Query(group: "halls"), from: .cache)
+        let halls = try await client.documents(Query(group: "halls"), from: .cache)
         #expect(halls.documents.map { $0["n"] } == [1])
         var room = client.snapshots(of: "rooms/a" as StoragePath).makeAsyncIterator()
         try await client.enableNetwork()

@@ -15,7 +15,7 @@ import Testing
     }
 
     private func isStored(_ path: StoragePath, on backend: MockBackend) async throws -> Bool {
-        try await MockStorageClient(backend).snapshot(path).exists
+        try await MockStorageClient(backend).document(path).exists
     }
 
     @Test func `A receipt that nobody asks holds nothing up, and knows its answer afterwards`() async throws {
@@ -35,10 +35,10 @@ import Testing
         try await MockStorageClient(east.backend).setDocument("notes/a", ["n": 1])
         let backend = try await backend(east)
         east.network.latency = .seconds(5)
-        let reading = Task { try await backend.storage.snapshot("notes/a") }
+        let reading = Task { try await backend.storage.document("notes/a") }
         try await eventually("the read is under way") { calls.sleeperCount == 1 }
         let report = try await backend.use("west", for: .storage)
-        #expect(try await !backend.storage.snapshot("notes/a").exists)
+        #expect(try await !backend.storage.document("notes/a").exists)
         calls.advance(by: .seconds(5))
         #expect(try await reading.value.exists)
         #expect(await report.drained().abandonedCalls == 0)
@@ -97,7 +97,7 @@ import Testing
         let report = try await backend.use("east", for: .storage)
         #expect(report.leftWrites.isEmpty)
         #expect(east.storageClients.count == 1)
-        #expect(try await backend.storage.snapshot("notes/a").exists)
+        #expect(try await backend.storage.document("notes/a").exists)
         east.network.isOnline = true
         try await backend.storage.waitForPendingWrites()
         #expect(try await isStored("notes/a", on: east.backend))

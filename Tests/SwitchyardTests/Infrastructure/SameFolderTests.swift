@@ -42,7 +42,7 @@ import Testing
             #expect(error.message.contains("“mock”") && error.message.contains("first"))
         }
         try await backend.storage.setDocument("a/1", ["n": 2])
-        #expect(try await backend.storage.snapshot("a/1")["n"] == 2)
+        #expect(try await backend.storage.document("a/1")["n"] == 2)
         await backend.shutDown()
         try? FileManager.default.removeItem(at: folder)
     }
@@ -69,7 +69,7 @@ import Testing
         elsewhere.omit(.messaging)
         try await backend.use(elsewhere)
         try await backend.use(configuration(#", "latencyMilliseconds": 1"#))
-        #expect(try await backend.storage.snapshot("a/1")["n"] == 1)
+        #expect(try await backend.storage.document("a/1")["n"] == 1)
         await backend.shutDown()
         try? FileManager.default.removeItem(at: folder)
     }

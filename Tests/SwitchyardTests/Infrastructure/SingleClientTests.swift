@@ -17,7 +17,7 @@ import Testing
         case (.storage, _):
             let storage = try await factory.createStorageClient(provider: provider, auth: core?.auth)
             #expect(storage.unwrapped(as: MockStorageClient.self) != nil)
-            _ = try await storage.snapshot("a/1")
+            _ = try await storage.document("a/1")
         case (.files, _):
             let files = try await factory.createFileStorageClient(provider: provider, auth: core?.auth)
             #expect(files.unwrapped(as: MockFileStorageClient.self) != nil)

@@ -55,7 +55,7 @@ import Testing
         let error = await #expect(throws: InfrastructureError.self) { try await backend.use("west", for: .storage) }
         #expect(error?.code == .localStore)
         #expect(await backend.selection.provider(for: .storage) == "east")
-        #expect(try await backend.storage.snapshot("notes/a").exists)
+        #expect(try await backend.storage.document("notes/a").exists)
         await backend.shutDown()
     }
 
@@ -68,11 +68,11 @@ import Testing
         let switchable = Routed(LeasedRoute(board))
 
         old.latency = .seconds(5)
-        let reading = Task { try await switchable.snapshot("notes/a") }
+        let reading = Task { try await switchable.document("notes/a") }
         try await eventually("the call is under way") { clock.sleeperCount == 1 }
         let generation = board.replace(with: MockStorageClient(west.backend))
         let draining = Task { await board.drain(generation, within: .seconds(600), clock: ContinuousClock()) }
-        #expect(try await switchable.snapshot("notes/a").exists == false)
+        #expect(try await switchable.document("notes/a").exists == false)
         clock.advance(by: .seconds(5))
         #expect(try await reading.value.exists)
         #expect(await draining.value == 0)
@@ -207,7 +207,7 @@ import Testing
         await backend.shutDown()
         let error = await #expect(throws: InfrastructureError.self) { try await backend.use("west", for: .auth) }
         #expect(error?.code == .shutDown)
-        let refusal = await #expect(throws: StorageError.self) { _ = try await backend.storage.snapshot("a/b") }
+        let refusal = await #expect(throws: StorageError.self) { _ = try await backend.storage.document("a/b") }
         #expect(refusal?.code == .shutDown)
     }
 
@@ -229,12 +229,12 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<20 {
                 group.addTask { try await backend.use(index.isMultiple(of: 2) ? "west" : "east", for: .storage) }
-                group.addTask { _ = try await backend.storage.snapshot("a/b") }
+                group.addTask { _ = try await backend.storage.document("a/b") }
             }
             try await group.waitForAll()
         }
         try await backend.storage.setDocument("a/b", ["n": 1])
-        #expect(try await backend.storage.snapshot("a/b").exists)
+        #expect(try await backend.storage.document("a/b").exists)
         await backend.shutDown()
     }
 }

@@ -15,7 +15,7 @@ import Testing
         let mock = MockStorageClient(MockBackend(), network: network)
         let storage = mock.layered(ObserveLayer(events, clock: clock))
         network.latency = .seconds(2)
-        let reading = Task { try await storage.snapshot("a/1") }
+        let reading = Task { try await storage.document("a/1") }
         try await eventually("the call is under way") { clock.sleeperCount == 1 }
         clock.advance(by: .seconds(2))
         _ = try await reading.value
@@ -24,7 +24,7 @@ import Testing
         await #expect(throws: StorageError.self) { try await storage.setDocument("a/1", [:]) }
         #expect(
             events.kinds == [
-                .call(operation: "snapshot", duration: .seconds(2), failure: nil),
+                .call(operation: "document", duration: .seconds(2), failure: nil),
                 .call(operation: "commit", duration: .zero, failure: "unauthorized"),
             ])
         #expect(events.all.allSatisfy { $0.service == .storage && $0.provider == .mock })
@@ -67,7 +67,7 @@ import Testing
         _ = try await backend.users.currentUser()
         _ = try await backend.messaging.token()
         _ = try await backend.files.list()
-        for call in ["auth: sign up", "storage: snapshot", "messaging: token", "files: list"] {
+        for call in ["auth: sign up", "storage: document", "messaging: token", "files: list"] {
             #expect(events.calls.contains(call), "\(events.calls)")
         }
         #expect(backend.storage.unwrapped(as: MockStorageClient.self) != nil)
@@ -86,21 +86,21 @@ import Testing
         let backend = try await InfrastructureFactory(MockModule(backend: MockBackend())).make(
             configuration, in: InfrastructureSurroundings(observer: events))
         let storage = try #require(backend.storage.unwrapped(as: MockStorageClient.self))
-        storage.controls.fail(.snapshot, times: 2, with: StorageError(.unavailable, "Gone."))
-        #expect(try await backend.storage.snapshot("a/1").exists == false)
+        storage.controls.fail(.document, times: 2, with: StorageError(.unavailable, "Gone."))
+        #expect(try await backend.storage.document("a/1").exists == false)
         let messaging = try #require(backend.messaging.unwrapped(as: MockMessagingClient.self))
         messaging.controls.fail(.token, times: 2, with: MessagingError(.unavailable, "Gone."))
         _ = try await backend.messaging.token()
         // One call each to whoever looks from outside, with what happened in between.
-        #expect(events.calls == ["storage: snapshot", "messaging: token"])
+        #expect(events.calls == ["storage: document", "messaging: token"])
         #expect(events.all.count { if case .retry = $0.kind { true } else { false } } == 4)
 
         configuration.retry = nil
         let report = try await backend.use(configuration)
         #expect(report.moves.isEmpty)
         #expect(backend.storage.unwrapped(as: MockStorageClient.self) === storage)
-        storage.controls.fail(.snapshot, with: StorageError(.unavailable, "Gone."))
-        await #expect(throws: StorageError.self) { try await backend.storage.snapshot("a/1") }
+        storage.controls.fail(.document, with: StorageError(.unavailable, "Gone."))
+        await #expect(throws: StorageError.self) { try await backend.storage.document("a/1") }
         await backend.shutDown()
     }
 
@@ -138,10 +138,10 @@ import Testing
         let auth = try await factory.createAuthClient(provider: .mock, in: surroundings)
         try await auth.signInAnonymously()
         let storage = try await factory.createStorageClient(provider: .mock, auth: auth, in: surroundings)
-        _ = try await storage.snapshot("a/1")
+        _ = try await storage.document("a/1")
         #expect(
             log.lines.filter { !$0.contains("access token") } == [
-                "outer sign in", "inner sign in", "outer snapshot", "inner snapshot",
+                "outer sign in", "inner sign in", "outer document", "inner document",
             ])
     }
 

@@ -137,9 +137,9 @@ import Testing
     // MARK: Storage
 
     private static let storageCalls: [String: @Sendable (any StorageClient) async throws -> Void] = [
-        "snapshot": { _ = try await $0.snapshot("a/1") },
-        "snapshots": { _ = try await $0.snapshots(of: ["a/1"]) },
-        "results": { _ = try await $0.results(of: Query(in: "a")) },
+        "document": { _ = try await $0.document("a/1") },
+        "documents": { _ = try await $0.documents(["a/1"]) },
+        "query": { _ = try await $0.documents(Query(in: "a")) },
         "count": { _ = try await $0.count(Query(in: "a")) },
         "collections": { _ = try await $0.collections() },
         "set": { try await $0.setDocument("a/1", ["n": 1]) },
@@ -148,7 +148,7 @@ import Testing
     ]
 
     @Test(arguments: [
-        Case(name: "snapshot", attempts: 3), Case(name: "snapshots", attempts: 3), Case(name: "results", attempts: 3),
+        Case(name: "document", attempts: 3), Case(name: "documents", attempts: 3), Case(name: "query", attempts: 3),
         Case(name: "count", attempts: 3), Case(name: "collections", attempts: 3), Case(name: "set", attempts: 3),
         Case(name: "increment", attempts: 1), Case(name: "update", attempts: 1),
     ])
@@ -184,11 +184,11 @@ import Testing
         let events = EventLog()
         let mock = MockStorageClient(MockBackend())
         let storage = mock.layered(RetryLayer(.standard, clock: clock, observer: events))
-        mock.controls.fail(.snapshot, onCall: 1, with: StorageError(.unavailable, "Gone."))
+        mock.controls.fail(.document, onCall: 1, with: StorageError(.unavailable, "Gone."))
         mock.controls.fail(
-            .snapshot, onCall: 2, with: StorageError(.resourceExhausted, "Too many.", retryAfter: .seconds(7)))
-        mock.controls.fail(.snapshot, onCall: 3, with: StorageError(.unavailable, "Gone."))
-        let reading = Task { try await storage.snapshot("a/1") }
+            .document, onCall: 2, with: StorageError(.resourceExhausted, "Too many.", retryAfter: .seconds(7)))
+        mock.controls.fail(.document, onCall: 3, with: StorageError(.unavailable, "Gone."))
+        let reading = Task { try await storage.document("a/1") }
         var pauses: [Duration] = []
         for _ in 0..<3 {
             try await eventually("a pause") { clock.sleeperCount == 1 }
@@ -202,9 +202,9 @@ import Testing
         #expect((.milliseconds(225)...(.milliseconds(675))).contains(pauses[2]))
         #expect(
             events.kinds == [
-                .retry(operation: "snapshot", attempt: 1, after: pauses[0], failure: "unavailable"),
-                .retry(operation: "snapshot", attempt: 2, after: pauses[1], failure: "resourceExhausted"),
-                .retry(operation: "snapshot", attempt: 3, after: pauses[2], failure: "unavailable"),
+                .retry(operation: "document", attempt: 1, after: pauses[0], failure: "unavailable"),
+                .retry(operation: "document", attempt: 2, after: pauses[1], failure: "resourceExhausted"),
+                .retry(operation: "document", attempt: 3, after: pauses[2], failure: "unavailable"),
             ])
     }
 
@@ -214,11 +214,11 @@ import Testing
         let storage = mock.layered(RetryLayer(.standard, clock: clock))
         mock.controls.isRecording = true
         mock.controls.fail(
-            .snapshot, with: StorageError(.resourceExhausted, "Too many.", retryAfter: .seconds(86_400)))
+            .document, with: StorageError(.resourceExhausted, "Too many.", retryAfter: .seconds(86_400)))
         let ended = Mutex(false)
         let reading = Task {
             defer { ended.withLock { $0 = true } }
-            return try await storage.snapshot("a/1")
+            return try await storage.document("a/1")
         }
         try await eventually("an end or a pause") { ended.withLock { $0 } || clock.sleeperCount > 0 }
         #expect(clock.sleeperCount == 0)
@@ -230,19 +230,19 @@ import Testing
     @Test func `A failure for good, one too many, or a cancelled pause ends with the last failure`() async throws {
         let mock = MockStorageClient(MockBackend())
         mock.controls.isRecording = true
-        mock.controls.fail(.snapshot, with: StorageError(.unauthorized, "No."))
-        let refused = await #expect(throws: StorageError.self) { try await mock.retrying().snapshot("a/1") }
+        mock.controls.fail(.document, with: StorageError(.unauthorized, "No."))
+        let refused = await #expect(throws: StorageError.self) { try await mock.retrying().document("a/1") }
         #expect(refused?.code == .unauthorized && mock.controls.calls.count == 1)
 
-        mock.controls.fail(.snapshot, times: 3, with: StorageError(.unavailable, "Gone."))
+        mock.controls.fail(.document, times: 3, with: StorageError(.unavailable, "Gone."))
         let exhausted = await #expect(throws: StorageError.self) {
-            try await mock.retrying(Self.hasty).snapshot("a/1")
+            try await mock.retrying(Self.hasty).document("a/1")
         }
         #expect(exhausted?.code == .unavailable && mock.controls.calls.count == 4)
 
         let clock = ManualClock()
-        mock.controls.fail(.snapshot, with: StorageError(.unavailable, "Gone."))
-        let reading = Task { try await mock.layered(RetryLayer(.standard, clock: clock)).snapshot("a/1") }
+        mock.controls.fail(.document, with: StorageError(.unavailable, "Gone."))
+        let reading = Task { try await mock.layered(RetryLayer(.standard, clock: clock)).document("a/1") }
         try await eventually("the pause") { clock.sleeperCount == 1 }
         reading.cancel()
         let cancelled = await #expect(throws: StorageError.self) { try await reading.value }

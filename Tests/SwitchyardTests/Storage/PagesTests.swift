@@ -22,7 +22,7 @@ import Testing
         let storage = Self.storage(count)
         let query = try Query(in: "c").ordered(by: "n", .descending)
         let pages = try await Self.read(storage.pages(of: query, size: size))
-        #expect(pages.flatMap(\.self) == (try await storage.results(of: query)).documents.map(\.id))
+        #expect(pages.flatMap(\.self) == (try await storage.documents(query)).documents.map(\.id))
         #expect(pages.count == max(1, (count + size - 1) / size))
         #expect(pages.dropLast().allSatisfy { $0.count == size })
     }

@@ -34,12 +34,12 @@ final class ToyStorage: StorageClient {
     /// The next calls fail with these, one each.
     func fail(_ failures: StorageError...) { state.withLock { $0.failures += failures } }
 
-    func snapshot(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
+    func document(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
         try takeFailure()
         return state.withLock { $0.documents[path] } ?? .missing(path)
     }
 
-    func results(of query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot {
+    func documents(_ query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot {
         try takeFailure()
         let documents = state.withLock { state in
             state.queries.append(query)
@@ -94,7 +94,7 @@ final class ToyStorage: StorageClient {
     struct Transaction: StorageTransactionBackend {
         let storage: ToyStorage
         func documents(_ paths: [StoragePath]) async throws(StorageError) -> [DocumentSnapshot] {
-            try await storage.snapshots(of: paths)
+            try await storage.documents(paths)
         }
         func commit(_ writes: [DocumentWrite]) async throws(StorageError) -> WriteReceipt.Acknowledgement {
             try storage.takeFailure()

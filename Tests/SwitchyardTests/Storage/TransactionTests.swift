@@ -10,9 +10,9 @@ import Testing
     @Test func `Reads are repeatable and guard the writes, unwritten ones as checks`() async throws {
         let storage = ToyStorage(["a/1": ["n": 1], "a/2": ["n": 2]])
         let sum = try await storage.transaction { transaction in
-            let both = try await transaction.snapshots(of: ["a/1", "a/2", "a/1"])
+            let both = try await transaction.documents(["a/1", "a/2", "a/1"])
             #expect(both.map { $0["n"] } == [1, 2, 1])
-            let missing = try await transaction.snapshot("a/3")
+            let missing = try await transaction.document("a/3")
             #expect(!missing.exists)
             try await transaction.set("a/3", ["n": 3])
             try await transaction.update("a/1", ["n": .increment(1)])
@@ -37,7 +37,7 @@ import Testing
                 runs += 1
                 return runs
             }
-            let n = try await transaction.snapshot("a/1")["n"]?.integerValue ?? 0
+            let n = try await transaction.document("a/1")["n"]?.integerValue ?? 0
             // Somebody else is faster in the first run.
             if run == 1 { try await storage.updateDocument("a/1", ["n": 10]) }
             try await transaction.update("a/1", ["n": .of(Int(n) + 1)])
@@ -48,7 +48,7 @@ import Testing
         let error = await #expect(throws: StorageError.self) {
             try await storage.transaction(TransactionOptions(maximumAttempts: 2)) { transaction in
                 attempts.withLock { $0 += 1 }
-                _ = try await transaction.snapshot("a/1")
+                _ = try await transaction.document("a/1")
                 try await storage.updateDocument("a/1", ["n": .increment(1)])
                 try await transaction.update("a/1", ["n": 0])
             }
@@ -75,7 +75,7 @@ import Testing
                     runs += 1
                     return runs == 1
                 }
-                _ = try await transaction.snapshot("a/1")
+                _ = try await transaction.document("a/1")
                 if isFirst { storage.fail(failure) }
                 try await transaction.update("a/1", ["n": 2])
             }
@@ -96,7 +96,7 @@ import Testing
         storage.controls.fail(.transactionCommit, times: 3, with: Self.conflict)
         let running = Task {
             try await storage.transaction { transaction in
-                _ = try await transaction.snapshot("a/1")
+                _ = try await transaction.document("a/1")
                 try await transaction.set("a/1", ["n": 1])
             }
         }
@@ -114,7 +114,7 @@ import Testing
         storage.controls.fail(.transactionCommit, with: Self.conflict)
         let abandoned = Task {
             try await storage.transaction { transaction in
-                _ = try await transaction.snapshot("a/1")
+                _ = try await transaction.document("a/1")
                 try await transaction.delete("a/1")
             }
         }
@@ -122,7 +122,7 @@ import Testing
         abandoned.cancel()
         let error = await #expect(throws: StorageError.self) { try await abandoned.value }
         #expect(error?.code == .cancelled)
-        #expect(try await storage.snapshot("a/1").exists)
+        #expect(try await storage.document("a/1").exists)
     }
 
     @Test func `A transaction keeps the bounds of a batch`() async throws {
@@ -153,7 +153,7 @@ import Testing
         let storage = ToyStorage(["a/1": ["n": 1]])
         #expect(try await storage.transaction { _ in 1 } == 1)
         #expect(storage.rollBacks == 1 && storage.commits.isEmpty)
-        _ = try await storage.transaction { try await $0.snapshot("a/1") }
+        _ = try await storage.transaction { try await $0.document("a/1") }
         try await storage.transaction { try await $0.set("a/2", ["n": 2]) }
         #expect(storage.rollBacks == 1 && storage.commits.count == 2)
     }
@@ -161,7 +161,7 @@ import Testing
     @Test func `A read that found no server is tried again`() async throws {
         let storage = ToyStorage(["a/1": ["n": 1]])
         storage.fail(StorageError(.unavailable, ""))
-        let n = try await storage.transaction { try await $0.snapshot("a/1")["n"] }
+        let n = try await storage.transaction { try await $0.document("a/1")["n"] }
         #expect(n == 1)
     }
 
@@ -170,7 +170,7 @@ import Testing
         let storage = ToyStorage(["a/1": ["n": 1]])
         storage.fail(StorageError(.unavailable, "", retryAfter: .seconds(86_400)))
         let error = await #expect(throws: StorageError.self) {
-            try await storage.transaction { try await $0.snapshot("a/1")["n"] }
+            try await storage.transaction { try await $0.document("a/1")["n"] }
         }
         #expect(error?.retryAfter == .seconds(86_400))
     }
@@ -182,19 +182,19 @@ import Testing
             (
                 .invalidArgument,
                 {
-                    try await $0.set("a/2", [:]); _ = try await $0.snapshot("a/1")
+                    try await $0.set("a/2", [:]); _ = try await $0.document("a/1")
                 }
             ),
             (
                 .notFound,
                 {
-                    _ = try await $0.snapshot("a/9"); try await $0.update("a/9", ["x": 1])
+                    _ = try await $0.document("a/9"); try await $0.update("a/9", ["x": 1])
                 }
             ),
             (
                 .alreadyExists,
                 {
-                    _ = try await $0.snapshot("a/1"); try await $0.create("a/1", [:])
+                    _ = try await $0.document("a/1"); try await $0.create("a/1", [:])
                 }
             ),
             (
@@ -212,7 +212,7 @@ import Testing
             (
                 .failedPrecondition,
                 {
-                    _ = try await $0.snapshot("a/1")
+                    _ = try await $0.document("a/1")
                     try await $0.add(.delete("a/1").requiring(.updateTime(.distantPast)))
                 }
             ),

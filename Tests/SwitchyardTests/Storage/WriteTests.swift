@@ -217,6 +217,6 @@ import Testing
         let tooMuch = batch
         let error = await #expect(throws: StorageError.self) { try await storage.commit(tooMuch) }
         #expect(error?.code == .invalidArgument)
-        #expect(try await storage.snapshot("a/1")["f0"] == 1)
+        #expect(try await storage.document("a/1")["f0"] == 1)
     }
 }

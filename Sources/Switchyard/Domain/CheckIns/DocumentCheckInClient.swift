@@ -31,7 +31,7 @@ public struct DocumentCheckInClient: CheckInClient {
     public func history(limit: Int) async throws(CheckInError) -> [CheckInRecord] {
         let id = try await signedIn.id()
         return try await CheckInError.mapping {
-            try await storage.results(of: Self.newest(limit, of: id)).documents.compactMap { CheckInRecord($0) }
+            try await storage.documents(Self.newest(limit, of: id)).documents.compactMap { CheckInRecord($0) }
         }
     }
 
@@ -73,7 +73,7 @@ public struct DocumentCheckInClient: CheckInClient {
     private func user() async throws(CheckInError) -> UserModel {
         let id = try await signedIn.id()
         return try await CheckInError.mapping {
-            UserModel(try await storage.snapshot(UserFields.path(id))) ?? UserModel(id: id)
+            UserModel(try await storage.document(UserFields.path(id))) ?? UserModel(id: id)
         }
     }
 

@@ -6,7 +6,7 @@ extension StorageClient {
     func foresees(_ path: StoragePath) async throws(StorageError) -> Bool? {
         guard capabilities.offline else { return nil }
         do {
-            return try await snapshot(path).exists
+            return try await document(path).exists
         } catch {
             guard error.code == .unavailable else { throw error }
             return nil

@@ -11,7 +11,7 @@ public struct DocumentContactsClient: ContactsClient {
     public func contacts() async throws(ContactsError) -> [ContactModel] {
         let id = try await signedIn.id()
         return try await ContactsError.mapping {
-            try await storage.results(of: Self.byName(id)).documents.compactMap { ContactModel($0) }
+            try await storage.documents(Self.byName(id)).documents.compactMap { ContactModel($0) }
         }
     }
 
@@ -19,7 +19,7 @@ public struct DocumentContactsClient: ContactsClient {
         let id = try await signedIn.id()
         return try await ContactsError.mapping {
             let path = try ContactModel.collection(of: id).document(contact)
-            guard let contact = ContactModel(try await storage.snapshot(path)) else {
+            guard let contact = ContactModel(try await storage.document(path)) else {
                 throw ContactsError(.notFound, "There is no such contact.")
             }
             return contact

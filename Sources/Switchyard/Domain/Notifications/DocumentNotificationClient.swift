@@ -11,7 +11,7 @@ public struct DocumentNotificationClient: NotificationClient {
     public func notifications() async throws(NotificationError) -> [NotificationModel] {
         let id = try await signedIn.id()
         return try await NotificationError.mapping {
-            try await storage.results(of: Self.present(id)).documents.compactMap { NotificationModel($0) }
+            try await storage.documents(Self.present(id)).documents.compactMap { NotificationModel($0) }
         }
     }
 
@@ -42,7 +42,7 @@ public struct DocumentNotificationClient: NotificationClient {
     public func markAllAsRead() async throws(NotificationError) {
         let id = try await signedIn.id()
         try await NotificationError.mapping {
-            let unread = try await storage.results(of: Self.unread(id)).documents.map(\.path)
+            let unread = try await storage.documents(Self.unread(id)).documents.map(\.path)
             let size = min(200, storage.capabilities.maximumBatchSize ?? 200)
             for start in stride(from: 0, to: unread.count, by: size) {
                 var batch = WriteBatch()

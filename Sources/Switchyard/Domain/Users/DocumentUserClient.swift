@@ -14,20 +14,20 @@ public struct DocumentUserClient: UserClient {
         let account = try await signedIn.user()
         return try await UserError.mapping {
             let path = try UserFields.path(account.id)
-            if let user = UserModel(try await core.storage.snapshot(path)) { return user }
+            if let user = UserModel(try await core.storage.document(path)) { return user }
             // A merge, not a set: what another device wrote in between stays.
             var fields: WriteFields = ["createdAt": .serverTime]
             if let email = account.email { fields[UserFields.email] = .of(email) }
             if let name = account.displayName { fields[UserFields.displayName] = .of(name) }
             if let phone = account.phoneNumber { fields[UserFields.phoneNumber] = .of(phone) }
             try await core.storage.mergeDocument(path, fields)
-            return UserModel(try await core.storage.snapshot(path)) ?? UserModel(id: account.id)
+            return UserModel(try await core.storage.document(path)) ?? UserModel(id: account.id)
         }
     }
 
     public func user(_ id: AuthUser.ID) async throws(UserError) -> UserModel {
         try await UserError.mapping {
-            guard let user = UserModel(try await core.storage.snapshot(UserFields.path(id))) else {
+            guard let user = UserModel(try await core.storage.document(UserFields.path(id))) else {
                 throw UserError(.notFound, "There is no such user.")
             }
             return user

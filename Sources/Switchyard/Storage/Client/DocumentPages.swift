@@ -36,7 +36,7 @@ public struct DocumentPages: AsyncSequence, Sendable {
             guard !isAtEnd else { return nil }
             guard !Task.isCancelled else { throw StorageError(.cancelled, "The call was cancelled.") }
             let page = try nextQuery()
-            let snapshot = try await pages.storage.results(of: page, from: pages.source)
+            let snapshot = try await pages.storage.documents(page, from: pages.source)
             delivered += snapshot.count
             isAtEnd = snapshot.count < (page.limit?.count ?? 0) || pages.query.limit?.count == delivered
             guard let last = snapshot.documents.last else { return self.last == nil ? snapshot : nil }

@@ -2,14 +2,14 @@
 extension StorageClient {
     public var clock: any Clock<Duration> { ContinuousClock() }
 
-    public func snapshots(
-        of paths: [StoragePath], from source: ReadSource
+    public func documents(
+        _ paths: [StoragePath], from source: ReadSource
     ) async throws(StorageError) -> [DocumentSnapshot] {
         var known: [StoragePath: DocumentSnapshot] = [:]
         var result: [DocumentSnapshot] = []
         for path in paths {
             let snapshot: DocumentSnapshot
-            if let one = known[path] { snapshot = one } else { snapshot = try await self.snapshot(path, from: source) }
+            if let one = known[path] { snapshot = one } else { snapshot = try await document(path, from: source) }
             known[path] = snapshot
             result.append(snapshot)
         }
@@ -23,7 +23,7 @@ extension StorageClient {
     public func aggregate(
         _ query: Query, _ aggregations: [Aggregation]
     ) async throws(StorageError) -> [DocumentValue] {
-        let results = try await results(of: query, from: .standard)
+        let results = try await documents(query, from: .standard)
         return AggregateEvaluator.values(of: aggregations, over: results.documents)
     }
 

@@ -2,13 +2,13 @@
 extension StorageClient {
     /// Whether there is a document at `path`. Reads it.
     public func exists(_ path: StoragePath) async throws(StorageError) -> Bool {
-        try await snapshot(path).exists
+        try await document(path).exists
     }
 
     /// The first result of `query`, or `nil`. Reads no more than that.
     public func first(of query: Query) async throws(StorageError) -> DocumentSnapshot? {
-        if case .last = query.limit { return try await results(of: query).documents.first }
-        return try await results(of: query.limited(to: 1)).documents.first
+        if case .last = query.limit { return try await documents(query).documents.first }
+        return try await documents(query.limited(to: 1)).documents.first
     }
 
     /// The sum of the numbers in `field` over the results of `query`; 0 if there are none.

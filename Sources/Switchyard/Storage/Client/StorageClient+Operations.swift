@@ -2,16 +2,16 @@
 extension StorageClient {
     // MARK: Reading
 
-    public func snapshot(_ path: StoragePath) async throws(StorageError) -> DocumentSnapshot {
-        try await snapshot(path, from: .standard)
+    public func document(_ path: StoragePath) async throws(StorageError) -> DocumentSnapshot {
+        try await document(path, from: .standard)
     }
 
-    public func snapshots(of paths: [StoragePath]) async throws(StorageError) -> [DocumentSnapshot] {
-        try await snapshots(of: paths, from: .standard)
+    public func documents(_ paths: [StoragePath]) async throws(StorageError) -> [DocumentSnapshot] {
+        try await documents(paths, from: .standard)
     }
 
-    public func results(of query: Query) async throws(StorageError) -> QuerySnapshot {
-        try await results(of: query, from: .standard)
+    public func documents(_ query: Query) async throws(StorageError) -> QuerySnapshot {
+        try await documents(query, from: .standard)
     }
 
     public func snapshots(of path: StoragePath) -> SnapshotStream<DocumentSnapshot, StorageError> {
@@ -20,11 +20,6 @@ extension StorageClient {
 
     public func snapshots(of query: Query) -> SnapshotStream<QuerySnapshot, StorageError> {
         snapshots(of: query, options: ListenOptions())
-    }
-
-    /// Another name for ``snapshots(of:)-(StoragePath)``.
-    public func documentStream(_ path: StoragePath) -> SnapshotStream<DocumentSnapshot, StorageError> {
-        snapshots(of: path)
     }
 
     public func count(_ query: Query) async throws(StorageError) -> Int {
@@ -58,12 +53,6 @@ extension StorageClient {
     public func updateDocument(_ path: StoragePath, _ updates: FieldUpdates) async throws(StorageError) -> WriteReceipt
     {
         try await commit(WriteBatch([.update(path, updates)]))
-    }
-
-    /// Another name for ``updateDocument(_:_:)``.
-    @discardableResult
-    public func patchDocument(_ path: StoragePath, _ updates: FieldUpdates) async throws(StorageError) -> WriteReceipt {
-        try await updateDocument(path, updates)
     }
 
     /// Writes only those of the given fields that `mask` names, each as a whole; all of them must be among the fields.

@@ -6,7 +6,7 @@
 ///
 /// ```swift
 /// try await storage.setDocument("users/alice", ["name": "Alice"])
-/// let alice = try await storage.snapshot("users/alice")
+/// let alice = try await storage.document("users/alice")
 /// for try await adults in storage.snapshots(of: try Query(in: "users").where("age", .greaterThan, 17)) { … }
 /// ```
 ///
@@ -21,13 +21,13 @@ public protocol StorageClient: Sendable {
     /// The document at `path`. A missing one is no error: its snapshot has no data.
     ///
     /// - Throws: `.unauthorized` if rules forbid it; `.unavailable` (retryable) without an answer.
-    func snapshot(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot
+    func document(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot
 
     /// Several documents, each once, in the order asked for. One round trip where the backend can.
-    func snapshots(of paths: [StoragePath], from source: ReadSource) async throws(StorageError) -> [DocumentSnapshot]
+    func documents(_ paths: [StoragePath], from source: ReadSource) async throws(StorageError) -> [DocumentSnapshot]
 
     /// The results of `query` now.
-    func results(of query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot
+    func documents(_ query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot
 
     /// The document at `path`, now and after every change. The first element is its current state.
     ///

@@ -37,12 +37,12 @@ public actor StorageTransaction {
     /// The committed state of a document. Reading it again gives the same.
     ///
     /// - Throws: `.invalidArgument` after the first write.
-    public func snapshot(_ path: StoragePath) async throws(StorageError) -> DocumentSnapshot {
-        try await snapshots(of: [path])[0]
+    public func document(_ path: StoragePath) async throws(StorageError) -> DocumentSnapshot {
+        try await documents([path])[0]
     }
 
     /// The committed state of several documents, in the order asked for; one round trip for those not read yet.
-    public func snapshots(of paths: [StoragePath]) async throws(StorageError) -> [DocumentSnapshot] {
+    public func documents(_ paths: [StoragePath]) async throws(StorageError) -> [DocumentSnapshot] {
         guard writes.isEmpty else {
             throw .invalid("A transaction reads before it writes; move the reads to the front.")
         }

@@ -4,18 +4,18 @@ extension StorageClient {
     ///
     /// - Throws: `.codingFailed` naming the field that does not fit.
     public func document<Value: Decodable>(
-        _ path: StoragePath, as type: Value.Type = Value.self, by coder: DocumentCoder = .standard
+        _ path: StoragePath, as type: Value.Type, by coder: DocumentCoder = .standard
     ) async throws(StorageError) -> Value? {
-        try await snapshot(path).decoded(as: type, by: coder)
+        try await document(path).decoded(as: type, by: coder)
     }
 
     /// The results of `query` as values, in order.
     ///
     /// - Throws: `.codingFailed` naming the first document that does not fit, and its field.
     public func documents<Value: Decodable>(
-        _ query: Query, as type: Value.Type = Value.self, by coder: DocumentCoder = .standard
+        _ query: Query, as type: Value.Type, by coder: DocumentCoder = .standard
     ) async throws(StorageError) -> [Value] {
-        try await results(of: query).decoded(as: type, by: coder)
+        try await documents(query).decoded(as: type, by: coder)
     }
 
     /// Replaces the document at `path`, or creates it, with the fields of `value`.
@@ -101,9 +101,9 @@ extension WriteBatch {
 extension StorageTransaction {
     /// The committed state of a document as a value; `nil` if it does not exist.
     public func document<Value: Decodable & Sendable>(
-        _ path: StoragePath, as type: Value.Type = Value.self, by coder: DocumentCoder = .standard
+        _ path: StoragePath, as type: Value.Type, by coder: DocumentCoder = .standard
     ) async throws(StorageError) -> Value? {
-        try await snapshot(path).decoded(as: type, by: coder)
+        try await document(path).decoded(as: type, by: coder)
     }
 
     public func set(

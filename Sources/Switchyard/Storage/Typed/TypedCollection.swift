@@ -22,7 +22,7 @@ public struct TypedCollection<Value: Sendable>: Sendable {
 
     /// The document called `id`; `nil` if it does not exist.
     public func get(_ id: String, from source: ReadSource = .standard) async throws(StorageError) -> Value? {
-        try value(await storage.snapshot(path.document(id), from: source))
+        try value(await storage.document(path.document(id), from: source))
     }
 
     /// All results, in order; without `narrowing`, all documents of the collection by name.
@@ -31,7 +31,7 @@ public struct TypedCollection<Value: Sendable>: Sendable {
     }
 
     public func results(of query: Query) async throws(StorageError) -> [Value] {
-        try values(await storage.results(of: query))
+        try values(await storage.documents(query))
     }
 
     public func count(_ narrowing: Narrowing = { $0 }) async throws(StorageError) -> Int {

@@ -48,7 +48,7 @@ extension DomainConformance {
             try expectEqual(try await context.notifications.unreadCount(), 1, "the number of unread ones")
             let path = try StoragePath(validating: "users/\(user.id)/notifications/a")
             try expect(
-                try await context.storage.snapshot(path).exists, "its document is there still", found: "it is gone")
+                try await context.storage.document(path).exists, "its document is there still", found: "it is gone")
         },
         DomainCheck("what is not there can be neither read nor deleted") { context in
             try await context.signIn()

@@ -7,7 +7,7 @@ extension DomainConformance {
             let path = try await prepare(context)
             try await context.device.core.auth.signOut(.local, wipesLocalData: true)
             try await expectFailure([.unavailable], as: StorageError.self, "reading the profile from the cache") {
-                try await context.storage.snapshot(path, from: .cache)
+                try await context.storage.document(path, from: .cache)
             }
             try await context.watch(context.storage.pendingWrites()).newest("that no write waits") { $0.isEmpty }
             try await context.storage.enableNetwork()

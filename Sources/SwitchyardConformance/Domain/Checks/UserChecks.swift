@@ -60,7 +60,7 @@ extension DomainConformance {
             _ = try await context.users.currentUser()
             try await context.users.updateFields(["theme": "dark", "settings.volume": 7])
             try await context.settle()
-            let document = try await context.storage.snapshot(StoragePath(validating: "users/\(account.id)"))
+            let document = try await context.storage.document(StoragePath(validating: "users/\(account.id)"))
             try expectEqual(document["theme"], "dark", "the app's field")
             try expectEqual(document["settings.volume"], 7, "the app's nested field")
             try expectEqual(document["email"]?.stringValue, account.email, "the address")

@@ -3,7 +3,7 @@ import Switchyard
 extension StorageConformance {
     static let documentChecks: [StorageCheck] = [
         StorageCheck("a missing document is no error") { context in
-            let snapshot = try await context.client.snapshot(context.items.document("nobody"))
+            let snapshot = try await context.client.document(context.items.document("nobody"))
             try expect(!snapshot.exists, "the document does not exist", found: Readable.text(snapshot))
             try expectEqual(snapshot.data, nil, "its data")
             try expectEqual(snapshot.updateTime, nil, "its version")
@@ -124,21 +124,21 @@ extension StorageConformance {
         StorageCheck("several documents come in the order asked for, missing and repeated ones too") { context in
             try await context.store.seed(context.items, ["a": ["number": 1], "b": ["number": 2]])
             let paths = try ["b", "nobody", "a", "b"].map { try context.items.document($0) }
-            let snapshots = try await context.client.snapshots(of: paths)
+            let snapshots = try await context.client.documents(paths)
             try expectEqual(snapshots.map(\.path), paths, "the paths of the snapshots")
             try expectEqual(snapshots.map(\.exists), [true, false, true, true], "which exist")
             try expectEqual(snapshots[2]["number"]?.integerValue, 1, "the number in “a”")
         },
         StorageCheck("asking for no documents gives none") { context in
             let none: [StoragePath] = []
-            try expectEqual(try await context.client.snapshots(of: none).count, 0, "the number of snapshots")
+            try expectEqual(try await context.client.documents(none).count, 0, "the number of snapshots")
         },
         StorageCheck("two hundred documents are read at once") { context in
             let documents = try (0..<200).map {
                 (try context.items.document("d\($0)"), DocumentData([("number", .integer(Int64($0)))]))
             }
             try await context.store.seed(documents)
-            let snapshots = try await context.client.snapshots(of: documents.map(\.0), from: .server)
+            let snapshots = try await context.client.documents(documents.map(\.0), from: .server)
             try expectEqual(
                 snapshots.map { $0["number"]?.integerValue ?? -1 }, (0..<200).map { Int64($0) }, "the numbers")
         },

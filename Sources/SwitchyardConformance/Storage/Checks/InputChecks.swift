@@ -123,9 +123,9 @@ extension StorageConformance {
             try await device.set(path, ["number": 1])
             await device.client.shutDown()
             await device.client.shutDown()
-            try await device.expectFailure(.shutDown, in: "reading") { try await device.client.snapshot(path) }
+            try await device.expectFailure(.shutDown, in: "reading") { try await device.client.document(path) }
             try await device.expectFailure(.shutDown, in: "a query") {
-                try await device.client.results(of: Query(in: context.items))
+                try await device.client.documents(Query(in: context.items))
             }
             try await device.expectFailure(.shutDown, in: "writing") {
                 try await device.client.setDocument(path, ["number": 2])
@@ -167,7 +167,7 @@ extension StorageConformance {
             let path = try context.items.document("a")
             try await context.store.set(path, ["number": 1])
             for _ in 0..<10 {
-                let task = Task { try await context.client.snapshot(path) }
+                let task = Task { try await context.client.document(path) }
                 task.cancel()
                 do {
                     let snapshot = try await task.value
@@ -191,7 +191,7 @@ extension StorageConformance {
                 } catch let error as StorageError {
                     try expectEqual(error.code, .cancelled, "the error's code")
                 }
-                let found = try await context.client.snapshots(of: paths, from: .server).map(\.exists)
+                let found = try await context.client.documents(paths, from: .server).map(\.exists)
                 try expectEqual(found[0], found[1], "whether the first document exists")
             }
         },
@@ -199,7 +199,7 @@ extension StorageConformance {
             let path = try context.items.document("a")
             let task = Task {
                 try await context.client.transaction { transaction in
-                    _ = try await transaction.snapshot(path)
+                    _ = try await transaction.document(path)
                     withUnsafeCurrentTask { $0?.cancel() }
                     try Task.checkCancellation()
                     try await transaction.set(path, ["number": 1])

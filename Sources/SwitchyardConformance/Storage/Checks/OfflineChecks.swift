@@ -7,7 +7,7 @@ extension StorageConformance {
             let path = try context.items.document("a")
             try await context.client.disableNetwork()
             let receipt = try await context.client.setDocument(path, ["number": 1])
-            let local = try await context.client.snapshot(path, from: .cache)
+            let local = try await context.client.document(path, from: .cache)
             try expectEqual(local["number"]?.integerValue, 1, "the number read here")
             try expect(
                 local.metadata.hasPendingWrites, "the snapshot says that a write is pending", found: "it does not")
@@ -32,11 +32,11 @@ extension StorageConformance {
             let probe = context.watch(path)
             try await probe.first("the document") { $0.exists && !$0.metadata.isFromCache }
             try await context.client.disableNetwork()
-            let snapshot = try await context.client.snapshot(path)
+            let snapshot = try await context.client.document(path)
             try expectEqual(snapshot["number"]?.integerValue, 1, "the number")
             try expect(
                 snapshot.metadata.isFromCache, "the snapshot says that it comes from the cache", found: "it does not")
-            let results = try await context.client.results(of: Query(in: context.items))
+            let results = try await context.client.documents(Query(in: context.items))
             try expect(results.metadata.isFromCache, "the results say so too", found: "they do not")
             try await context.client.enableNetwork()
         },
@@ -45,7 +45,7 @@ extension StorageConformance {
             try await context.store.set(path, ["number": 1])
             try await context.client.disableNetwork()
             let error = try await context.store.expectFailure(.unavailable, in: "reading from the server") {
-                try await context.client.snapshot(path, from: .server)
+                try await context.client.document(path, from: .server)
             }
             try expect(error.isRetryable, "it is worth a retry", found: "not retryable")
             try await context.client.enableNetwork()
@@ -53,7 +53,7 @@ extension StorageConformance {
         },
         StorageCheck("what is not cached cannot be read from the cache", needs: .offline) { context in
             try await context.store.expectFailure(.unavailable, in: "reading from the cache") {
-                try await context.client.snapshot(context.items.document("nobody"), from: .cache)
+                try await context.client.document(context.items.document("nobody"), from: .cache)
             }
         },
         StorageCheck("a transaction fails without a network", needs: .offline, .transactions) { context in
@@ -61,7 +61,7 @@ extension StorageConformance {
             let path = try context.items.document("a")
             try await context.store.expectFailure(.unavailable, in: "the transaction") {
                 try await context.client.transaction(TransactionOptions(maximumAttempts: 1)) {
-                    _ = try await $0.snapshot(path)
+                    _ = try await $0.document(path)
                 }
             }
             try await context.client.enableNetwork()
@@ -74,7 +74,7 @@ extension StorageConformance {
             try await context.client.setDocument(context.items.document("c"), ["number": 3])
             try await context.client.deleteDocument(context.items.document("a"))
             let query = try Query(in: context.items).where("number", .greaterThan, 0)
-            let results = try await context.client.results(of: query, from: .cache)
+            let results = try await context.client.documents(query, from: .cache)
             try expectEqual(results.documents.map(\.id), ["b", "c"], "the results")
             try await context.client.enableNetwork()
             try await context.client.waitForPendingWrites()
@@ -140,7 +140,7 @@ extension StorageConformance {
             try expect(
                 try await context.client.cancelPendingWrite(receipt.batchID), "it is taken back", found: "it is not")
             try expectEqual(
-                try await context.client.snapshot(path, from: .cache)["number"]?.integerValue, 1, "the number read here"
+                try await context.client.document(path, from: .cache)["number"]?.integerValue, 1, "the number read here"
             )
             try await context.store.expectFailure(.cancelled, in: "waiting for it") { try await receipt.acknowledged() }
             try await context.client.enableNetwork()
@@ -204,7 +204,7 @@ extension StorageConformance {
             let path = try context.items.document("a")
             try await context.client.disableNetwork()
             let receipt = try await context.client.setDocument(path, ["moment": .serverTime])
-            let local = try await context.client.snapshot(path, from: .cache)
+            let local = try await context.client.document(path, from: .cache)
             try expectEqual(local["moment"]?.timestampValue?.isEstimate, true, "whether it is an estimate")
             try await context.client.enableNetwork()
             try await receipt.acknowledged()

@@ -261,10 +261,10 @@ extension StorageConformance {
         StorageCheck("a projection does not spoil later reads") { context in
             let path = try context.items.document("a")
             try await context.store.set(path, ["text": "x", "number": 1])
-            _ = try await context.client.results(of: Query(in: context.items).selecting("number"))
-            try context.store.expect(try await context.client.snapshot(path), holds: ["text": "x", "number": 1])
+            _ = try await context.client.documents(Query(in: context.items).selecting("number"))
+            try context.store.expect(try await context.client.document(path), holds: ["text": "x", "number": 1])
             try expectEqual(
-                try await context.client.results(of: Query(in: context.items)).documents.first?["text"], "x",
+                try await context.client.documents(Query(in: context.items)).documents.first?["text"], "x",
                 "the field that was not asked for")
         },
         StorageCheck("a thousand two hundred results come whole and in order", deadline: .seconds(90)) { context in

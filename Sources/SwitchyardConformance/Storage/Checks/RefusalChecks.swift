@@ -15,7 +15,7 @@ extension StorageConformance {
             try await context.client.transaction { _ in }
         },
         refusal(of: .collectionGroups, "collection groups are refused where they are not declared") { context in
-            _ = try await context.client.results(of: try Query(group: context.items.id))
+            _ = try await context.client.documents(try Query(group: context.items.id))
         },
         refusal(of: .aggregates, "sums are refused where they are not declared") { context in
             _ = try await context.client.aggregate(Query(in: context.items), [.sum("number")])
@@ -28,13 +28,13 @@ extension StorageConformance {
         },
         refusal(of: .alternatives, "alternatives are refused where they are not declared") { context in
             let filter = Filter.any([.field("number", .equal, 1), .field("text", .equal, "x")])
-            _ = try await context.client.results(of: try Query(in: context.items).where(filter))
+            _ = try await context.client.documents(try Query(in: context.items).where(filter))
         },
         refusal(of: .negations, "negations are refused where they are not declared") { context in
-            _ = try await context.client.results(of: try Query(in: context.items).where("number", .notEqual, 1))
+            _ = try await context.client.documents(try Query(in: context.items).where("number", .notEqual, 1))
         },
         refusal(of: .negations, "exclusions are refused where they are not declared") { context in
-            _ = try await context.client.results(of: try Query(in: context.items).where("number", .notIn, [1]))
+            _ = try await context.client.documents(try Query(in: context.items).where("number", .notIn, [1]))
         },
         refusal(of: .versions, "preconditions on versions are refused where they are not declared") { context in
             let write = try DocumentWrite.set(context.items.document("a"), ["number": 1])
@@ -68,7 +68,7 @@ extension StorageConformance {
             try await context.client.clearPersistence()
         },
         refusal(of: .offline, "reading from a cache is refused where there is none") { context in
-            _ = try await context.client.snapshot(context.items.document("a"), from: .cache)
+            _ = try await context.client.document(context.items.document("a"), from: .cache)
         },
         StorageCheck("without a queue nothing ever waits", needs: .no(.offline)) { context in
             try await context.client.waitForPendingWrites()

@@ -173,7 +173,7 @@ extension StorageConformance {
         StorageCheck("the stream of documents by its other name is the same", needs: .liveStreams) { context in
             let path = try context.items.document("a")
             try await context.store.set(path, ["text": "x"])
-            let probe = context.watch(context.client.documentStream(path))
+            let probe = context.watch(context.client.snapshots(of: path))
             try await probe.first("the document") { $0["text"]?.stringValue == "x" }
         },
         StorageCheck("nothing happens before somebody listens", needs: .liveStreams) { context in

@@ -7,7 +7,7 @@ extension StorageConformance {
             let path = try context.items.document("a")
             try await context.store.set(path, ["number": 20])
             let result = try await context.client.transaction { transaction in
-                let number = try await transaction.snapshot(path)["number"]?.integerValue ?? 0
+                let number = try await transaction.document(path)["number"]?.integerValue ?? 0
                 try await transaction.update(path, ["number": .value(.integer(number + 1))])
                 return number
             }
@@ -18,7 +18,7 @@ extension StorageConformance {
             try await context.store.seed(context.items, ["a": ["number": 1], "b": ["number": 2]])
             let paths = try ["b", "a", "nobody"].map { try context.items.document($0) }
             let numbers = try await context.client.transaction { transaction in
-                try await transaction.snapshots(of: paths).map { $0["number"]?.integerValue }
+                try await transaction.documents(paths).map { $0["number"]?.integerValue }
             }
             try expectEqual(numbers, [2, 1, nil], "the numbers")
         },
@@ -29,7 +29,7 @@ extension StorageConformance {
             let paths = try ["a", "b", "c", "d"].map { try context.items.document($0) }
             try await context.store.seed([(paths[1], ["text": "x", "number": 1]), (paths[3], ["text": "gone"])])
             try await context.client.transaction { transaction in
-                _ = try await transaction.snapshots(of: paths)
+                _ = try await transaction.documents(paths)
                 try await transaction.set(paths[0], ["number": 10])
                 try await transaction.merge(paths[1], ["number": 20])
                 try await transaction.create(paths[2], ["number": 30])
@@ -49,7 +49,7 @@ extension StorageConformance {
             let path = try context.items.document("a")
             try await context.store.set(path, ["number": 1])
             try await context.client.transaction { transaction in
-                _ = try await transaction.snapshot(path)
+                _ = try await transaction.document(path)
                 try await transaction.update(path, ["number": .increment(5)])
             }
             try await context.store.expect(path, holds: ["number": 6])
@@ -92,7 +92,7 @@ extension StorageConformance {
             try await context.store.expectFailure(.invalidArgument, in: "the transaction") {
                 try await context.client.transaction { transaction in
                     try await transaction.set(path, ["number": 1])
-                    _ = try await transaction.snapshot(path)
+                    _ = try await transaction.document(path)
                 }
             }
             try await context.store.expectMissing(path)
@@ -103,7 +103,7 @@ extension StorageConformance {
             try await context.store.expectFailure(.notFound, in: "the transaction") {
                 try await context.client.transaction { transaction in
                     attempts.add()
-                    _ = try await transaction.snapshot(path)
+                    _ = try await transaction.document(path)
                     try await transaction.update(path, ["number": 1])
                 }
             }
@@ -117,7 +117,7 @@ extension StorageConformance {
             try await context.store.set(path, ["number": 1])
             let attempts = Counter()
             try await context.client.transaction { transaction in
-                let number = try await transaction.snapshot(path)["number"]?.integerValue ?? 0
+                let number = try await transaction.document(path)["number"]?.integerValue ?? 0
                 if attempts.add() == 1 { try await other.set(path, ["number": 100]) }
                 try await transaction.update(path, ["number": .value(.integer(number + 1))])
             }
@@ -132,7 +132,7 @@ extension StorageConformance {
             try await context.store.set(source, ["number": 1])
             let attempts = Counter()
             try await context.client.transaction { transaction in
-                let number = try await transaction.snapshot(source)["number"]?.integerValue ?? 0
+                let number = try await transaction.document(source)["number"]?.integerValue ?? 0
                 if attempts.add() == 1 { try await other.set(source, ["number": 7]) }
                 try await transaction.set(target, ["number": .value(.integer(number))])
             }
@@ -145,7 +145,7 @@ extension StorageConformance {
             let path = try context.items.document("a")
             let attempts = Counter()
             try await context.client.transaction { transaction in
-                let number = try await transaction.snapshot(path)["number"]?.integerValue ?? 0
+                let number = try await transaction.document(path)["number"]?.integerValue ?? 0
                 if attempts.add() == 1 { try await other.set(path, ["number": 5]) }
                 try await transaction.set(path, ["number": .value(.integer(number + 1))])
             }
@@ -158,7 +158,7 @@ extension StorageConformance {
             try await context.store.set(path, ["number": 5])
             let attempts = Counter()
             try await context.client.transaction { transaction in
-                let found = try await transaction.snapshot(path).exists
+                let found = try await transaction.document(path).exists
                 if attempts.add() == 1 { try await other.delete(path) }
                 try await transaction.set(path, ["text": .of(found ? "was there" : "was gone")])
             }
@@ -172,7 +172,7 @@ extension StorageConformance {
             let attempts = Counter()
             try await context.store.expectFailure(.aborted, .failedPrecondition, in: "the transaction") {
                 try await context.client.transaction(TransactionOptions(maximumAttempts: 3)) { transaction in
-                    _ = try await transaction.snapshot(path)
+                    _ = try await transaction.document(path)
                     let attempt = attempts.add()
                     try await other.set(path, ["number": .value(.integer(Int64(attempt)))])
                     try await transaction.set(path, ["number": -1])
@@ -198,7 +198,7 @@ extension StorageConformance {
                     group.addTask {
                         for _ in 0..<5 {
                             try await client.transaction(TransactionOptions(maximumAttempts: 40)) { transaction in
-                                let number = try await transaction.snapshot(path)["number"]?.integerValue ?? 0
+                                let number = try await transaction.document(path)["number"]?.integerValue ?? 0
                                 try await transaction.update(path, ["number": .value(.integer(number + 1))])
                             }
                         }
@@ -220,7 +220,7 @@ extension StorageConformance {
                     let (from, to) = (accounts[index % 3], accounts[(index + 1 + index / 3 % 2) % 3])
                     group.addTask {
                         try await client.transaction(TransactionOptions(maximumAttempts: 40)) { transaction in
-                            let balances = try await transaction.snapshots(of: [from, to]).map {
+                            let balances = try await transaction.documents([from, to]).map {
                                 $0["number"]?.integerValue ?? 0
                             }
                             try await transaction.update(from, ["number": .value(.integer(balances[0] - 10))])
@@ -240,7 +240,7 @@ extension StorageConformance {
             try await context.store.set(path, ["number": 1])
             try await context.store.expectFailure(.aborted, in: "the transaction") {
                 try await context.client.transaction { transaction in
-                    _ = try await transaction.snapshot(path)
+                    _ = try await transaction.document(path)
                     throw GaveUp()
                 }
             }

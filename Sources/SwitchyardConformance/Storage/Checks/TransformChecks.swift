@@ -69,7 +69,7 @@ extension StorageConformance {
             try batch.set(context.items.document("a"), ["moment": .serverTime])
             try batch.set(context.items.document("b"), ["moment": .serverTime, "text": "x"])
             try await context.store.commit(batch)
-            let snapshots = try await context.client.snapshots(of: batch.writes.map(\.path), from: .server)
+            let snapshots = try await context.client.documents(batch.writes.map(\.path), from: .server)
             try expectEqual(snapshots[0]["moment"], snapshots[1]["moment"], "the time in “a”")
         },
         StorageCheck("server times are set deep inside of maps", needs: .transforms, .openTypes) { context in
