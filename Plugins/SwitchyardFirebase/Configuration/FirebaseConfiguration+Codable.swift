@@ -1,10 +1,11 @@
 import Foundation
 import Switchyard
+import SwitchyardProviderKit
 
 extension FirebaseConfiguration: Codable {
     private enum CodingKeys: String, CodingKey {
         case project, apiKey, appID, senderID, bundleID, bucket, database, writeLedger, locksInTransactions
-        case keepsDocuments, cacheBytes, hosts, emulators, usesEmulatorVariables
+        case keepsDocuments, cacheBytes, patienceSeconds, hosts, emulators, usesEmulatorVariables
     }
 
     public init(from decoder: any Decoder) throws {
@@ -29,6 +30,9 @@ extension FirebaseConfiguration: Codable {
             try values.decodeIfPresent(Bool.self, forKey: .locksInTransactions) ?? locksInTransactions
         keepsDocuments = try values.decodeIfPresent(Bool.self, forKey: .keepsDocuments) ?? keepsDocuments
         cacheBytes = try values.decodeIfPresent(Int64.self, forKey: .cacheBytes) ?? cacheBytes
+        if let seconds = try values.decodeIfPresent(Double.self, forKey: .patienceSeconds) {
+            patience = try .settings(seconds: seconds, in: 0...86_400, forKey: .patienceSeconds, of: values)
+        }
         hosts = try values.decodeIfPresent(Hosts.self, forKey: .hosts) ?? hosts
         emulators = try values.decodeIfPresent(Emulators.self, forKey: .emulators) ?? emulators
         usesEmulatorVariables =
@@ -48,6 +52,7 @@ extension FirebaseConfiguration: Codable {
         try values.encode(locksInTransactions, forKey: .locksInTransactions)
         try values.encode(keepsDocuments, forKey: .keepsDocuments)
         try values.encode(cacheBytes, forKey: .cacheBytes)
+        try values.encodeIfPresent(patience.map { $0 / .milliseconds(1) / 1000 }, forKey: .patienceSeconds)
         try values.encode(hosts, forKey: .hosts)
         try values.encode(emulators, forKey: .emulators)
         try values.encode(usesEmulatorVariables, forKey: .usesEmulatorVariables)

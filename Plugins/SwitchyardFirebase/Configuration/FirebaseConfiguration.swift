@@ -36,6 +36,9 @@ public struct FirebaseConfiguration: Sendable, Hashable {
     public var keepsDocuments: Bool
     /// Above about this size, the documents that were not used for longest are dropped from the cache.
     public var cacheBytes: Int64
+    /// How long a call about files is tried again while the server cannot be reached, and how long a transfer goes on without
+    /// moving a byte. Half a minute and ten minutes when left out. `patienceSeconds` in a file.
+    public var patience: Duration?
 
     /// Where the services are.
     public var hosts: Hosts
@@ -49,6 +52,7 @@ public struct FirebaseConfiguration: Sendable, Hashable {
         project: String, apiKey: Secret, appID: String? = nil, senderID: String? = nil, bundleID: String? = nil,
         bucket: String? = nil, database: String = "(default)", writeLedger: CollectionPath? = nil,
         locksInTransactions: Bool = false, keepsDocuments: Bool = true, cacheBytes: Int64 = 100 << 20,
+        patience: Duration? = nil,
         hosts: Hosts = Hosts(),
         emulators: Emulators = Emulators(), usesEmulatorVariables: Bool = true
     ) {
@@ -63,6 +67,7 @@ public struct FirebaseConfiguration: Sendable, Hashable {
         self.locksInTransactions = locksInTransactions
         self.keepsDocuments = keepsDocuments
         self.cacheBytes = cacheBytes
+        self.patience = patience
         self.hosts = hosts
         self.emulators = emulators
         self.usesEmulatorVariables = usesEmulatorVariables

@@ -70,7 +70,7 @@ struct FirebaseFileLister: Sendable {
             token.map {
                 service.address(["prefix": prefix, "delimiter": "/", "maxResults": "\(pageSize)", "pageToken": $0])
             } ?? service.address(["prefix": prefix, "delimiter": "/", "maxResults": "\(pageSize)"])
-        return try await service.persistently { () throws(FileStorageError) in
+        return try await service.persistently("list") { () throws(FileStorageError) in
             let body = try await service.call(HTTPRequest(.get, address), about: .bucket).body
             guard let json = try? JSON(parsing: body), let object = json.object else { throw .unreadableAnswer }
             var names = Names()

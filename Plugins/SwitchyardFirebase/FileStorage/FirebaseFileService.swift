@@ -15,7 +15,9 @@ struct FirebaseFileService: Sendable {
     /// Header fields that name the app; no key is among them, storage takes none.
     let appHeaders: [(String, String)]
     let transport: any Transport
-    let clock: any Clock<Duration>
+    /// Again and again while a failure may pass: for calls that do no harm when made twice.
+    let persistently: PatientCaller
+    var clock: any Clock<Duration> { persistently.clock }
     let now: @Sendable () -> Timestamp
 
     // MARK: Addresses
@@ -41,9 +43,6 @@ struct FirebaseFileService: Sendable {
             try await transport.send(request, within: Self.callDeadline, clock: clock)
         }
     }
-
-    /// The same, again and again while a failure may pass.
-    var persistently: PatientCaller { PatientCaller(clock: clock) }
 
     /// Sends with the tokens of the moment, and once more with new ones when these are refused.
     func authorized<Answer: HTTPAnswer>(
@@ -115,7 +114,7 @@ struct FirebaseFileService: Sendable {
     // MARK: Objects
 
     func object(_ path: FilePath) async throws(FileStorageError) -> FirebaseObject {
-        try await persistently { () throws(FileStorageError) in
+        try await persistently("metadata") { () throws(FileStorageError) in
             try FirebaseObject(try await call(HTTPRequest(.get, address(of: path)), about: .object).body)
         }
     }

@@ -30,7 +30,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
     init(_ service: FirebaseFileService, folder: URL?, auth: (any AuthClient)? = nil) {
         self.service = service
         desk = TransferDesk(
-            FirebaseUploadDriver.policy, records: UploadRecords(folder: folder), clock: service.clock,
+            FirebaseUploadDriver.policy, records: UploadRecords(folder: folder), tries: service.persistently,
             now: service.now, following: auth)
         var capabilities = FileStorageCapabilities()
         capabilities.resumableUploads = folder != nil
@@ -51,7 +51,10 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
         let service = FirebaseFileService(
             bucket: bucket, endpoint: surroundings.endpoints.storage, tokens: surroundings.tokens,
             appHeaders: surroundings.configuration.appID.map { [("X-Firebase-GMPID", $0)] } ?? [],
-            transport: surroundings.transport, clock: surroundings.context.clock, now: surroundings.context.now)
+            transport: surroundings.transport,
+            persistently: PatientCaller(
+                surroundings.context, of: .firebase, patience: surroundings.configuration.patience),
+            now: surroundings.context.now)
         let folder = try surroundings.folder("files")?.appendingPathComponent(
             PercentCoding.encode(bucket), isDirectory: true)
         self.init(service, folder: folder, auth: surroundings.context.auth)
@@ -120,7 +123,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
         try desk.checkOpen()
         let request = FirebaseFileService.json(.patch, service.address(of: path), changes.firebase)
         let service = try await service.bound()
-        return try await service.persistently { () throws(FileStorageError) in
+        return try await service.persistently("metadata change") { () throws(FileStorageError) in
             try FirebaseObject(try await service.call(request, about: .object).body).stored.metadata
         }
     }
@@ -130,7 +133,8 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
         // One whose answer was lost may have deleted what a second one no longer finds: nobody below repeats it unseen.
         let request = HTTPRequest(.delete, service.address(of: path), isIdempotent: false)
         let service = try await service.bound()
-        try await service.persistently(isDone: { $0.code == .notFound ? () : nil }) { () throws(FileStorageError) in
+        try await service.persistently("delete", isDone: { $0.code == .notFound ? () : nil }) {
+            () throws(FileStorageError) in
             _ = try await service.call(request, about: .object)
         }
     }

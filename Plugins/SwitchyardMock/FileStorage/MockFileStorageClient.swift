@@ -47,11 +47,10 @@ public final class MockFileStorageClient: FileStorageClient {
         self.capabilities = capabilities
         self.partSize = max(1, partSize)
         let part = Int64(self.partSize)
-        var policy = TransferPolicy(firstPart: part, largestPart: part, wholeLimit: 0)
-        policy.patience = .zero
+        let policy = TransferPolicy(firstPart: part, largestPart: part, wholeLimit: 0)
         desk = TransferDesk(
             policy, records: capabilities.resumableUploads ? store.records : UploadRecords(folder: nil),
-            clock: network.clock, now: backend.files.now, following: auth)
+            tries: PatientCaller(clock: network.clock, patience: .zero), now: backend.files.now, following: auth)
         controls = MockControls(
             network: network, unavailable: FileStorageError(.unavailable, "The mock's network is off."),
             cancelled: FileStorageError(.cancelled, "The call was cancelled."))

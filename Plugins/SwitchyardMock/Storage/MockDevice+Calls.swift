@@ -35,7 +35,7 @@ extension MockDevice {
         var item = MockWriteQueue.Item(id: id, batch: batch, queuedAt: now, answer: answer)
         if hasTakenEffect {
             item.attempts = 1
-            item.lastError = .unavailable
+            item.failure.note(StorageError(.unavailable, "The answer was lost."))
             item.hasTakenEffect = true
         }
         let actions = queue.append(item) + changed(Array(Set(batch.writes.map(\.path))), server)

@@ -256,7 +256,10 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
             } catch {
                 guard capabilities.offline else { throw error }
                 let refusal = RefusedWrite(id: id, batch: batch, refusedAt: now, error: error)
-                return (WriteReceipt(batchID: id) { .failure(error) }, device.queue.refuse(refusal))
+                return (
+                    WriteReceipt(batchID: id) { .failure(error) },
+                    device.queue.refuse(refusal) + [{ [report] in report(.refused(batch, error)) }]
+                )
             }
             guard controls.losesAnswer() else {
                 return (WriteReceipt(batchID: id, acknowledged: acknowledgement), actions)
@@ -306,6 +309,7 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
             } else {
                 let now = database.now()
                 database.change { [device] state in ((), device.refuse(item.id, failure, now, state.documents)) }
+                report(.refused(item.batch, failure))
                 backend.save(device)
             }
         }
@@ -363,7 +367,7 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
             let actions = device.connectionChanged(from: wasConnected, state.documents)
             return (!wasConnected && device.isConnected && device.streamCount > 0, actions)
         }
-        if isRepaired { report(.reconnect(operation: "live streams", attempt: 1)) }
+        if isRepaired { report(.reconnect(operation: "live streams", attempt: 1, failure: nil)) }
         if !isReachable { backend.saveCache(of: device) }
         hurry()
         sendQueue()
@@ -378,4 +382,10 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
 
 extension MockStorageClient: SignInFollowing {
     package func catchUp() async { await follower?.catchUp() }
+}
+
+extension InfrastructureEvent.Kind {
+    fileprivate static func refused(_ batch: WriteBatch, _ error: StorageError) -> InfrastructureEvent.Kind {
+        .writeRefused(paths: batch.writes.map(\.path.rawValue), failure: .init(error))
+    }
 }

@@ -14,7 +14,6 @@ final class MockWriteQueue {
         let batch: WriteBatch
         let queuedAt: Timestamp
         var attempts = 0
-        var lastError: StorageError.Code?
         var isUnderWay = false
         /// Took effect, but its answer was lost: what the server shows has it already.
         var hasTakenEffect = false
@@ -24,8 +23,7 @@ final class MockWriteQueue {
 
         var pending: PendingWrite {
             PendingWrite(
-                id: id, batch: batch, queuedAt: queuedAt, attempts: attempts, lastError: lastError,
-                lastErrorMessage: failure.last?.message)
+                id: id, batch: batch, queuedAt: queuedAt, attempts: attempts, lastError: failure.last)
         }
     }
 
@@ -106,12 +104,10 @@ final class MockWriteQueue {
     func putBack(_ id: String, _ error: StorageError?) -> [Action] {
         changeOthers(id) { share, index in
             share.items[index].isUnderWay = false
-            share.items[index].lastError = error?.code
             share.items[index].failure.note(error)
         }
         guard let index = items.firstIndex(where: { $0.id == id }) else { return [] }
         items[index].isUnderWay = false
-        items[index].lastError = error?.code
         items[index].failure.note(error)
         return pendingActions()
     }

@@ -1,10 +1,11 @@
 import Foundation
 import Switchyard
+import SwitchyardProviderKit
 
 extension SupabaseConfiguration: Codable {
     private enum CodingKeys: String, CodingKey {
         case url, key, serviceKey, bucket, isBucketPublic, buckets, tables, usesDocumentTable, checkSeconds, realtime,
-            keepsDocuments, cacheBytes
+            keepsDocuments, cacheBytes, patienceSeconds
     }
 
     public init(from decoder: any Decoder) throws {
@@ -24,6 +25,9 @@ extension SupabaseConfiguration: Codable {
         realtime = try values.decodeIfPresent(SupabaseRealtime.self, forKey: .realtime) ?? realtime
         keepsDocuments = try values.decodeIfPresent(Bool.self, forKey: .keepsDocuments) ?? keepsDocuments
         cacheBytes = try values.decodeIfPresent(Int64.self, forKey: .cacheBytes) ?? cacheBytes
+        if let seconds = try values.decodeIfPresent(Double.self, forKey: .patienceSeconds) {
+            patience = try .settings(seconds: seconds, in: 0...86_400, forKey: .patienceSeconds, of: values)
+        }
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -40,5 +44,6 @@ extension SupabaseConfiguration: Codable {
         if realtime != SupabaseRealtime() { try values.encode(realtime, forKey: .realtime) }
         try values.encode(keepsDocuments, forKey: .keepsDocuments)
         try values.encode(cacheBytes, forKey: .cacheBytes)
+        try values.encodeIfPresent(patience.map { $0 / .milliseconds(1) / 1000 }, forKey: .patienceSeconds)
     }
 }

@@ -35,12 +35,16 @@ public struct SupabaseConfiguration: Sendable, Hashable {
     public var keepsDocuments: Bool
     /// Above about this size, the documents that were not used for longest are dropped from the cache.
     public var cacheBytes: Int64
+    /// How long a call about files is tried again while the server cannot be reached, and how long a transfer goes on without
+    /// moving a byte. Half a minute and ten minutes when left out. `patienceSeconds` in a file.
+    public var patience: Duration?
 
     public init(
         url: String, key: Secret, serviceKey: Secret? = nil, bucket: String? = nil, isBucketPublic: Bool = false,
         buckets: [SupabaseBucket] = [], tables: [SupabaseTableMapping] = [], usesDocumentTable: Bool = true,
         checkInterval: Duration = .seconds(1),
-        realtime: SupabaseRealtime = SupabaseRealtime(), keepsDocuments: Bool = true, cacheBytes: Int64 = 100 << 20
+        realtime: SupabaseRealtime = SupabaseRealtime(), keepsDocuments: Bool = true, cacheBytes: Int64 = 100 << 20,
+        patience: Duration? = nil
     ) {
         self.url = url
         self.key = key
@@ -54,5 +58,6 @@ public struct SupabaseConfiguration: Sendable, Hashable {
         self.realtime = realtime
         self.keepsDocuments = keepsDocuments
         self.cacheBytes = cacheBytes
+        self.patience = patience
     }
 }

@@ -14,7 +14,9 @@ struct SupabaseFileService: Sendable {
     let buckets: SupabaseBuckets
     private(set) var tokens: SupabaseTokens
     let transport: any Transport
-    let clock: any Clock<Duration>
+    /// Again and again while a failure may pass: for calls that do no harm when made twice.
+    let persistently: PatientCaller
+    var clock: any Clock<Duration> { persistently.clock }
     let now: @Sendable () -> Timestamp
 
     // MARK: Addresses
@@ -28,9 +30,6 @@ struct SupabaseFileService: Sendable {
             try await transport.send(request, within: Self.callDeadline, clock: clock)
         }
     }
-
-    /// Again and again while a failure may pass: for calls that do no harm when made twice.
-    var persistently: PatientCaller { PatientCaller(clock: clock) }
 
     /// Sends with the token of the moment, and once more with a new one when that is refused.
     func authorized<Answer: HTTPAnswer>(
@@ -111,14 +110,15 @@ struct SupabaseFileService: Sendable {
 
     private func infoAnswer(_ path: FilePath) async throws(FileStorageError) -> [UInt8] {
         let request = HTTPRequest(.get, try address("object/info/authenticated", of: path))
-        return try await persistently { () throws(FileStorageError) in try await call(request).body }
+        return try await persistently("metadata") { () throws(FileStorageError) in try await call(request).body }
     }
 
     /// Whether a file has exactly these bytes. Who may not read it is told that it has not.
     func hasContents(_ path: FilePath, _ bytes: [UInt8]) async throws(FileStorageError) -> Bool {
         let request = HTTPRequest(.get, try address("object/authenticated", of: path))
         do throws(FileStorageError) {
-            return try await persistently { () throws(FileStorageError) in try await call(request).body } == bytes
+            return try await persistently("comparison") { () throws(FileStorageError) in try await call(request).body }
+                == bytes
         } catch {
             guard error.code == .notFound || error.code == .unauthorized else { throw error }
             return false

@@ -25,7 +25,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
     init(_ service: SupabaseFileService, folder: URL?, auth: (any AuthClient)? = nil) {
         self.service = service
         desk = TransferDesk(
-            SupabaseUploadDriver.policy, records: UploadRecords(folder: folder), clock: service.clock,
+            SupabaseUploadDriver.policy, records: UploadRecords(folder: folder), tries: service.persistently,
             now: service.now, following: auth)
         var capabilities = FileStorageCapabilities()
         capabilities.resumableUploads = folder != nil
@@ -47,7 +47,9 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         self.init(
             SupabaseFileService(
                 address: surroundings.project.storage, buckets: buckets, tokens: surroundings.tokens,
-                transport: surroundings.transport, clock: surroundings.context.clock, now: surroundings.context.now),
+                transport: surroundings.transport,
+                persistently: PatientCaller(surroundings.context, of: .supabase, patience: configuration.patience),
+                now: surroundings.context.now),
             folder: try surroundings.folder("files")?.appendingPathComponent(
                 PercentCoding.encode(configuration.bucket ?? configuration.buckets[0].name), isDirectory: true),
             auth: surroundings.context.auth)
@@ -136,7 +138,9 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         let request = service.post(
             service.address + "/object/copy", .object(body),
             ["x-upsert": "true", "x-metadata": Base64.encode(UploadOptions.supabaseJSON(notes).bytes())])
-        _ = try await service.persistently { () throws(FileStorageError) in try await service.call(request) }
+        _ = try await service.persistently("metadata change") { () throws(FileStorageError) in
+            try await service.call(request)
+        }
         return try await service.info(path)
     }
 
@@ -162,7 +166,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
                 "offset": .integer(Int64(offset)), "sortBy": ["column": "name", "order": "asc"],
             ])
         let service = try await service.bound()
-        let rows = try await service.persistently { () throws(FileStorageError) in
+        let rows = try await service.persistently("list") { () throws(FileStorageError) in
             guard let json = try? JSON(parsing: try await service.call(request).body), let rows = json.array else {
                 throw .unreadable
             }
@@ -189,7 +193,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         body["copyMetadata"] = true
         let request = service.post(service.address + "/object/copy", .object(body), ["x-upsert": "true"])
         let service = try await service.bound()
-        _ = try await service.persistently { () throws(FileStorageError) in try await service.call(request) }
+        _ = try await service.persistently("copy") { () throws(FileStorageError) in try await service.call(request) }
         return try await service.info(destination)
     }
 
@@ -219,7 +223,8 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         let request = HTTPRequest(.delete, try service.address("object", of: path), isIdempotent: false)
         let service = try await service.bound()
         // One whose answer was lost may have deleted what a second one no longer finds.
-        try await service.persistently(isDone: { $0.code == .notFound ? () : nil }) { () throws(FileStorageError) in
+        try await service.persistently("delete", isDone: { $0.code == .notFound ? () : nil }) {
+            () throws(FileStorageError) in
             _ = try await service.call(request)
         }
     }
@@ -242,7 +247,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         let request = service.post(
             try service.address("object/sign", of: path), ["expiresIn": .integer(expiresIn.components.seconds)])
         let service = try await service.bound()
-        let answer = try await service.persistently { () throws(FileStorageError) in
+        let answer = try await service.persistently("expiring address") { () throws(FileStorageError) in
             try await service.call(request).body
         }
         let json = try? JSON(parsing: answer)
@@ -256,7 +261,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         let request = service.post(
             try service.address("object/upload/sign", of: path), [:], ["x-upsert": replacesExisting ? "true" : "false"])
         let service = try await service.bound()
-        let answer = try await service.persistently { () throws(FileStorageError) in
+        let answer = try await service.persistently("upload address") { () throws(FileStorageError) in
             try await service.call(request).body
         }
         guard let signed = (try? JSON(parsing: answer))?["url"]?.string else { throw .unreadable }

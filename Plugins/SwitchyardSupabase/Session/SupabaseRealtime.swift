@@ -1,4 +1,5 @@
 import Switchyard
+import SwitchyardProviderKit
 
 /// How a project's realtime service is reached: it tells live queries when to look, and brings messages.
 ///
@@ -52,19 +53,5 @@ extension SupabaseRealtime: Codable {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(mode, forKey: .mode)
         try values.encode(heartbeat / .milliseconds(1) / 1000, forKey: .heartbeatSeconds)
-    }
-}
-
-extension Duration {
-    /// A setting that is a number of seconds in a file.
-    static func settings<Key: CodingKey>(
-        seconds: Double, in range: ClosedRange<Double>, forKey key: Key, of values: KeyedDecodingContainer<Key>
-    ) throws -> Duration {
-        guard range.contains(seconds) else {
-            throw DecodingError.dataCorruptedError(
-                forKey: key, in: values,
-                debugDescription: "a number of seconds from \(range.lowerBound) to \(range.upperBound)")
-        }
-        return .milliseconds(Int64((seconds * 1000).rounded()))
     }
 }

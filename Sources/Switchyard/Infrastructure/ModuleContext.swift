@@ -27,47 +27,6 @@ public struct ModuleContext: Sendable {
     }
 }
 
-/// Told of what clients do: for logs, metrics and tests. Called often and from anywhere: be quick.
-public protocol InfrastructureObserver: Sendable {
-    func observe(_ event: InfrastructureEvent)
-}
-
-public struct SilentObserver: InfrastructureObserver {
-    public init() {}
-    public func observe(_ event: InfrastructureEvent) {}
-}
-
-/// One thing that happened. Holds names, numbers and codes, never contents.
-public struct InfrastructureEvent: Sendable {
-    public let service: InfrastructureService
-    public let provider: InfrastructureProvider
-    public let kind: Kind
-
-    public enum Kind: Sendable, Hashable {
-        /// A call ended.
-        case call(operation: String, duration: Duration, failure: String?)
-        /// A call is repeated after a pause.
-        case retry(operation: String, attempt: Int, after: Duration, failure: String)
-        case streamOpened(operation: String)
-        case streamClosed(operation: String, failure: String?)
-        /// A lost connection is being repaired underneath a stream.
-        case reconnect(operation: String, attempt: Int)
-        case pendingWrites(count: Int)
-        /// The queue of writes cannot be sent: why, as a code and for people. Told once for each cause until a write gets
-        /// through; the queue is kept and tried again.
-        case sendingFailed(failure: String, message: String)
-        case tokenRefreshed(failure: String?)
-        /// Something a person should know: a damaged file that was set aside, a session that could not be kept.
-        case notice(String)
-    }
-
-    public init(service: InfrastructureService, provider: InfrastructureProvider, kind: Kind) {
-        self.service = service
-        self.provider = provider
-        self.kind = kind
-    }
-}
-
 /// The clients on which domain clients stand.
 public struct CoreClients: Sendable {
     public let auth: any AuthClient

@@ -1,33 +1,92 @@
-import Foundation
+public import Foundation
+import SwitchyardBytes
 
 /// Prints one readable line for each thing that happens: the observer to begin with.
+///
+/// ```
+/// 09:41:07.213 storage on acme: commit took 812 µs
+/// 09:41:09.004 storage on acme: 3 writes pending, last attempt failed (unauthenticated): The token has no claim “role”.
+/// ```
 public struct LineObserver: InfrastructureObserver {
+    /// How much somebody wants to know.
+    public enum Level: Int, Sendable, Comparable, CaseIterable {
+        /// Also what happens all the time and concerns nobody: tokens that are looked up and renewed.
+        case debug
+        /// Each call, stream and transfer.
+        case info
+        /// What went wrong, and what is done about it.
+        case warning
+
+        public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    private let level: Level
+    private let now: @Sendable () -> Date
+    private let timeZone: TimeZone
     private let write: @Sendable (String) -> Void
 
-    /// - Parameter write: What to do with a line; by default it goes to standard error.
-    public init(_ write: @escaping @Sendable (String) -> Void = LineObserver.writeToStandardError) {
+    /// - Parameters:
+    ///   - level: Anything below is not printed.
+    ///   - now: The time of day that lines begin with.
+    ///   - timeZone: Where that is.
+    ///   - write: What to do with a line; by default it goes to standard error.
+    public init(
+        _ level: Level = .info, now: @escaping @Sendable () -> Date = { Date() }, timeZone: TimeZone = .current,
+        write: @escaping @Sendable (String) -> Void = LineObserver.writeToStandardError
+    ) {
+        self.level = level
+        self.now = now
+        self.timeZone = timeZone
         self.write = write
     }
 
     public func observe(_ event: InfrastructureEvent) {
-        write("\(event.service) on \(event.provider): \(text(event.kind))")
+        guard LineObserver.level(of: event.kind) >= level else { return }
+        write("\(time) \(event.service) on \(event.provider): \(LineObserver.text(event.kind))")
     }
 
-    private func text(_ kind: InfrastructureEvent.Kind) -> String {
+    private var time: String {
+        let now = now()
+        let seconds = now.timeIntervalSince1970 + Double(timeZone.secondsFromGMT(for: now))
+        let milliseconds = Int((seconds * 1000).rounded(.down)) % 86_400_000
+        func digits(_ number: Int, _ count: Int) -> String {
+            String(repeating: "0", count: max(0, count - "\(number)".count)) + "\(number)"
+        }
+        return digits(milliseconds / 3_600_000, 2) + ":" + digits(milliseconds / 60_000 % 60, 2) + ":"
+            + digits(milliseconds / 1000 % 60, 2) + "." + digits(milliseconds % 1000, 3)
+    }
+
+    private static func level(of kind: InfrastructureEvent.Kind) -> Level {
         switch kind {
-        case .call(let operation, let duration, nil): "\(operation) took \(duration)"
-        case .call(let operation, let duration, let failure?): "\(operation) failed after \(duration): \(failure)"
+        case .call("access token", _, nil), .tokenRefreshed(nil): .debug
+        case .call(_, _, nil), .streamOpened, .streamClosed(_, nil), .pendingWrites(_, nil): .info
+        case .call, .streamClosed, .pendingWrites, .tokenRefreshed: .warning
+        case .retry, .reconnect, .writeRefused, .notice: .warning
+        }
+    }
+
+    private static func text(_ kind: InfrastructureEvent.Kind) -> String {
+        switch kind {
+        case .call(let operation, let duration, nil): return "\(operation) took \(duration.readable)"
+        case .call(let operation, let duration, let failure?):
+            return "\(operation) failed after \(duration.readable) \(failure)"
         case .retry(let operation, let attempt, let pause, let failure):
-            "\(operation) failed (\(failure)), attempt \(attempt); again in \(pause)"
-        case .streamOpened(let operation): "\(operation) opened"
-        case .streamClosed(let operation, nil): "\(operation) closed"
-        case .streamClosed(let operation, let failure?): "\(operation) ended: \(failure)"
-        case .reconnect(let operation, let attempt): "\(operation) reconnects, attempt \(attempt)"
-        case .pendingWrites(let count): "\(count) write\(count == 1 ? "" : "s") pending"
-        case .sendingFailed(let failure, let message): "queued writes cannot be sent (\(failure)): \(message)"
-        case .tokenRefreshed(nil): "token refreshed"
-        case .tokenRefreshed(let failure?): "token not refreshed: \(failure)"
-        case .notice(let text): text
+            return "attempt \(attempt) at \(operation) failed, next in \(pause.readable) \(failure)"
+        case .streamOpened(let operation): return "\(operation) opened"
+        case .streamClosed(let operation, nil): return "\(operation) closed"
+        case .streamClosed(let operation, let failure?): return "\(operation) ended \(failure)"
+        case .reconnect(let operation, let attempt, let failure):
+            return "\(operation): reconnecting, attempt \(attempt)" + (failure.map { " \($0)" } ?? "")
+        case .pendingWrites(let count, let failure):
+            let queue = "\(count) write\(count == 1 ? "" : "s") pending"
+            return queue + (failure.map { ", last attempt failed \($0)" } ?? "")
+        case .writeRefused(let paths, let failure):
+            let first = paths.first.map { "“\($0)”" } ?? "nothing"
+            let subject = paths.count > 1 ? "\(first) and \(paths.count - 1) more" : first
+            return "the write to \(subject) was refused \(failure)"
+        case .tokenRefreshed(nil): return "token refreshed"
+        case .tokenRefreshed(let failure?): return "token not refreshed \(failure)"
+        case .notice(let text): return text
         }
     }
 

@@ -19,7 +19,10 @@ public struct ObserveLayer: ClientLayer {
         let watch = Stopwatch(clock)
         func tell(_ failure: Failure?) {
             self.tell(
-                call, .call(operation: call.operation, duration: watch.elapsed, failure: failure?.code.rawValue))
+                call,
+                .call(
+                    operation: call.operation, duration: watch.elapsed,
+                    failure: failure.map { InfrastructureEvent.Failure($0) }))
         }
         do throws(Failure) {
             let result = try await body()
@@ -66,8 +69,10 @@ public struct ObserveLayer: ClientLayer {
 
     private func opened(_ call: ClientCall) { tell(call, .streamOpened(operation: call.operation)) }
     private func closed(_ call: ClientCall, _ failure: (any Error)?) {
-        let code = failure.map { ($0 as? any ClientError)?.code.rawValue ?? "unknown" }
-        tell(call, .streamClosed(operation: call.operation, failure: code))
+        let failure = failure.map { error in
+            (error as? any ClientError).map { InfrastructureEvent.Failure($0) } ?? .init(.unknown, "\(error)")
+        }
+        tell(call, .streamClosed(operation: call.operation, failure: failure))
     }
 
     private func tell(_ call: ClientCall, _ kind: InfrastructureEvent.Kind) {

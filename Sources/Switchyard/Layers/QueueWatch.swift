@@ -13,7 +13,8 @@ final class QueueWatch: Sendable {
                         last = pending.count
                         observer.observe(
                             InfrastructureEvent(
-                                service: .storage, provider: storage.provider, kind: .pendingWrites(count: last)))
+                                service: .storage, provider: storage.provider,
+                                kind: .pendingWrites(count: last, failure: nil)))
                     }
                     return
                 } catch {

@@ -48,8 +48,16 @@ extension RoutedStorageClient {
             storage throws(StorageError) in try await storage.commit(batch)
         }
     }
+    /// All attempts on the client that the first one began on.
+    public func transaction<Result: Sendable>(
+        _ options: TransactionOptions, _ body: @Sendable (StorageTransaction) async throws -> Result
+    ) async throws(StorageError) -> Result {
+        try await route.call("transaction") { storage throws(StorageError) in
+            try await storage.transaction(options, body)
+        }
+    }
     public func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend {
-        try await route.call("transaction", keeping: { LeasedTransaction(backend: $0, release: $1) }) {
+        try await route.call("transaction attempt", keeping: { LeasedTransaction(backend: $0, release: $1) }) {
             storage throws(StorageError) in try await storage.makeTransaction()
         }
     }

@@ -238,7 +238,7 @@ package actor SessionEngine {
                     if state != .unknown, state != .locked { wishes.state = state }
                 }
                 states.publish(state)
-            case .refreshed(let failure): report(.tokenRefreshed(failure: failure?.rawValue))
+            case .refreshed(let failure): report(.tokenRefreshed(failure: failure.map { .init($0) }))
             }
         }
         return result

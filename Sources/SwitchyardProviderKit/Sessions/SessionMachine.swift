@@ -65,7 +65,7 @@ package struct SessionMachine: Sendable {
         case resume(Waiter, Result<AccessToken, AuthError>)
         case publish(AuthState)
         /// `nil` for a success.
-        case refreshed(failure: AuthError.Code?)
+        case refreshed(failure: AuthError?)
     }
 
     private enum Phase: Sendable {
@@ -238,7 +238,7 @@ package struct SessionMachine: Sendable {
                 case .signedOut: .signOut(SignOut(.byServer))
                 }
             self.refresh?.refusal = error
-            return [.refreshed(failure: error.code), .change(SessionChange(kind, in: refresh.sessionID))]
+            return [.refreshed(failure: error), .change(SessionChange(kind, in: refresh.sessionID))]
         case .failed(let error):
             self.refresh = nil
             let (seconds, fraction) = (policy.pause.components.seconds, policy.pause.components.attoseconds)
@@ -246,7 +246,7 @@ package struct SessionMachine: Sendable {
             let present = session.flatMap { session in
                 session.tokens.flatMap { $0.remaining(at: now) > .zero ? session.accessToken : nil }
             }
-            return [.refreshed(failure: error.code)]
+            return [.refreshed(failure: error)]
                 + refresh.waiters.map { waiter in
                     // What is not over yet is better than nothing, for those who did not ask for a new one.
                     if !waiter.refreshing, let present { return .resume(waiter.id, .success(present)) }

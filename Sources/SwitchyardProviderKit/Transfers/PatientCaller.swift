@@ -3,25 +3,47 @@ import SwitchyardBytes
 
 /// Makes a call again and again while its failure may pass: for calls that do no harm when made twice.
 package struct PatientCaller: Sendable {
-    private let clock: any Clock<Duration>
-    /// How long all attempts of one call may take together.
-    private let patience: Duration
+    /// Told before each pause: at what, the number of the attempt that failed, the pause, and why.
+    package typealias Report = @Sendable (_ operation: String, Int, Duration, FileStorageError) -> Void
 
-    package init(clock: any Clock<Duration>, patience: Duration = .seconds(120)) {
+    package let clock: any Clock<Duration>
+    /// How long all attempts at one call may take together, or a transfer may go without moving a byte, where somebody has
+    /// said so.
+    package let patience: Duration?
+    package let report: Report
+
+    /// Somebody may be waiting in front of a screen.
+    private static let usualPatience = Duration.seconds(30)
+
+    package init(
+        clock: any Clock<Duration>, patience: Duration? = nil, report: @escaping Report = { _, _, _, _ in }
+    ) {
         self.clock = clock
         self.patience = patience
+        self.report = report
+    }
+
+    /// For the file client of `provider`; its observer hears of each attempt that failed.
+    package init(_ context: ModuleContext, of provider: InfrastructureProvider, patience: Duration?) {
+        self.init(clock: context.clock, patience: patience) {
+            [observer = context.observer] operation, attempt, pause, error in
+            observer.observe(
+                InfrastructureEvent(
+                    service: .files, provider: provider,
+                    kind: .retry(operation: operation, attempt: attempt, after: pause, failure: .init(error))))
+        }
     }
 
     /// - Parameter isDone: Whether a failure after a lost answer means that the lost one was a success.
     package func callAsFunction<Value: Sendable>(
-        isDone: (FileStorageError) -> Value? = { _ in nil },
+        _ operation: String, isDone: (FileStorageError) -> Value? = { _ in nil },
         _ body: () async throws(FileStorageError) -> Value
     ) async throws(FileStorageError) -> Value {
         let time = Stopwatch(clock)
         let start = time.now
         var generator = SystemRandomNumberGenerator()
         var backoff = Backoff(.init(initial: .seconds(1), factor: 2, maximum: .seconds(64), jitter: 0.2), now: start)
-        var mayHaveHappened = false
+        var attempt = 1
         while true {
             let failure: FileStorageError
             do throws(FileStorageError) {
@@ -29,13 +51,15 @@ package struct PatientCaller: Sendable {
             } catch {
                 failure = error
             }
-            if mayHaveHappened, let value = isDone(failure) { return value }
+            if attempt > 1, let value = isDone(failure) { return value }
+            let patience = patience ?? PatientCaller.usualPatience
             guard failure.isRetryable, time.now - start + (failure.retryAfter ?? .zero) < patience else {
                 throw failure
             }
-            mayHaveHappened = true
             let pause = backoff.next(now: time.now, atLeast: failure.retryAfter, using: &generator)
+            report(operation, attempt, pause, failure)
             do { try await clock.sleep(for: pause) } catch { throw FileStorageError(.cancelled, "It was cancelled.") }
+            attempt += 1
         }
     }
 }

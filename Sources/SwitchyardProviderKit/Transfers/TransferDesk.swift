@@ -20,21 +20,22 @@ package final class TransferDesk: Sendable {
 
     private let policy: TransferPolicy
     private let records: UploadRecords
-    private let clock: any Clock<Duration>
+    private let tries: PatientCaller
     private let now: @Sendable () -> Timestamp
     private let state = Mutex(State())
     private let follower = Mutex<SignOutFollower?>(nil)
 
     /// - Parameters:
     ///   - records: Where uploads of files are noted; never shared by two projects.
+    ///   - tries: Time, and who is told of attempts that failed.
     ///   - auth: Whose users' wish to be forgotten takes the notes of their uploads along.
     package init(
-        _ policy: TransferPolicy, records: UploadRecords, clock: any Clock<Duration>,
+        _ policy: TransferPolicy, records: UploadRecords, tries: PatientCaller,
         now: @escaping @Sendable () -> Timestamp, following auth: (any AuthClient)? = nil
     ) {
-        self.policy = policy
+        self.policy = policy.with(patience: tries.patience)
         self.records = records
-        self.clock = clock
+        self.tries = tries
         self.now = now
         guard let auth, records.isKept else { return }
         follower.withLock { follower in
@@ -114,7 +115,7 @@ package final class TransferDesk: Sendable {
         let run = state.withLock { state -> UploadRun? in
             guard !state.isShutDown else { return nil }
             let run = UploadRun(
-                content, driver: driver, policy: policy, note: note, resuming: record, clock: clock
+                content, driver: driver, policy: policy, note: note, resuming: record, tries: tries
             ) { [weak self] run in
                 self?.state.withLock { _ = $0.uploads.removeValue(forKey: ObjectIdentifier(run)) }
             }
@@ -133,12 +134,12 @@ package final class TransferDesk: Sendable {
         describe: @escaping @Sendable () async throws(FileStorageError) -> StoredFile
     ) throws(FileStorageError) -> FileTransfer<FileMetadata> {
         let place = try DownloadFile(file)
-        let (policy, clock) = (policy, clock)
+        let (policy, tries) = (policy, tries)
         let run = state.withLock { state -> DownloadRun? in
             guard !state.isShutDown else { return nil }
             let run = DownloadRun(to: place, describe: describe) { stored, gate in
                 DownloadReader(
-                    path, range: nil, version: stored.metadata.version, driver: driver, policy: policy, clock: clock,
+                    path, range: nil, version: stored.metadata.version, driver: driver, policy: policy, tries: tries,
                     gate: gate)
             } ended: { [weak self] run in
                 self?.state.withLock { _ = $0.downloads.removeValue(forKey: ObjectIdentifier(run)) }
@@ -197,7 +198,7 @@ package final class TransferDesk: Sendable {
                 return nil
             }
         }
-        let reader = DownloadReader(path, range: range, driver: driver, policy: policy, clock: clock)
+        let reader = DownloadReader(path, range: range, driver: driver, policy: policy, tries: tries)
         state.withLock { state in
             state.readers = state.readers.filter { $0.value.reader != nil }
             state.readers[ObjectIdentifier(reader)] = WeakReader(reader: reader)

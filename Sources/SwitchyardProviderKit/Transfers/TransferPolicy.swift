@@ -18,6 +18,12 @@ package struct TransferPolicy: Sendable {
     /// How long throwing away a half-sent upload may take at the end.
     package var farewell: Duration = .seconds(5)
 
+    func with(patience: Duration?) -> TransferPolicy {
+        var policy = self
+        policy.patience = patience ?? self.patience
+        return policy
+    }
+
     package init(firstPart: Int64, largestPart: Int64, largestStreamPart: Int64? = nil, wholeLimit: Int64) {
         self.firstPart = firstPart
         self.largestPart = max(firstPart, largestPart)

@@ -64,7 +64,7 @@ package enum SyncAction: Sendable {
     case writeFinished(Int, Result<CommitResult, StorageError>)
     case waitFinished(Int, Result<Void, StorageError>)
     case queueChanged(QueueChange)
-    case refusedChanged
+    case refusedChanged(new: RefusedBatch? = nil)
 
     case openWatch
     case sendWatch(WatchRequest)

@@ -81,7 +81,7 @@ extension SyncMachine {
             for wait in waits { emit(.waitFinished(wait.token, .failure(error))) }
             waits = []
             emit(.queueChanged(.replaced))
-            emit(.refusedChanged)
+            emit(.refusedChanged())
             raise(changes)
         }
         enableNetwork()

@@ -36,7 +36,7 @@ extension SyncMachine {
     func resolveRefused(_ id: String, requeuing writes: [DocumentWrite]?, at time: Timestamp) {
         attempt { [unowned self] () throws(StorageError) in
             guard try local.removeRefused(id) else { return }
-            emit(.refusedChanged)
+            emit(.refusedChanged())
             guard let writes else { return }
             let (batch, changes) = try local.write(writes, as: makeName(), at: time)
             emit(.queueChanged(.added(batch)))

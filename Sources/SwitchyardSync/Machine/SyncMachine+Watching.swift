@@ -118,6 +118,7 @@ extension SyncMachine: TargetLookup {
         }
         if error != nil {
             watchFailures += 1
+            lastWatchError = error
             isWatchOverloaded = error?.code == .resourceExhausted
         }
         apply(online.streamFailed())

@@ -174,7 +174,7 @@ extension SyncMachine {
             let changes = try local.reject(batch, keeping: refused)
             finish(batch, .failure(error))
             emit(.queueChanged(.left(batch)))
-            emit(.refusedChanged)
+            emit(.refusedChanged(new: refused))
             raise(changes)
         }
     }

@@ -29,6 +29,7 @@ package final class SyncMachine {
     var askedVersions: [Int: Timestamp] = [:]
     var online = OnlineStateTracker()
     var watchFailures = 0
+    var lastWatchError: StorageError?
     var isWatchOverloaded = false
     var announcedOnlineState = OnlineState.unknown
 

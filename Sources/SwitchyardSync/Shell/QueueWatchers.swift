@@ -61,7 +61,9 @@ extension PendingWrite {
     init(_ batch: QueuedBatch, _ trouble: SendingTrouble?) {
         self.init(
             id: batch.id, batch: WriteBatch(batch.writes), queuedAt: batch.queuedAt, attempts: batch.attempts,
-            lastError: batch.lastError, lastErrorMessage: trouble?.error.message, nextAttempt: trouble?.nextAttempt)
+            lastError: trouble?.error
+                ?? batch.lastError.map { StorageError($0, "An earlier attempt to send it failed.") },
+            nextAttempt: trouble?.nextAttempt)
     }
 }
 

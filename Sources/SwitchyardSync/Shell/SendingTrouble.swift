@@ -15,7 +15,9 @@ extension SyncEngine {
     func noteTrouble(_ error: StorageError, sending batchID: String) {
         let isKnown = trouble?.isSameCause(error) == true
         trouble = SendingTrouble(batchID: batchID, error: error)
-        if !isKnown { report(.sendingFailed(failure: error.code.rawValue, message: error.message)) }
+        guard !isKnown else { return }
+        let count = (try? openMachine?.queue().count) ?? nil
+        report(.pendingWrites(count: count ?? 1, failure: .init(error)))
     }
 
     /// Why the queue is not sent, while that is so.

@@ -137,10 +137,19 @@ package actor SyncEngine {
             case .writeFinished(let token, let result): writes.removeValue(forKey: token)?.resolve(result)
             case .waitFinished(let token, let result): waits.removeValue(forKey: token)?.resolve(result)
             case .queueChanged(let change): queueChanges.append(change)
-            case .refusedChanged: showsRefusals = true
+            case .refusedChanged(let new):
+                showsRefusals = true
+                if let new {
+                    report(
+                        .writeRefused(paths: new.writes.map(\.path.rawValue), failure: .init(new.code, new.message)))
+                }
             case .openWatch:
-                let failures = openMachine?.watchFailures ?? 0
-                if failures > 0 { report(.reconnect(operation: "live streams", attempt: failures)) }
+                if let machine = openMachine, machine.watchFailures > 0 {
+                    report(
+                        .reconnect(
+                            operation: "live streams", attempt: machine.watchFailures,
+                            failure: machine.lastWatchError.map { .init($0) }))
+                }
                 openWatch()
             case .sendWatch(let request): connection?.send(request)
             case .closeWatch: closeWatch()
@@ -265,7 +274,7 @@ package actor SyncEngine {
             }
             for id in inSync.keys.sorted() { perform(machine.handle(.addInSyncListener(id))) }
             queueWatchers.show(try pendingWrites())
-            perform([.refusedChanged])
+            perform([.refusedChanged()])
         } catch {
             failAll(error)
             throw error

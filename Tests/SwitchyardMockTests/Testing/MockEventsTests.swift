@@ -49,7 +49,11 @@ import Testing
         network.isOnline = true
         _ = try await device.auth.accessToken()
         _ = try await device.auth.accessToken()
-        #expect(refreshes == [.tokenRefreshed(failure: "unavailable"), .tokenRefreshed(failure: nil)])
+        #expect(
+            refreshes == [
+                .tokenRefreshed(failure: .init(.unavailable, "The mock's network is off.")),
+                .tokenRefreshed(failure: nil),
+            ])
         await device.shutDown()
     }
 }

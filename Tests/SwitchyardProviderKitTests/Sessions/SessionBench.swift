@@ -29,7 +29,7 @@ struct SessionBench {
             case .abandon(let number): abandoned.append(number)
             case .resume(let waiter, let outcome): results[waiter] = outcome
             case .publish(let state): published.append(state)
-            case .refreshed(let failure): refreshes.append(failure)
+            case .refreshed(let failure): refreshes.append(failure?.code)
             case .change(let change):
                 if let changed = change.applied(to: record) {
                     record = changed

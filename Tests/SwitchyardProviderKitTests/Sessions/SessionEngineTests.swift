@@ -113,7 +113,10 @@ import Testing
         try await eventually("all of them wait") { await engine.waiterCount == 3 }
         server.letGo()
         for token in tokens { _ = try await token.value }
-        #expect(told.withLock { $0 } == [.tokenRefreshed(failure: "unavailable"), .tokenRefreshed(failure: nil)])
+        #expect(
+            told.withLock { $0 } == [
+                .tokenRefreshed(failure: .init(.unavailable, "Nobody there.")), .tokenRefreshed(failure: nil),
+            ])
     }
 
     @Test func `A cancelled waiter leaves alone`() async throws {

@@ -3,6 +3,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardProviderKit
 import SwitchyardTestSupport
+import Synchronization
 import Testing
 
 @Suite struct DownloadTests {
@@ -41,11 +42,26 @@ import Testing
         }
     }
 
+    @Test func `Each attempt that failed is told before the pause, and the last is thrown`() async throws {
+        let told = Mutex<[String]>([])
+        let caller = PatientCaller(clock: ContinuousClock(), patience: .seconds(5)) { operation, attempt, _, error in
+            told.withLock { $0.append("\(operation) \(attempt) \(error.code)") }
+        }
+        let failures = Mutex([FileStorageError(.unavailable, "No network."), FileStorageError(.notFound, "Gone.")])
+        let error = await #expect(throws: FileStorageError.self) {
+            try await caller("list") { () async throws(FileStorageError) -> Int in
+                throw failures.withLock { $0.removeFirst() }
+            }
+        }
+        #expect(error?.code == .notFound)
+        #expect(told.withLock { $0 } == ["list 1 unavailable"])
+    }
+
     @Test(.timeLimit(.minutes(1)))
     func `A wish to wait longer than there is patience ends a call at once`() async throws {
         let caller = PatientCaller(clock: ContinuousClock())
         let error = await #expect(throws: FileStorageError.self) {
-            try await caller { () async throws(FileStorageError) -> Int in throw Self.slow }
+            try await caller("call") { () async throws(FileStorageError) -> Int in throw Self.slow }
         }
         #expect(error?.retryAfter == .seconds(86_400))
     }

@@ -143,7 +143,7 @@ import Testing
         defer { bench.remove() }
         let desk = TransferDesk(
             TransferPolicy(firstPart: 10, largestPart: 80, wholeLimit: 0), records: UploadRecords(folder: nil),
-            clock: bench.clock, now: { Timestamp(clampingSeconds: 0, nanoseconds: 0) })
+            tries: PatientCaller(clock: bench.clock), now: { Timestamp(clampingSeconds: 0, nanoseconds: 0) })
         #expect(!desk.keepsUploads)
         _ = try await bench.upload(.file(bench.file(TransferBench.bytes(100))), on: desk).result()
         #expect(bench.server.contents == TransferBench.bytes(100))

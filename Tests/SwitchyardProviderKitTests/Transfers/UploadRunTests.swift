@@ -28,7 +28,8 @@ struct TransferBench {
     private static func desk(_ folder: URL, _ clock: ManualClock, _ wholeLimit: Int64) -> TransferDesk {
         TransferDesk(
             TransferPolicy(firstPart: 10, largestPart: 80, largestStreamPart: 40, wholeLimit: wholeLimit),
-            records: UploadRecords(folder: folder.appendingPathComponent("uploads")), clock: clock,
+            records: UploadRecords(folder: folder.appendingPathComponent("uploads")),
+            tries: PatientCaller(clock: clock),
             now: { Timestamp(clampingSeconds: 1000, nanoseconds: 0) })
     }
 

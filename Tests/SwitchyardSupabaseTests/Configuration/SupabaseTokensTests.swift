@@ -1,6 +1,7 @@
 import Foundation
 import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderKit
 import SwitchyardTestSupport
 import SwitchyardWire
 import Synchronization
@@ -169,7 +170,7 @@ import Testing
             let service = SupabaseFileService(
                 address: "https://demo.supabase.co/storage/v1", buckets: SupabaseBuckets(main: "files"),
                 tokens: SupabaseTokens(key: "sb_publishable_1", auth: auth), transport: transport,
-                clock: ContinuousClock(), now: { Timestamp(Date()) })
+                persistently: PatientCaller(clock: ContinuousClock()), now: { Timestamp(Date()) })
             let client = SupabaseFileStorageAdapter(service, folder: nil)
             do throws(FileStorageError) {
                 _ = try await client.metadata(of: "a.txt")

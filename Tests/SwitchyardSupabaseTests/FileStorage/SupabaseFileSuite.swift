@@ -1,6 +1,7 @@
 import Foundation
 import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderKit
 import SwitchyardTestSupport
 import SwitchyardWire
 
@@ -34,7 +35,8 @@ extension SupabaseFileSuite {
                     AccessToken(value: $0, expiresAt: Timestamp(clampingSeconds: 0, nanoseconds: 0), userID: user())
                 }
             }, transport: transport,
-            clock: ImpatientClock(), now: { Timestamp(clampingSeconds: 0, nanoseconds: 0) })
+            persistently: PatientCaller(clock: ImpatientClock(), patience: .seconds(120)),
+            now: { Timestamp(clampingSeconds: 0, nanoseconds: 0) })
         return (transport, SupabaseFileStorageAdapter(service, folder: folder))
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderKit
 import SwitchyardSync
 import SwitchyardTestSupport
 import SwitchyardWire
@@ -118,7 +119,8 @@ import Testing
         let files = SupabaseFileStorageAdapter(
             SupabaseFileService(
                 address: "https://demo.supabase.co/storage/v1", buckets: SupabaseBuckets(main: "files", isPublic: true),
-                tokens: SupabaseTokens(key: "k", auth: auth), transport: transport, clock: JumpingClock(),
+                tokens: SupabaseTokens(key: "k", auth: auth), transport: transport,
+                persistently: PatientCaller(clock: JumpingClock()),
                 now: { Timestamp(clampingSeconds: 0, nanoseconds: 0) }), folder: nil)
         for _ in 0..<10 {
             Self.feed(transport, (0..<6).map { _ in reply(&random) })

@@ -40,7 +40,7 @@ import Testing
         #expect(waiting.id == receipt.batchID)
         #expect(waiting.batch.writes.map(\.path) == ["a/b"])
         #expect(waiting.queuedAt == Timestamp(microseconds: 77_000_000))
-        #expect(waiting.lastError == .unavailable)
+        #expect(waiting.lastError?.code == .unavailable)
         server.setReachable(true)
         try await receipt.acknowledged()
         #expect(try await client.queue.isEmpty)

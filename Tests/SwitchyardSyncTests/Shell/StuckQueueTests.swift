@@ -21,7 +21,7 @@ import Testing
 
     private var reported: [String] {
         log.kinds.compactMap {
-            if case .sendingFailed(let code, let message) = $0 { "\(code): \(message)" } else { nil }
+            if case .pendingWrites(_, let failure?) = $0 { "\(failure.code): \(failure.message)" } else { nil }
         }
     }
 
@@ -40,7 +40,9 @@ import Testing
             if shown?.nextAttempt != nil { break }
         }
         let stuck = try #require(shown)
-        #expect(stuck.lastError == .unauthenticated && stuck.lastErrorMessage == noRole.message && stuck.attempts > 0)
+        #expect(
+            stuck.lastError?.code == .unauthenticated && stuck.lastError?.message == noRole.message
+                && stuck.attempts > 0)
         driver.failure.withLock { $0 = nil }
         try await client.retryPendingWrites()
         try await client.waitForPendingWrites()
@@ -82,6 +84,14 @@ import Testing
         try await receipt.acknowledged(within: .seconds(600_000), clock: FastClock())
         try await client.waitForPendingWrites(within: .seconds(600_000))
         #expect(server.documents.map { $0["n"] } == [1])
+        await client.shutDown()
+    }
+
+    @Test func `A write that is refused, and that nobody waits for, is told of by path and code`() async throws {
+        driver.failure.withLock { $0 = StorageError(.unauthorized, "Not yours.", isRefusal: true) }
+        try await client.setDocument("a/b", ["n": 1])
+        try await eventually("it is refused") { log.refusals == ["a/b: unauthorized"] }
+        driver.failure.withLock { $0 = nil }
         await client.shutDown()
     }
 

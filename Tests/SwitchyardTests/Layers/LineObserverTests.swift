@@ -1,39 +1,89 @@
+import Foundation
 import Switchyard
 import Synchronization
 import Testing
 
 @Suite struct LineObserverTests {
+    private static let away = InfrastructureEvent.Failure(.unavailable, "No network.")
+
     static let lines: [(InfrastructureEvent.Kind, String)] = [
-        (.call(operation: "commit", duration: .seconds(2), failure: nil), "commit took 2.0 seconds"),
+        (.call(operation: "commit", duration: .seconds(2), failure: nil), "commit took 2 s"),
         (
-            .call(operation: "commit", duration: .seconds(2), failure: "unavailable"),
-            "commit failed after 2.0 seconds: unavailable"
+            .call(operation: "commit", duration: .microseconds(15), failure: away),
+            "commit failed after 15 µs (unavailable): No network."
         ),
         (
-            .retry(operation: "commit", attempt: 3, after: .seconds(4), failure: "unavailable"),
-            "commit failed (unavailable), attempt 3; again in 4.0 seconds"
+            .retry(operation: "commit", attempt: 3, after: .seconds(4), failure: away),
+            "attempt 3 at commit failed, next in 4 s (unavailable): No network."
         ),
         (.streamOpened(operation: "listen"), "listen opened"),
         (.streamClosed(operation: "listen", failure: nil), "listen closed"),
-        (.streamClosed(operation: "listen", failure: "unauthorized"), "listen ended: unauthorized"),
-        (.reconnect(operation: "listen", attempt: 2), "listen reconnects, attempt 2"),
-        (.pendingWrites(count: 0), "0 writes pending"),
-        (.pendingWrites(count: 1), "1 write pending"),
+        (.streamClosed(operation: "listen", failure: away), "listen ended (unavailable): No network."),
+        (
+            .reconnect(operation: "listen", attempt: 2, failure: away),
+            "listen: reconnecting, attempt 2 (unavailable): No network."
+        ),
+        (.reconnect(operation: "listen", attempt: 2, failure: nil), "listen: reconnecting, attempt 2"),
+        (.pendingWrites(count: 0, failure: nil), "0 writes pending"),
+        (.pendingWrites(count: 1, failure: nil), "1 write pending"),
+        (
+            .pendingWrites(
+                count: 3, failure: .init(.unauthenticated, "The token of “acme” has no claim “role”.")),
+            "3 writes pending, last attempt failed (unauthenticated): The token of “acme” has no claim “role”."
+        ),
+        (
+            .writeRefused(paths: ["users/a"], failure: .init(.unauthorized, "Not allowed.")),
+            "the write to “users/a” was refused (unauthorized): Not allowed."
+        ),
+        (
+            .writeRefused(paths: ["users/a", "users/b", "users/c"], failure: .init(.unauthorized, "Not allowed.")),
+            "the write to “users/a” and 2 more was refused (unauthorized): Not allowed."
+        ),
         (.tokenRefreshed(failure: nil), "token refreshed"),
-        (.tokenRefreshed(failure: "unavailable"), "token not refreshed: unavailable"),
+        (.tokenRefreshed(failure: away), "token not refreshed (unavailable): No network."),
         (.notice("A file was set aside."), "A file was set aside."),
     ]
 
-    @Test(arguments: lines)
-    func `Each kind of event is one readable line`(kind: InfrastructureEvent.Kind, line: String) {
-        let log = Lines()
-        LineObserver { log.add($0) }.observe(InfrastructureEvent(service: .storage, provider: "acme", kind: kind))
-        #expect(log.all == ["storage on acme: \(line)"])
+    private static func lines(
+        _ level: LineObserver.Level, of kinds: [InfrastructureEvent.Kind], at seconds: Double = 0, zone: Int = 0
+    ) -> [String] {
+        let log = Mutex<[String]>([])
+        let observer = LineObserver(
+            level, now: { Date(timeIntervalSince1970: seconds) },
+            timeZone: TimeZone(secondsFromGMT: zone) ?? .gmt
+        ) { line in log.withLock { $0.append(line) } }
+        for kind in kinds {
+            observer.observe(InfrastructureEvent(service: .storage, provider: "acme", kind: kind))
+        }
+        return log.withLock { $0 }
     }
 
-    private final class Lines: Sendable {
-        private let lines = Mutex<[String]>([])
-        var all: [String] { lines.withLock { $0 } }
-        func add(_ line: String) { lines.withLock { $0.append(line) } }
+    @Test(arguments: lines)
+    func `Each kind of event is one readable line`(kind: InfrastructureEvent.Kind, line: String) {
+        #expect(Self.lines(.debug, of: [kind]) == ["00:00:00.000 storage on acme: \(line)"])
+    }
+
+    @Test func `Lines begin with the time of day where somebody is`() {
+        let lines = Self.lines(.debug, of: [.notice("Now.")], at: 86_400 + 3_723.0456, zone: 3600)
+        #expect(lines == ["02:02:03.045 storage on acme: Now."])
+    }
+
+    @Test func `Token look-ups are for debugging, and warnings are what went wrong`() {
+        let quiet: [InfrastructureEvent.Kind] = [
+            .call(operation: "access token", duration: .zero, failure: nil), .tokenRefreshed(failure: nil),
+        ]
+        let usual: [InfrastructureEvent.Kind] = [
+            .call(operation: "commit", duration: .zero, failure: nil), .streamOpened(operation: "listen"),
+            .streamClosed(operation: "listen", failure: nil), .pendingWrites(count: 1, failure: nil),
+        ]
+        let wrong: [InfrastructureEvent.Kind] = [
+            .call(operation: "access token", duration: .zero, failure: Self.away),
+            .tokenRefreshed(failure: Self.away), .pendingWrites(count: 1, failure: Self.away),
+            .retry(operation: "commit", attempt: 1, after: .zero, failure: Self.away),
+            .writeRefused(paths: ["a/b"], failure: Self.away), .notice("So."),
+            .reconnect(operation: "listen", attempt: 1, failure: nil),
+        ]
+        let counts = LineObserver.Level.allCases.map { Self.lines($0, of: quiet + usual + wrong).count }
+        #expect(counts == [13, 11, 7])
     }
 }

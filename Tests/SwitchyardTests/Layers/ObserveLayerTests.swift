@@ -25,9 +25,37 @@ import Testing
         #expect(
             events.kinds == [
                 .call(operation: "document", duration: .seconds(2), failure: nil),
-                .call(operation: "commit", duration: .zero, failure: "unauthorized"),
+                .call(operation: "commit", duration: .zero, failure: .init(.unauthorized, "No.")),
             ])
         #expect(events.all.allSatisfy { $0.service == .storage && $0.provider == .mock })
+    }
+
+    @Test func `A transaction is told as a whole, with all its attempts`() async throws {
+        let events = EventLog()
+        let clock = ManualClock()
+        let network = MockNetwork(clock: clock)
+        let storage = MockStorageClient(MockBackend(), network: network).layered(ObserveLayer(events, clock: clock))
+        network.latency = .milliseconds(300)
+        let failing = Task {
+            try await storage.transaction { transaction in
+                _ = try await transaction.document("a/1")
+                throw StorageError(.failedPrecondition, "Sold out.")
+            }
+        }
+        // One step for the beginning and each call.
+        while events.kinds.isEmpty {
+            try await eventually("a step, or the end") { clock.sleeperCount == 1 || !events.kinds.isEmpty }
+            clock.advance(by: .milliseconds(300))
+        }
+        await #expect(throws: StorageError.self) { try await failing.value }
+        let told = try #require(events.kinds.first)
+        guard case .call("transaction", let duration, let failure) = told else {
+            Issue.record("It was told as \(told).")
+            return
+        }
+        #expect(duration >= .milliseconds(300))
+        #expect(failure == .init(.failedPrecondition, "Sold out."))
+        #expect(events.kinds.count == 1)
     }
 
     @Test func `A stream is told when it opens and once when it ends, with its failure`() async throws {
@@ -41,7 +69,7 @@ import Testing
             events.kinds == [
                 .streamOpened(operation: "document stream"), .streamClosed(operation: "document stream", failure: nil),
                 .streamOpened(operation: "query stream"),
-                .streamClosed(operation: "query stream", failure: "unauthorized"),
+                .streamClosed(operation: "query stream", failure: .init(.unauthorized, "No.")),
             ])
     }
 
@@ -113,7 +141,7 @@ import Testing
         let backend = try await InfrastructureFactory(module).make(
             InfrastructureSelection(default: .mock), in: InfrastructureSurroundings(observer: events))
         func lengths() -> [Int] {
-            events.kinds.compactMap { if case .pendingWrites(let count) = $0 { count } else { nil } }
+            events.kinds.compactMap { if case .pendingWrites(let count, _) = $0 { count } else { nil } }
         }
         let storage = try #require(backend.storage.unwrapped(as: MockStorageClient.self))
         try await eventually("somebody looks at the queue") { storage.listenerCount == 1 }

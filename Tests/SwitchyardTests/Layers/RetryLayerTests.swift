@@ -202,9 +202,11 @@ import Testing
         #expect((.milliseconds(225)...(.milliseconds(675))).contains(pauses[2]))
         #expect(
             events.kinds == [
-                .retry(operation: "document", attempt: 1, after: pauses[0], failure: "unavailable"),
-                .retry(operation: "document", attempt: 2, after: pauses[1], failure: "resourceExhausted"),
-                .retry(operation: "document", attempt: 3, after: pauses[2], failure: "unavailable"),
+                .retry(operation: "document", attempt: 1, after: pauses[0], failure: .init(.unavailable, "Gone.")),
+                .retry(
+                    operation: "document", attempt: 2, after: pauses[1], failure: .init(.resourceExhausted, "Too many.")
+                ),
+                .retry(operation: "document", attempt: 3, after: pauses[2], failure: .init(.unavailable, "Gone.")),
             ])
     }
 

@@ -137,9 +137,9 @@ actor Assembly {
         for slot in slots.all { slot.replace(plan, in: change) }
         if wasOff || !slots.storageNetwork.isOn { await slots.storageNetwork.apply(to: slots.storage.board.client) }
         let left = await slots.leftWrites(with: change, plan.surroundings)
-        let draining = Task { [slots, surroundings = plan.surroundings] in
+        let draining = Task { [weak self, slots, surroundings = plan.surroundings] in
             let drained = await slots.finish(change, surroundings)
-            self.drained(change)
+            await self?.drained(change)
             return drained
         }
         drains[change] = draining

@@ -1,31 +1,37 @@
 /// A batch of writes that is safe on this device and waits for the server.
-public struct PendingWrite: Sendable, Hashable, Identifiable {
+public struct PendingWrite: Sendable, Identifiable {
     /// The name that its ``WriteReceipt`` carries.
     public let id: String
     public let batch: WriteBatch
     public let queuedAt: Timestamp
     /// How often it was sent without a final answer.
     public let attempts: Int
-    /// Why the last attempt failed, when one did.
-    public let lastError: StorageError.Code?
-    /// The same for people: what is wrong and, where it can be said, what to change. Known for the write that the others wait
-    /// for, since this client was made.
-    public let lastErrorMessage: String?
+    /// Why the last attempt failed, when one did: what is wrong and, where it can be said, what to change. Of an attempt
+    /// before this client was made, only the code is known.
+    public let lastError: StorageError?
     /// When the next attempt is made, for the write that the others wait for; `nil` while it is under way, or not before
     /// something else happens.
     public let nextAttempt: Timestamp?
 
     public init(
-        id: String, batch: WriteBatch, queuedAt: Timestamp, attempts: Int, lastError: StorageError.Code?,
-        lastErrorMessage: String? = nil, nextAttempt: Timestamp? = nil
+        id: String, batch: WriteBatch, queuedAt: Timestamp, attempts: Int, lastError: StorageError?,
+        nextAttempt: Timestamp? = nil
     ) {
-        self.lastErrorMessage = lastErrorMessage
-        self.nextAttempt = nextAttempt
         self.id = id
         self.batch = batch
         self.queuedAt = queuedAt
         self.attempts = attempts
         self.lastError = lastError
+        self.nextAttempt = nextAttempt
+    }
+}
+
+extension PendingWrite: Equatable {
+    /// Two errors are the same if they say the same.
+    public static func == (left: PendingWrite, right: PendingWrite) -> Bool {
+        left.id == right.id && left.batch == right.batch && left.queuedAt == right.queuedAt
+            && left.attempts == right.attempts && left.lastError?.code == right.lastError?.code
+            && left.lastError?.message == right.lastError?.message && left.nextAttempt == right.nextAttempt
     }
 }
 

@@ -1,14 +1,14 @@
 extension StorageClient {
-    /// Runs `body` until its reads and writes took effect as if nobody else had been there.
-    ///
-    /// `body` may run several times and must have no other effect. It is tried again, after a growing pause, when somebody
-    /// else changed what it read, or when a read found no server. A commit without an answer is not repeated: it may
-    /// have taken effect. Nor is anything repeated that the server wants to be asked again later than in five seconds.
-    /// - Throws: What `body` throws, as it is if it is a `StorageError`, else as `.aborted` around it; `.aborted` after the
-    ///   last attempt; `.unsupported` where the provider has no transactions.
+    /// As ``transaction(_:_:)`` with the usual options.
     @discardableResult
     public func transaction<Result: Sendable>(
-        _ options: TransactionOptions = TransactionOptions(),
+        _ body: @Sendable (StorageTransaction) async throws -> Result
+    ) async throws(StorageError) -> Result { try await transaction(TransactionOptions(), body) }
+
+    /// By ``makeTransaction()``, again and again.
+    @discardableResult
+    public func transaction<Result: Sendable>(
+        _ options: TransactionOptions,
         _ body: @Sendable (StorageTransaction) async throws -> Result
     ) async throws(StorageError) -> Result {
         guard options.maximumAttempts >= 1 else { throw .invalid("A transaction needs at least one attempt.") }

@@ -15,8 +15,7 @@ extension StorageClient {
         if let answer { return try answer.get() }
         for try await queue in pendingWrites() {
             guard let first = queue.first else { return }
-            throw QueueDeadline.error(
-                after: first.lastError.map { StorageError($0, first.lastErrorMessage ?? "\($0)") })
+            throw QueueDeadline.error(after: first.lastError)
         }
     }
 }

@@ -45,7 +45,19 @@ public protocol StorageClient: Sendable {
     @discardableResult
     func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt
 
-    /// The seam below ``StorageClient/transaction(_:_:)``: reads that see committed documents only, then one commit.
+    /// Runs `body` until its reads and writes took effect as if nobody else had been there.
+    ///
+    /// `body` may run several times and must have no other effect. It is tried again, after a growing pause, when somebody
+    /// else changed what it read, or when a read found no server. A commit without an answer is not repeated: it may
+    /// have taken effect. Nor is anything repeated that the server wants to be asked again later than in five seconds.
+    /// - Throws: What `body` throws, as it is if it is a `StorageError`, else as `.aborted` around it; `.aborted` after the
+    ///   last attempt; `.unsupported` where the provider has no transactions.
+    @discardableResult
+    func transaction<Result: Sendable>(
+        _ options: TransactionOptions, _ body: @Sendable (StorageTransaction) async throws -> Result
+    ) async throws(StorageError) -> Result
+
+    /// The seam below ``transaction(_:_:)``, one attempt: reads that see committed documents only, then one commit.
     func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend
 
     /// Values computed over the results of `query`, in the order asked for.

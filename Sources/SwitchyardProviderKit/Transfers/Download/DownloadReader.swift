@@ -15,11 +15,13 @@ package final class DownloadReader: Sendable {
         var isClosed = false
         /// How often the gate had been opened when it was passed last.
         var openings = 0
+        /// How often in a row it came to nothing.
+        var failures = 0
     }
 
     private let path: FilePath
     private let driver: any DownloadDriver
-    private let clock: any Clock<Duration>
+    private let tries: PatientCaller
     private let time: Stopwatch
     private let gate: PauseGate?
     private let state: Mutex<State>
@@ -30,13 +32,13 @@ package final class DownloadReader: Sendable {
     ///   - gate: Waited at before every attempt.
     init(
         _ path: FilePath, range: Range<Int64>?, version: String? = nil, driver: any DownloadDriver,
-        policy: TransferPolicy, clock: any Clock<Duration>, gate: PauseGate? = nil
+        policy: TransferPolicy, tries: PatientCaller, gate: PauseGate? = nil
     ) {
         self.path = path
         self.driver = driver
-        self.clock = clock
+        self.tries = tries
         self.gate = gate
-        time = Stopwatch(clock)
+        time = Stopwatch(tries.clock)
         let machine = DownloadMachine(policy, range: range, version: version, now: time.now)
         state = Mutex(State(machine: machine, digest: range == nil ? ContentDigest() : nil))
     }
@@ -75,7 +77,7 @@ package final class DownloadReader: Sendable {
             switch action {
             case .open(let request): action = await open(request)
             case .wait(let pause):
-                try? await clock.sleep(for: pause)
+                try? await tries.clock.sleep(for: pause)
                 action = handle(.waited)
             case .read:
                 let (piece, next) = await read()
@@ -106,7 +108,13 @@ package final class DownloadReader: Sendable {
     /// A pause that began before the failure is over first: whether there is patience left is seen only then.
     private func failed(_ error: FileStorageError) async -> DownloadMachine.Action {
         if error.isRetryable { await passGate() }
-        return handle(.failed(error))
+        let failures = state.withLock { state in
+            state.failures += 1
+            return state.failures
+        }
+        let action = handle(.failed(error))
+        if case .wait(let pause) = action { tries.report("download", failures, pause, error) }
+        return action
     }
 
     private func handle(_ event: DownloadMachine.Event) -> DownloadMachine.Action {
@@ -120,6 +128,7 @@ package final class DownloadReader: Sendable {
             let answer = try await driver.open(path, request)
             let isWanted = state.withLock { state in
                 if !state.isClosed { state.body = answer.body }
+                state.failures = 0
                 return !state.isClosed
             }
             if !isWanted { answer.body.cancel() }

@@ -27,7 +27,8 @@ final class UploadRun: FileTransferControls {
     private let driver: any UploadDriver
     private let policy: TransferPolicy
     private let note: Note?
-    private let clock: any Clock<Duration>
+    private let tries: PatientCaller
+    private var clock: any Clock<Duration> { tries.clock }
     private let news: AsyncStream<News>
     private let post: AsyncStream<News>.Continuation
     private let status: TransferStatus
@@ -37,14 +38,14 @@ final class UploadRun: FileTransferControls {
     /// - Parameter resuming: The record of a run of earlier.
     init(
         _ content: UploadContent, driver: any UploadDriver, policy: TransferPolicy, note: Note?,
-        resuming record: UploadRecord? = nil, clock: any Clock<Duration>,
+        resuming record: UploadRecord? = nil, tries: PatientCaller,
         ended: @escaping @Sendable (UploadRun) -> Void
     ) {
         self.content = content
         self.driver = driver
         self.policy = policy
         self.note = note
-        self.clock = clock
+        self.tries = tries
         (news, post) = AsyncStream.makeStream()
         status = TransferStatus(completed: record?.offset ?? 0, total: content.length)
         post.yield(News(operation: nil, event: .start))
@@ -97,6 +98,11 @@ final class UploadRun: FileTransferControls {
         var current = Operation()
         for await item in news {
             if let number = item.operation, number != current.number { continue }
+            switch item.event {
+            case .failed(let error): (current.failure, current.failures) = (error, current.failures + 1)
+            case .answered, .began: current.failures = 0
+            default: break
+            }
             for action in machine.handle(item.event, now: time.now, using: &generator) {
                 await perform(action, &current)
             }
@@ -108,6 +114,9 @@ final class UploadRun: FileTransferControls {
     private struct Operation {
         var number = 0
         var task: Task<Void, Never>?
+        /// How often in a row it came to nothing, and why.
+        var failures = 0
+        var failure: FileStorageError?
 
         mutating func stop() {
             number += 1
@@ -145,6 +154,7 @@ final class UploadRun: FileTransferControls {
                 return .answered(answer)
             }
         case .wait(let pause):
+            if let failure = current.failure { tries.report("upload", current.failures, pause, failure) }
             start(&current) { run throws(FileStorageError) in
                 try? await run.clock.sleep(for: pause)
                 return .waited

@@ -1,0 +1,58 @@
+/// Told of what clients do: for logs, metrics and tests. Called often and from anywhere: be quick.
+public protocol InfrastructureObserver: Sendable {
+    func observe(_ event: InfrastructureEvent)
+}
+
+public struct SilentObserver: InfrastructureObserver {
+    public init() {}
+    public func observe(_ event: InfrastructureEvent) {}
+}
+
+/// One thing that happened. Holds names, numbers, codes and error texts, never contents.
+public struct InfrastructureEvent: Sendable {
+    public let service: InfrastructureService
+    public let provider: InfrastructureProvider
+    public let kind: Kind
+
+    public enum Kind: Sendable, Hashable {
+        /// A call ended.
+        case call(operation: String, duration: Duration, failure: Failure?)
+        /// A call or a transfer is tried again after a pause.
+        case retry(operation: String, attempt: Int, after: Duration, failure: Failure)
+        case streamOpened(operation: String)
+        case streamClosed(operation: String, failure: Failure?)
+        /// A lost connection is being repaired underneath a stream.
+        case reconnect(operation: String, attempt: Int, failure: Failure?)
+        /// How many writes wait for the server. The failure says why the last attempt to send them came to nothing: told once
+        /// for each cause until a write gets through. The queue is kept and tried again.
+        case pendingWrites(count: Int, failure: Failure?)
+        /// The server refused a batch of writes for good; ``StorageClient/refusedWrites()`` has it.
+        case writeRefused(paths: [String], failure: Failure)
+        case tokenRefreshed(failure: Failure?)
+        /// Something a person should know: a damaged file that was set aside, a session that could not be kept.
+        case notice(String)
+    }
+
+    /// Why something failed, as a code and for people.
+    public struct Failure: Sendable, Hashable {
+        public let code: ErrorCode
+        public let message: String
+
+        public init(_ code: ErrorCode, _ message: String) {
+            self.code = code
+            self.message = message
+        }
+
+        public init(_ error: some ClientError) { self.init(error.code, error.message) }
+    }
+
+    public init(service: InfrastructureService, provider: InfrastructureProvider, kind: Kind) {
+        self.service = service
+        self.provider = provider
+        self.kind = kind
+    }
+}
+
+extension InfrastructureEvent.Failure: CustomStringConvertible {
+    public var description: String { "(\(code)): \(message)" }
+}
