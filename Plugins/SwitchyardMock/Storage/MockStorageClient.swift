@@ -124,6 +124,7 @@ public final class MockStorageClient: StorageClient {
     // MARK: Reading
 
     public func document(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
+        try path.checked()
         try check(source)
         await follower?.catchUp()
         if !controls.isQuiet, let scripted = try await controls.enter(.document, path.rawValue) { return scripted }
@@ -133,6 +134,7 @@ public final class MockStorageClient: StorageClient {
     public func documents(
         _ paths: [StoragePath], from source: ReadSource
     ) async throws(StorageError) -> [DocumentSnapshot] {
+        for path in paths { try path.checked() }
         try check(source)
         await follower?.catchUp()
         let subject = paths.map(\.rawValue).joined(separator: ", ")
@@ -169,6 +171,7 @@ public final class MockStorageClient: StorageClient {
     }
 
     public func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath] {
+        try document?.checked()
         guard capabilities.listCollections else {
             throw .unsupported("listing collections", by: provider, instead: "Keep their names in a document.")
         }
@@ -214,6 +217,7 @@ public final class MockStorageClient: StorageClient {
 
     /// Refuses what the declared capabilities leave out.
     func check(_ query: Query) throws(StorageError) {
+        try query.checked()
         if case .group = query.source, !capabilities.collectionGroups {
             throw .unsupported("collection groups", by: provider, instead: "Query one collection.")
         }
