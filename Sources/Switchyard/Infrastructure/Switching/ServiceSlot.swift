@@ -23,6 +23,8 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
         var next: [InfrastructureProvider: Made] = [:]
         /// What nobody uses any more once the calls of that generation have ended.
         var leaving: [InfrastructureProvider: Made] = [:]
+        /// Why there is no client of a provider, where one is done without.
+        var lacking: [InfrastructureProvider: String] = [:]
         var generation: Int?
         /// What stands on the board.
         var standing: Plan.Identity?
@@ -77,7 +79,10 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
     // MARK: A change
 
     func prepare(_ plan: Plan, _ slots: Slots) async throws(InfrastructureError) {
-        state.withLock { $0.next = [:] }
+        state.withLock { state in
+            state.next = [:]
+            state.lacking = [:]
+        }
         for provider in plan.providers(for: service) {
             guard let module = plan.module(of: provider) else { continue }
             let identity = plan.identity(of: service, by: provider)
@@ -90,10 +95,22 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
                 let made = Made(client: client, identity: identity, companion: companion(client, plan.surroundings))
                 state.withLock { $0.next[provider] = made }
             } catch {
-                if error.code == .unsupported, plan.spared.contains(service) { continue }
+                let isLacking = error.code == .unsupported || error.code == .invalidConfiguration
+                if isLacking, plan.spared.contains(service) {
+                    state.withLock { $0.lacking[provider] = error.message }
+                    continue
+                }
                 throw plan.explained(error, service, by: provider)
             }
         }
+    }
+
+    /// What stands in the place of a client that there is not; it says why.
+    private func stand(for provider: InfrastructureProvider?) -> Client {
+        guard let reason = provider.flatMap({ provider in state.withLock { $0.lacking[provider] } }) else {
+            return absent
+        }
+        return routed(Routed(RefusingRoute(.unsupported) { _ in reason }))
     }
 
     func discard() async {
@@ -115,7 +132,8 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
             return state.standing != standing
         }
         guard isChanged else { return }
-        let generation = board.replace(with: next(of: plan.providers(for: service).first, plan) ?? absent)
+        let chosen = plan.providers(for: service).first
+        let generation = board.replace(with: next(of: chosen, plan) ?? stand(for: chosen))
         state.withLock { $0.generation = generation }
     }
 
