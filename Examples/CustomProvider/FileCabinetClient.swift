@@ -37,6 +37,7 @@ final class FileCabinetClient: StorageClient {
     // MARK: Reading
 
     func document(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
+        try path.checked()
         try check(source)
         return cabinet.document(path)
     }
@@ -50,7 +51,8 @@ final class FileCabinetClient: StorageClient {
     func snapshots(
         of path: StoragePath, options: ListenOptions
     ) -> SnapshotStream<DocumentSnapshot, StorageError> {
-        stream(options) { documents, last in
+        if let mistake = path.mistake { return .failing(mistake) }
+        return stream(options) { documents, last in
             let document = documents.first { $0.path == path } ?? .missing(path)
             return document == last ? nil : document
         }
@@ -72,6 +74,7 @@ final class FileCabinetClient: StorageClient {
 
     func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt {
         try checkOpen()
+        try batch.checked()
         guard (1...500).contains(batch.count) else {
             throw StorageError(.invalidArgument, "A batch has 1 to 500 writes, this one has \(batch.count).")
         }
@@ -94,6 +97,7 @@ final class FileCabinetClient: StorageClient {
     }
 
     private func check(_ query: Query) throws(StorageError) {
+        try query.checked()
         if case .group = query.source {
             throw .unsupported("queries over several collections", by: provider, instead: "Query each collection.")
         }

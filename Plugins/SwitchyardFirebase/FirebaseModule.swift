@@ -9,12 +9,35 @@ extension InfrastructureProvider {
     public static let firebase: InfrastructureProvider = "firebase"
 }
 
+extension InfrastructureModule where Self == FirebaseModule {
+    /// Firebase, set up in a line; `setUp` changes the rest.
+    ///
+    /// ```swift
+    /// let backend = try await Infrastructure(.firebase(project: "demo", apiKey: key) { $0.bucket = "demo.appspot.com" })
+    /// ```
+    public static func firebase(
+        project: String, apiKey: Secret, _ setUp: (inout FirebaseConfiguration) -> Void = { _ in }
+    ) -> FirebaseModule {
+        var configuration = FirebaseConfiguration(project: project, apiKey: apiKey)
+        setUp(&configuration)
+        return FirebaseModule(configuration)
+    }
+
+    public static func firebase(_ configuration: FirebaseConfiguration) -> FirebaseModule {
+        FirebaseModule(configuration)
+    }
+}
+
+extension ConfigurableModule {
+    /// Firebase, set up by a configuration.
+    public static let firebase = ConfigurableModule(FirebaseModule.self)
+}
+
 /// Firebase as a provider: accounts, documents in Firestore with a cache, live queries and an offline queue, and messaging,
 /// over plain HTTP.
 ///
 /// ```swift
-/// let firebase = FirebaseConfiguration(project: "demo", apiKey: Secret(key), writeLedger: "ledger")
-/// let factory = InfrastructureFactory(FirebaseModule(firebase))
+/// let backend = try await Infrastructure(.firebase(project: "demo", apiKey: Secret(key)) { $0.writeLedger = "ledger" })
 /// ```
 /// Requests carry the token of the chosen auth client when that is Firebase's, too; security rules do not understand any
 /// other. Composite indexes must be made in the console, from the link in the error of a query that lacks one.

@@ -6,6 +6,23 @@ extension InfrastructureProvider {
     public static let mock: InfrastructureProvider = "mock"
 }
 
+extension InfrastructureModule where Self == MockModule {
+    /// A mock that begins empty.
+    public static var mock: MockModule { MockModule() }
+
+    public static func mock(_ configuration: MockConfiguration) -> MockModule { MockModule(configuration) }
+
+    /// A mock on a project that a test holds on to.
+    public static func mock(_ backend: MockBackend, network: MockNetwork = MockNetwork()) -> MockModule {
+        MockModule(backend: backend, network: network)
+    }
+}
+
+extension ConfigurableModule {
+    /// The mock, set up by a configuration.
+    public static let mock = ConfigurableModule(MockModule.self)
+}
+
 /// The mock as a provider: all four clients on one ``MockBackend``, sharing one ``MockNetwork``.
 ///
 /// A module is one device: its clients share the connection, the kept session and the notes of uploads. Another device of

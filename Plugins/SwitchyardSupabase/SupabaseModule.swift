@@ -9,12 +9,35 @@ extension InfrastructureProvider {
     public static let supabase: InfrastructureProvider = "supabase"
 }
 
+extension InfrastructureModule where Self == SupabaseModule {
+    /// A Supabase project, set up in a line; `setUp` changes the rest.
+    ///
+    /// ```swift
+    /// let backend = try await Infrastructure(.supabase(url: url, key: key) { $0.bucket = "avatars" })
+    /// ```
+    public static func supabase(
+        url: String, key: Secret, _ setUp: (inout SupabaseConfiguration) -> Void = { _ in }
+    ) -> SupabaseModule {
+        var configuration = SupabaseConfiguration(url: url, key: key)
+        setUp(&configuration)
+        return SupabaseModule(configuration)
+    }
+
+    public static func supabase(_ configuration: SupabaseConfiguration) -> SupabaseModule {
+        SupabaseModule(configuration)
+    }
+}
+
+extension ConfigurableModule {
+    /// A Supabase project, set up by a configuration.
+    public static let supabase = ConfigurableModule(SupabaseModule.self)
+}
+
 /// Supabase as a provider: accounts, documents in the project's database with a cache, live queries and an offline queue,
 /// files, and messages to running apps, over plain HTTP and a web socket.
 ///
 /// ```swift
-/// let supabase = SupabaseConfiguration(url: "https://demo.supabase.co", key: Secret(key), bucket: "avatars")
-/// let factory = InfrastructureFactory(SupabaseModule(supabase))
+/// let backend = try await Infrastructure(.supabase(url: "https://demo.supabase.co", key: Secret(key)))
 /// ```
 /// Documents need functions in the database that this module brings along: see <doc:Database>. Requests carry the token of
 /// the chosen auth client, whoever stands behind it; a project takes those of other issuers that it was told of, see

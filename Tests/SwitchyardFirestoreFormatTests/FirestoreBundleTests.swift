@@ -28,7 +28,7 @@ import Testing
         #expect(bundle.id == "b")
         #expect(bundle.createTime == Timestamp(microseconds: 5_000_000))
         #expect(bundle.namedQueries.map(\.name) == ["last"])
-        #expect(bundle.namedQueries[0].query == (try Query(in: "c").ordered(by: "n").limited(toLast: 5)))
+        #expect(bundle.namedQueries[0].query == (Query(in: "c").ordered(by: "n").limited(toLast: 5)))
         #expect(bundle.documents.map(\.snapshot.path) == ["c/ä", "c/b"])
         #expect(bundle.documents.map(\.snapshot.exists) == [true, false])
         #expect(bundle.documents[0].queries == ["last"])

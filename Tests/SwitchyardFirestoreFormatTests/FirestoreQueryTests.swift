@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test func `The whole order is written out`() throws {
-        let query = try Query(in: "c").where("b", .greaterThan, 1).where("a", .notEqual, "x").ordered(
+        let query = Query(in: "c").where("b", .greaterThan, 1).where("a", .notEqual, "x").ordered(
             by: "z", .descending)
         #expect(
             text(query)
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func `A limit to the last is the mirrored query`() throws {
-        let query = try Query(in: "c").ordered(by: "n").starting(at: 1).ending(before: 9).limited(toLast: 3)
+        let query = Query(in: "c").ordered(by: "n").starting(at: 1).ending(before: 9).limited(toLast: 3)
         let sent = FirestoreQuery(query, in: database)
         #expect(sent.isReversed)
         #expect(
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func `A target asks for whole documents and for those that the offset skips`() throws {
-        let query = try Query(in: "c").selecting("a").skipping(5).limited(to: 2)
+        let query = Query(in: "c").selecting("a").skipping(5).limited(to: 2)
         #expect(
             text(query, for: .target)
                 == #"{"from":[{"collectionId":"c"}],"limit":7,"orderBy":[{"direction":"ASCENDING","field":{"fieldPath":"__name__"}}]}"#
@@ -41,21 +41,21 @@ import Testing
     }
 
     @Test func `An aggregation is sent with no more orders than it needs`() throws {
-        let query = try Query(in: "c").where("a", .greaterThan, 1)
+        let query = Query(in: "c").where("a", .greaterThan, 1)
         let body = FirestoreQuery(query, in: database, for: .aggregation)
             .aggregationBody([.count, .sum("n"), .average("m.x")])
         #expect(
             canonical(body)
                 == #"{"structuredAggregationQuery":{"aggregations":[{"alias":"aggregate_0","count":{}},{"alias":"aggregate_1","sum":{"field":{"fieldPath":"n"}}},{"alias":"aggregate_2","avg":{"field":{"fieldPath":"m.x"}}}],"structuredQuery":{"from":[{"collectionId":"c"}],"where":{"fieldFilter":{"field":{"fieldPath":"a"},"op":"GREATER_THAN","value":{"integerValue":"1"}}}}}}"#
         )
-        let first = try Query(in: "c").where("a", .greaterThan, 1).limited(to: 3)
+        let first = Query(in: "c").where("a", .greaterThan, 1).limited(to: 3)
         #expect(text(first, for: .aggregation).contains("__name__"))
     }
 
     @Test func `The parent is the document that holds the collection`() throws {
         #expect(FirestoreQuery(Query(in: "a/b/c"), in: database).parent == root + "/a/b")
         #expect(FirestoreQuery(Query(in: "c"), in: database).parent == root)
-        let group = FirestoreQuery(try Query(group: "c"), in: database)
+        let group = FirestoreQuery(Query(group: "c"), in: database)
         #expect(group.parent == root)
         #expect(group.structuredQuery["from"]?[0]?["allDescendants"] == true)
     }
@@ -79,28 +79,22 @@ import Testing
         #expect(filters.allSatisfy { $0["compositeFilter"] == nil }, "conditions stand side by side")
     }
 
-    static let queries: [Query] = {
-        do {
-            return [
-                Query(in: "c"),
-                Query(in: "a/b/c"),
-                try Query(group: "c"),
-                try Query(group: "c").ordered(by: .documentID, .descending),
-                try Query(in: "c").where("n", .greaterThanOrEqual, 1).ordered(by: "m").limited(to: 5),
-                try Query(in: "c").where("n", .greaterThanOrEqual, 1).limited(to: 5),
-                try Query(in: "c").where(
-                    .any([.field("a", .equal, 1), .all([.field("b", .isNotNull), .field("c", .isNaN)])])),
-                try Query(in: "c").where("a", .in, [1, 2]).where("b", .arrayContains, .null),
-                try Query(in: "c").where("a", .notIn, ["x"]).skipping(3),
-                try Query(in: "c").where("a", .arrayContainsAny, ["x"]).selecting("a", "b.c"),
-                try Query(in: "c").where(.documentID, .in, [StoragePath("c/x"), "c/y"]),
-                try Query(in: "c").ordered(by: "a", .descending).starting(after: 1, "d1").ending(at: 0),
-                try Query(in: "c").where("a", .lessThan, 3).starting(at: 1, "d1"),
-            ]
-        } catch {
-            return []
-        }
-    }()
+    static let queries: [Query] = [
+        Query(in: "c"),
+        Query(in: "a/b/c"),
+        Query(group: "c"),
+        Query(group: "c").ordered(by: .documentID, .descending),
+        Query(in: "c").where("n", .greaterThanOrEqual, 1).ordered(by: "m").limited(to: 5),
+        Query(in: "c").where("n", .greaterThanOrEqual, 1).limited(to: 5),
+        Query(in: "c").where(
+            .any([.field("a", .equal, 1), .all([.field("b", .isNotNull), .field("c", .isNaN)])])),
+        Query(in: "c").where("a", .in, [1, 2]).where("b", .arrayContains, .null),
+        Query(in: "c").where("a", .notIn, ["x"]).skipping(3),
+        Query(in: "c").where("a", .arrayContainsAny, ["x"]).selecting("a", "b.c"),
+        Query(in: "c").where(.documentID, .in, [StoragePath("c/x"), "c/y"]),
+        Query(in: "c").ordered(by: "a", .descending).starting(after: 1, "d1").ending(at: 0),
+        Query(in: "c").where("a", .lessThan, 3).starting(at: 1, "d1"),
+    ]
 
     @Test(arguments: queries.indices) func `Queries survive the way there and back`(index: Int) throws {
         let query = FirestoreQueryTests.queries[index]

@@ -16,7 +16,7 @@ enum ConformanceListens {
             store: MemoryStore(), policy: .eager, owner: QueueOwner(nil))
         var listener = Listener(machine)
         listener.take(machine.start())
-        let query = try Query(in: "C").ordered(by: "a")
+        let query = Query(in: "C").ordered(by: "a")
         listener.take(
             machine.handle(
                 .listen(1, .query(query), ViewOptions(includesMetadataChanges: false, waitsForSync: true))))

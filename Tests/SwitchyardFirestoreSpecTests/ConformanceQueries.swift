@@ -30,7 +30,7 @@ enum ConformanceQueries {
             guard let (kind, value) = clause.object?.first.map({ ($0.key, $0.value) }) else { continue }
             query = try adding(kind, value, to: query)
         }
-        return query
+        return try query.checked()
     }
 
     private static func adding(_ kind: String, _ value: JSON, to query: Query) throws -> Query {
@@ -41,22 +41,22 @@ enum ConformanceQueries {
             guard let operation = value["op"]?.string.flatMap(Filter.Operator.init(rawValue:)) else {
                 throw ConformanceData.Inexpressible()
             }
-            return try query.where(
+            return query.where(
                 try ConformanceData.fieldPath(value["path"]), operation,
                 try ConformanceData.value(try ConformanceData.json(value["jsonValue"])))
         case "orderBy":
-            return try query.ordered(
+            return query.ordered(
                 by: try ConformanceData.fieldPath(value["path"]),
                 value["direction"] == "desc" ? .descending : .ascending)
-        case "offset": return try query.skipping(value.int ?? -1)
-        case "limit": return try query.limited(to: value.int ?? -1)
+        case "offset": return query.skipping(value.int ?? -1)
+        case "limit": return query.limited(to: value.int ?? -1)
         case "startAt":
-            return try placed(value, query, query.starting(at:)) { try query.withStart($0, isInclusive: true) }
+            return try placed(value, query, query.starting(at:)) { query.withStart($0, isInclusive: true) }
         case "startAfter":
-            return try placed(value, query, query.starting(after:)) { try query.withStart($0, isInclusive: false) }
-        case "endAt": return try placed(value, query, query.ending(at:)) { try query.withEnd($0, isInclusive: true) }
+            return try placed(value, query, query.starting(after:)) { query.withStart($0, isInclusive: false) }
+        case "endAt": return try placed(value, query, query.ending(at:)) { query.withEnd($0, isInclusive: true) }
         case "endBefore":
-            return try placed(value, query, query.ending(before:)) { try query.withEnd($0, isInclusive: false) }
+            return try placed(value, query, query.ending(before:)) { query.withEnd($0, isInclusive: false) }
         default: throw FirestoreFormatError("an unknown clause")
         }
     }

@@ -31,7 +31,7 @@ extension SeededGenerator {
 
     package mutating func path() -> StoragePath {
         let collection: CollectionPath = pick(["things", "things/1/parts", "others", "a/é/things"])
-        return try! collection.document(pick(["1", "2", "__id3__", "é", "x", "\u{301}y"]) + String(int(0..<20)))
+        return collection.document(pick(["1", "2", "__id3__", "é", "x", "\u{301}y"]) + String(int(0..<20)))
     }
 
     package mutating func snapshot(at path: StoragePath? = nil) -> DocumentSnapshot {
@@ -65,18 +65,26 @@ extension SeededGenerator {
         var query =
             chance(70)
             ? Query(in: pick(["things", "things/1/parts"]))
-            : try! Query(group: "things", under: chance(30) ? "a/é" : nil)
-        for _ in 0..<int(0..<3) where chance(60) { query = (try? query.where(filter())) ?? query }
+            : Query(group: "things", under: chance(30) ? "a/é" : nil)
+        for _ in 0..<int(0..<3) where chance(60) { query = query.trying { $0.where(filter()) } }
         for _ in 0..<int(0..<3) where chance(60) {
-            query = (try? query.ordered(by: field(), chance(50) ? .ascending : .descending)) ?? query
+            query = query.trying { $0.ordered(by: field(), chance(50) ? .ascending : .descending) }
         }
-        if chance(30) { query = (try? query.skipping(int(0..<4))) ?? query }
+        if chance(30) { query = query.trying { $0.skipping(int(0..<4)) } }
         if chance(60) {
-            query = (try? chance(60) ? query.limited(to: int(0..<6)) : query.limited(toLast: int(1..<6))) ?? query
+            query = query.trying { chance(60) ? $0.limited(to: int(0..<6)) : $0.limited(toLast: int(1..<6)) }
         }
-        if chance(25) { query = (try? query.starting(at: value())) ?? query }
-        if chance(15) { query = (try? query.starting(after: value(), value())) ?? query }
-        if chance(25) { query = (try? query.ending(before: value())) ?? query }
+        if chance(25) { query = query.trying { $0.starting(at: value()) } }
+        if chance(15) { query = query.trying { $0.starting(after: value(), value()) } }
+        if chance(25) { query = query.trying { $0.ending(before: value()) } }
         return query
+    }
+}
+
+extension Query {
+    /// The query after `step`; without it where that is refused.
+    package func trying(_ step: (Query) -> Query) -> Query {
+        let next = step(self)
+        return next.mistake == nil ? next : self
     }
 }

@@ -4,8 +4,8 @@ import Switchyard
 import SwitchyardMock
 
 let project = MockBackend()
-let alice = try await InfrastructureFactory(MockModule(backend: project)).make(InfrastructureSelection(default: .mock))
-let bob = try await InfrastructureFactory(MockModule(backend: project)).make(InfrastructureSelection(default: .mock))
+let alice = try await Infrastructure(.mock(project))
+let bob = try await Infrastructure(.mock(project))
 
 try await LifeSignalStory(alice: alice, bob: bob) { print($0) }.run()
 

@@ -91,29 +91,33 @@ public struct LifeSignalStory: Sendable {
         }
     }
 
+    private struct Message: Codable, Sendable {
+        var n: Int
+        var from: AuthUser.ID
+        var text: String
+    }
+
     /// Messages written without a connection are there at once, and with everybody later.
     private func chat(_ aliceID: AuthUser.ID, _ bobID: AuthUser.ID) async throws {
         tell("— a chat that survives the tunnel")
-        let messages: CollectionPath = "chats/tunnel/messages"
-        let chat = try Query(in: messages).ordered(by: "n")
-        try await bob.storage.setDocument(
-            messages.document("1"), ["n": 1, "from": .of(bobID), "text": "Where are you?"])
+        let place: CollectionPath = "chats/tunnel/messages"
+        let hers = alice.storage.collection(place, of: Message.self)
+        let his = bob.storage.collection(place, of: Message.self)
+        let chat = hers.ordered(by: \.n)
+        try await his.document("1").set(Message(n: 1, from: bobID, text: "Where are you?"))
 
         let isOffline = alice.storage.capabilities.offline
-        _ = try await alice.storage.documents(chat)
+        _ = try await chat.documents()
         if isOffline { try await alice.storage.disableNetwork() }
-        let receipt = try await alice.storage.setDocument(
-            messages.document("2"), ["n": 2, "from": .of(aliceID), "text": "In the tunnel."])
-        for try await snapshot in alice.storage.snapshots(of: chat) where snapshot.count == 2 {
-            tell(
-                "Alice sees \(snapshot.count) messages\(snapshot.metadata.hasPendingWrites ? ", one not sent yet" : "")"
-            )
+        let receipt = try await hers.document("2").set(Message(n: 2, from: aliceID, text: "In the tunnel."))
+        for try await list in chat.stream() where list.count == 2 {
+            tell("Alice sees \(list.count) messages\(list.hasPendingWrites ? ", one not sent yet" : "")")
             break
         }
         if isOffline { try await alice.storage.enableNetwork() }
         try await receipt.acknowledged()
-        for try await snapshot in bob.storage.snapshots(of: chat) where snapshot.count == 2 {
-            tell("Bob sees “\(snapshot.documents.last?["text"]?.stringValue ?? "")”")
+        for try await list in his.ordered(by: \.n).stream() where list.count == 2 {
+            tell("Bob sees “\(list.last?.text ?? "")”")
             break
         }
     }

@@ -66,6 +66,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
         _ source: UploadSource, to path: FilePath, options: UploadOptions
     ) async throws(FileStorageError) -> FileTransfer<FileMetadata> {
         try desk.checkOpen()
+        try path.checked()
         let content = try UploadContent(source)
         let driver = FirebaseUploadDriver(try await service.bound(), to: path, options)
         return try desk.upload(content, to: path, options, driver: driver)
@@ -92,6 +93,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
         _ path: FilePath, to file: URL
     ) async throws(FileStorageError) -> FileTransfer<FileMetadata> {
         try desk.checkOpen()
+        try path.checked()
         let service = try await service.bound()
         return try desk.download(path, to: file, driver: FirebaseDownloadDriver(service: service)) {
             () async throws(FileStorageError) in try await service.object(path).stored
@@ -106,6 +108,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
 
     public func data(at path: FilePath, range: Range<Int64>?, limit: Int) async throws(FileStorageError) -> Data {
         try desk.checkOpen()
+        try path.checked()
         return try await desk.data(
             at: path, range: range, limit: limit, driver: FirebaseDownloadDriver(service: try await service.bound()))
     }
@@ -114,6 +117,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
 
     public func metadata(of path: FilePath) async throws(FileStorageError) -> FileMetadata {
         try desk.checkOpen()
+        try path.checked()
         return try await service.bound().object(path).stored.metadata
     }
 
@@ -121,6 +125,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
         of path: FilePath, _ changes: FileMetadataChanges
     ) async throws(FileStorageError) -> FileMetadata {
         try desk.checkOpen()
+        try path.checked()
         let request = FirebaseFileService.json(.patch, service.address(of: path), changes.firebase)
         let service = try await service.bound()
         return try await service.persistently("metadata change") { () throws(FileStorageError) in
@@ -130,6 +135,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
 
     public func delete(_ path: FilePath) async throws(FileStorageError) {
         try desk.checkOpen()
+        try path.checked()
         // One whose answer was lost may have deleted what a second one no longer finds: nobody below repeats it unseen.
         let request = HTTPRequest(.delete, service.address(of: path), isIdempotent: false)
         let service = try await service.bound()
@@ -146,6 +152,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
                 instead: "Ask for one without an end, and replace the file to end it.")
         }
         try desk.checkOpen()
+        try path.checked()
         guard let token = try await service.bound().object(path).downloadTokens.first else {
             throw FileStorageError(
                 .noDownloadURL, "The file has no download token; make one in the console, or store it anew.")
@@ -161,6 +168,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
             throw FileStorageError(.invalidArgument, "A page has 1 to 1000 entries, not \(pageSize).")
         }
         try desk.checkOpen()
+        try folder?.checked()
         return try await FirebaseFileLister(service: service.bound(), folder: folder, pageSize: pageSize).page(page)
     }
 

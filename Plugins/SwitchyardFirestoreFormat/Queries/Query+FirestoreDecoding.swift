@@ -26,20 +26,17 @@ extension Query {
         query.limit = try Query.count("limit", in: object).map { .first($0) }
         if let json = object.present("where") {
             let filter = try Filter(firestore: json, in: database)
-            query = try FirestoreFormatError.checking { () throws(StorageError) in try query.where(filter) }
+            query = query.where(filter)
         }
         query = query.removingImpliedOrders()
         if let (values, isBefore) = try Query.cursor("startAt", in: object, database) {
-            query = try FirestoreFormatError.checking { () throws(StorageError) in
-                try query.withStart(values, isInclusive: isBefore)
-            }
+            query = query.withStart(values, isInclusive: isBefore)
         }
         if let (values, isBefore) = try Query.cursor("endAt", in: object, database) {
-            query = try FirestoreFormatError.checking { () throws(StorageError) in
-                try query.withEnd(values, isInclusive: !isBefore)
-            }
+            query = query.withEnd(values, isInclusive: !isBefore)
         }
-        self = query
+        let built = query
+        self = try FirestoreFormatError.checking { () throws(StorageError) in try built.checked() }
     }
 
     private static let knownParts: Set = [
@@ -56,7 +53,7 @@ extension Query {
         let parent = try database.parent(ofName: parent)
         if try selector.bool("allDescendants") ?? false { return .group(id: id, under: parent) }
         return try FirestoreFormatError.checking { () throws(StorageError) in
-            if let parent { return .collection(try parent.collection(id)) }
+            if let parent { return .collection(try parent.collection(id).checked()) }
             return .collection(try CollectionPath(validating: id))
         }
     }

@@ -7,6 +7,7 @@ extension MockFileStorageClient {
         _ source: UploadSource, to path: FilePath, options: UploadOptions
     ) async throws(FileStorageError) -> FileTransfer<FileMetadata> {
         try desk.checkOpen()
+        try path.checked()
         try checkCustom(!options.custom.isEmpty)
         let content = try UploadContent(source)
         if case .stream(nil, _) = source, !capabilities.unboundedUploads {

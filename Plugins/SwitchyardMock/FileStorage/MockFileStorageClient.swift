@@ -67,6 +67,7 @@ public final class MockFileStorageClient: FileStorageClient {
     }
 
     public func data(at path: FilePath, range: Range<Int64>?, limit: Int) async throws(FileStorageError) -> Data {
+        try path.checked()
         try checkRange(range)
         if let scripted = try await enter(.data, path.rawValue) { return scripted }
         let driver = MockDownloadDriver(server: server, controls: nil, partSize: .max)
@@ -82,6 +83,7 @@ public final class MockFileStorageClient: FileStorageClient {
     // MARK: Files
 
     public func metadata(of path: FilePath) async throws(FileStorageError) -> FileMetadata {
+        try path.checked()
         if let scripted = try await enter(.metadata, path.rawValue) { return scripted }
         return try server.stored(path).metadata
     }
@@ -89,6 +91,7 @@ public final class MockFileStorageClient: FileStorageClient {
     public func updateMetadata(
         of path: FilePath, _ changes: FileMetadataChanges
     ) async throws(FileStorageError) -> FileMetadata {
+        try path.checked()
         try checkCustom(!changes.custom.isEmpty)
         if let scripted = try await enter(.updateMetadata, path.rawValue) { return scripted }
         let metadata = try server.update(path, changes)
@@ -100,6 +103,7 @@ public final class MockFileStorageClient: FileStorageClient {
         guard (1...1000).contains(pageSize) else {
             throw FileStorageError(.invalidArgument, "A page has 1 to 1000 entries, not \(pageSize).")
         }
+        try folder?.checked()
         if let scripted = try await enter(.list, folder?.rawValue ?? "") { return scripted }
         return server.list(folder, pageSize: pageSize, page: page)
     }
@@ -119,6 +123,8 @@ public final class MockFileStorageClient: FileStorageClient {
         guard capabilities.copyAndMove else {
             throw .unsupported(operation.name, by: provider, instead: "Download and upload the file.")
         }
+        try source.checked()
+        try destination.checked()
         if let scripted = try await enter(operation, "\(source) to \(destination)") { return scripted }
         let metadata = try server.copy(source, to: destination, removesSource: removesSource)
         try controls.leave()
@@ -126,6 +132,7 @@ public final class MockFileStorageClient: FileStorageClient {
     }
 
     public func delete(_ path: FilePath) async throws(FileStorageError) {
+        try path.checked()
         if try await enter(.delete, path.rawValue) != nil { return }
         try server.delete(path)
         try controls.leave()
@@ -138,6 +145,7 @@ public final class MockFileStorageClient: FileStorageClient {
         guard expiresIn.map({ $0 > .zero }) ?? true else {
             throw FileStorageError(.invalidArgument, "An address must be good for some time.")
         }
+        try path.checked()
         if let scripted = try await enter(.downloadURL, path.rawValue) { return scripted }
         return try server.address(of: path, expiresIn: expiresIn)
     }

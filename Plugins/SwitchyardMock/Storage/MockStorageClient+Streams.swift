@@ -6,7 +6,7 @@ extension MockStorageClient {
         of path: StoragePath, options: ListenOptions
     ) -> SnapshotStream<DocumentSnapshot, StorageError> {
         SnapshotStream { [self] continuation in
-            if let error = controls.failure(.documentStream, path.rawValue) ?? streamRefusal {
+            if let error = path.mistake ?? controls.failure(.documentStream, path.rawValue) ?? streamRefusal {
                 continuation.finish(throwing: error)
                 return {}
             }

@@ -126,6 +126,7 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
     // MARK: Reading
 
     public func document(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
+        try path.checked()
         try check(source)
         await follower?.catchUp()
         if !controls.isQuiet, let scripted = try await controls.enter(.document, path.rawValue) { return scripted }
@@ -135,6 +136,7 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
     public func documents(
         _ paths: [StoragePath], from source: ReadSource
     ) async throws(StorageError) -> [DocumentSnapshot] {
+        for path in paths { try path.checked() }
         try check(source)
         await follower?.catchUp()
         let subject = paths.map(\.rawValue).joined(separator: ", ")
@@ -171,6 +173,7 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
     }
 
     public func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath] {
+        try document?.checked()
         guard capabilities.listCollections else {
             throw .unsupported("listing collections", by: provider, instead: "Keep their names in a document.")
         }
@@ -216,6 +219,7 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
 
     /// Refuses what the declared capabilities leave out.
     func check(_ query: Query) throws(StorageError) {
+        try query.checked()
         if case .group = query.source, !capabilities.collectionGroups {
             throw .unsupported("collection groups", by: provider, instead: "Query one collection.")
         }

@@ -110,6 +110,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
 
     private func check(_ path: FilePath) throws(FileStorageError) {
         try desk.checkOpen()
+        try path.checked()
         try path.checkForSupabase()
         _ = try service.buckets.place(of: path)
     }
@@ -150,6 +151,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
             throw FileStorageError(.invalidArgument, "A page has 1 to 1000 entries, not \(pageSize).")
         }
         try desk.checkOpen()
+        try folder?.checked()
         try folder?.checkForSupabase()
         guard let offset = Int(page ?? "0"), offset >= 0 else {
             throw FileStorageError(.invalidArgument, "There is no such page; hand in what a list said.")

@@ -1,35 +1,77 @@
-/// Where a stored file is: `"avatars/alice.png"`. Always valid once it exists.
+/// Where a stored file is: `"avatars/alice.png"`, `"avatars/\(id).png"`.
+///
+/// A value in the text is a segment or a part of one, see ``PathInterpolation``. A path made from values that are none is
+/// invalid: it shows what was asked for, and every operation refuses it with `.invalidArgument` and the reason. It never is
+/// another file's.
 public struct FilePath: Sendable {
+    /// That of an invalid path begins with a slash, as no other does.
     public let rawValue: String
 
     /// - Throws: `.invalidArgument` for empty text, empty or dotted segments, control characters, or above 1 024 bytes.
     public init(validating text: String) throws(FileStorageError) {
-        guard !text.isEmpty, text.utf8.count <= 1024 else {
-            throw FileStorageError(.invalidArgument, "A file path has 1 to 1024 bytes of UTF-8.")
-        }
-        for segment in text.split(separator: "/", omittingEmptySubsequences: false) {
-            guard !segment.isEmpty, segment != ".", segment != ".." else {
-                throw FileStorageError(
-                    .invalidArgument, "A file path has no empty segment, no “.” and no “..”; remove stray slashes.")
-            }
-        }
-        guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
-            throw FileStorageError(.invalidArgument, "A file path cannot contain control characters.")
+        if let problem = FilePath.problem(in: text) {
+            throw FileStorageError(.invalidArgument, InvalidPath.message(text, isNo: FilePath.kind, problem))
         }
         rawValue = text
     }
 
+    /// A path of these segments, each as it is: `FilePath("avatars", name)`. Invalid if one of them is no segment.
+    public init(_ first: String, _ more: String...) {
+        let segments = [first] + more
+        let isWrong = segments.contains { $0.utf8.contains(PathSegment.slash) }
+        self.init(segments.joined(separator: "/"), problem: isWrong ? "a segment cannot contain a slash" : nil)
+    }
+
     package init(unchecked rawValue: String) { self.rawValue = rawValue }
+
+    /// The path `text`, marked as invalid if there is a `problem` or it is no path.
+    private init(_ text: String, problem: String?) {
+        let problem = problem ?? FilePath.problem(in: text)
+        rawValue = problem.map { InvalidPath.marked(text, $0) } ?? text
+    }
+
+    private static let kind = "file path"
+
+    private static func problem(in text: String) -> String? {
+        guard !text.isEmpty, text.utf8.count <= 1024 else { return "it needs 1 to 1024 bytes of UTF-8" }
+        for segment in PathSegment.parts(of: text) {
+            if segment.isEmpty { return "it has an empty segment" }
+            if segment == "." || segment == ".." { return "a segment cannot be “.” or “..”" }
+        }
+        let isPlain = text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
+        return isPlain ? nil : "it cannot contain control characters"
+    }
+
+    /// Whether this is a path. Others come only from values that are no segments.
+    public var isValid: Bool { !InvalidPath.isMarked(rawValue) }
+
+    /// What an operation on this path fails with; `nil` if it is valid.
+    public var mistake: FileStorageError? {
+        guard !isValid else { return nil }
+        let text = InvalidPath.text(of: rawValue)
+        return FileStorageError(
+            .invalidArgument, InvalidPath.message(text, isNo: FilePath.kind, InvalidPath.problem(of: rawValue)))
+    }
+
+    /// What every operation of a provider begins with.
+    ///
+    /// - Throws: `.invalidArgument`, with the path and what is wrong with it, unless it is valid.
+    @discardableResult
+    public func checked() throws(FileStorageError) -> FilePath {
+        if let mistake { throw mistake }
+        return self
+    }
 
     /// The last segment.
     public var name: String {
-        rawValue.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(rawValue[rawValue.index(after: $0)...]) }
+        rawValue.utf8.lastIndex(of: PathSegment.slash).map { String(rawValue[rawValue.utf8.index(after: $0)...]) }
             ?? rawValue
     }
 
     /// What stands before the last slash; `nil` at the top.
     public var folder: FilePath? {
-        rawValue.utf8.lastIndex(of: UInt8(ascii: "/")).map { FilePath(unchecked: String(rawValue[..<$0])) }
+        guard isValid else { return InvalidPath.droppingLast(of: rawValue).map { FilePath(unchecked: $0) } }
+        return rawValue.utf8.lastIndex(of: PathSegment.slash).map { FilePath(unchecked: String(rawValue[..<$0])) }
     }
 
     /// The text behind the name's last dot, in lower case; `nil` without one.
@@ -40,9 +82,10 @@ public struct FilePath: Sendable {
         return text.isEmpty ? nil : text.lowercased()
     }
 
-    /// - Throws: `.invalidArgument` if the result is no legal path.
-    public func appending(_ segment: String) throws(FileStorageError) -> FilePath {
-        try FilePath(validating: rawValue + "/" + segment)
+    /// The file or folder at `path` in this folder: a segment, or several with slashes between them. Invalid if it is no path.
+    public func appending(_ path: String) -> FilePath {
+        guard isValid else { return FilePath(unchecked: rawValue + "/" + path) }
+        return FilePath(rawValue + "/" + path, problem: nil)
     }
 }
 
@@ -54,15 +97,21 @@ extension FilePath: Hashable, Comparable {
     public func hash(into hasher: inout Hasher) { rawValue.hashUTF8(into: &hasher) }
 }
 
-extension FilePath: ExpressibleByStringLiteral, CustomStringConvertible {
+extension FilePath: ExpressibleByStringInterpolation, CustomStringConvertible {
     /// Traps on an invalid literal. For text that is not a literal use ``init(validating:)``.
     public init(stringLiteral value: String) {
         do throws(FileStorageError) {
             try self.init(validating: value)
         } catch {
-            preconditionFailure("“\(value)” is no file path: \(error.message)")
+            preconditionFailure(error.message)
         }
     }
 
-    public var description: String { rawValue }
+    /// Invalid if a value is no segment, or if the whole is no path.
+    public init(stringInterpolation: PathInterpolation) {
+        self.init(stringInterpolation.text, problem: stringInterpolation.problem)
+    }
+
+    /// What was asked for, also where that is no path.
+    public var description: String { isValid ? rawValue : InvalidPath.text(of: rawValue) }
 }

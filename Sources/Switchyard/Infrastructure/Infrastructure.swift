@@ -15,11 +15,13 @@ public final class Infrastructure: Sendable {
 
     private let assembly: Assembly
 
+    /// - Parameter spared: What is done without where its provider lacks it; its calls then say why.
     init(
         factory: InfrastructureFactory, configuration: InfrastructureConfiguration,
-        surroundings: InfrastructureSurroundings
+        surroundings: InfrastructureSurroundings, sparing spared: Set<InfrastructureService> = []
     ) async throws(InfrastructureError) {
-        assembly = Assembly(factory: factory, configuration: configuration, surroundings: surroundings)
+        assembly = Assembly(
+            factory: factory, configuration: configuration, surroundings: surroundings, sparing: spared)
         let slots = assembly.slots
         auth = HeedingAuthClient(route: LeasedRoute(slots.auth.board)) { [assembly] in await assembly.heedWishes() }
         storage = PlacedStorageClient(

@@ -16,6 +16,13 @@ public struct InfrastructureFactory: Sendable {
     ///   - modules: Modules that are set up in code. A configuration may override single settings of theirs.
     ///   - types: Modules that get their settings from a configuration.
     public init(_ modules: any InfrastructureModule..., configurable types: [any InfrastructureModule.Type] = []) {
+        self.init(modules, configurable: types)
+    }
+
+    /// - Parameters:
+    ///   - modules: Modules that are set up in code. A configuration may override single settings of theirs.
+    ///   - types: Modules that get their settings from a configuration.
+    public init(_ modules: [any InfrastructureModule], configurable types: [any InfrastructureModule.Type] = []) {
         suppliers = modules.map { .configured($0) } + types.map { .configurable($0) }
     }
 

@@ -19,31 +19,39 @@ extension RoutedStorageClient {
     public var clock: any Clock<Duration> { route.client?.clock ?? ContinuousClock() }
 
     public func document(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
-        try await route.call(.repeatable("document")) { storage throws(StorageError) in
+        try path.checked()
+        return try await route.call(.repeatable("document")) { storage throws(StorageError) in
             try await storage.document(path, from: source)
         }
     }
     public func documents(
         _ paths: [StoragePath], from source: ReadSource
     ) async throws(StorageError) -> [DocumentSnapshot] {
-        try await route.call(.repeatable("documents")) { storage throws(StorageError) in
+        for path in paths { try path.checked() }
+        return try await route.call(.repeatable("documents")) { storage throws(StorageError) in
             try await storage.documents(paths, from: source)
         }
     }
     public func documents(_ query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot {
-        try await route.call(.repeatable("query")) { storage throws(StorageError) in
+        try query.checked()
+        return try await route.call(.repeatable("query")) { storage throws(StorageError) in
             try await storage.documents(query, from: source)
         }
     }
     public func snapshots(
         of path: StoragePath, options: ListenOptions
     ) -> SnapshotStream<DocumentSnapshot, StorageError> {
-        route.snapshots("document stream") { $0.snapshots(of: path, options: options) }
+        if let mistake = path.mistake { return .failing(mistake) }
+        return route.snapshots("document stream") { $0.snapshots(of: path, options: options) }
     }
     public func snapshots(of query: Query, options: ListenOptions) -> SnapshotStream<QuerySnapshot, StorageError> {
-        route.snapshots("query stream", rebase: { $1.rebased(on: $0) }) { $0.snapshots(of: query, options: options) }
+        if let mistake = query.mistake { return .failing(mistake) }
+        return route.snapshots("query stream", rebase: { $1.rebased(on: $0) }) {
+            $0.snapshots(of: query, options: options)
+        }
     }
     public func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt {
+<<<<<<< HEAD
         try await route.call(ClientOperation("commit", isRepeatable: batch.isIdempotent)) {
             storage throws(StorageError) in try await storage.commit(batch)
         }
@@ -54,6 +62,12 @@ extension RoutedStorageClient {
     ) async throws(StorageError) -> Result {
         try await route.call("transaction") { storage throws(StorageError) in
             try await storage.transaction(options, body)
+=======
+        try batch.checked()
+        let operation = ClientOperation("commit", isRepeatable: batch.isIdempotent)
+        return try await route.call(operation, keeping: { $0.leased(until: $1) }) { storage throws(StorageError) in
+            try await storage.commit(batch)
+>>>>>>> a
         }
     }
     public func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend {
@@ -64,12 +78,14 @@ extension RoutedStorageClient {
     public func aggregate(
         _ query: Query, _ aggregations: [Aggregation]
     ) async throws(StorageError) -> [DocumentValue] {
-        try await route.call(.repeatable("aggregate")) { storage throws(StorageError) in
+        try query.checked()
+        return try await route.call(.repeatable("aggregate")) { storage throws(StorageError) in
             try await storage.aggregate(query, aggregations)
         }
     }
     public func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath] {
-        try await route.call(.repeatable("collections")) { storage throws(StorageError) in
+        try document?.checked()
+        return try await route.call(.repeatable("collections")) { storage throws(StorageError) in
             try await storage.collections(under: document)
         }
     }
@@ -77,7 +93,8 @@ extension RoutedStorageClient {
     public func deleteRecursively(
         _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
     ) async throws(StorageError) -> Int {
-        try await route.call("delete recursively") { storage throws(StorageError) in
+        try document.checked()
+        return try await route.call("delete recursively") { storage throws(StorageError) in
             try await storage.deleteRecursively(document, progress: progress)
         }
     }
@@ -113,6 +130,7 @@ extension RoutedStorageClient {
         route.snapshots("refused writes") { $0.refusedWrites() }
     }
     public func resolveRefusedWrite(_ id: RefusedWrite.ID, requeuing batch: WriteBatch?) async throws(StorageError) {
+        try batch?.checked()
         try await route.call("resolve refused write") { storage throws(StorageError) in
             try await storage.resolveRefusedWrite(id, requeuing: batch)
         }

@@ -61,3 +61,13 @@ final class RefailingSource<Element: Sendable, Inner: Error, Failure: Error>: St
         }
     }
 }
+
+/// Elements of another source that cannot fail, as of one that could.
+final class UnfailingSource<Element: Sendable, Failure: Error>: StreamSource {
+    private let base: any StreamSource<Element, Never>
+
+    init(_ base: any StreamSource<Element, Never>) { self.base = base }
+
+    func begin() async { await base.begin() }
+    func next() async throws(Failure) -> Element? { await base.next() }
+}

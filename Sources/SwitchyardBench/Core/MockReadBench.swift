@@ -32,7 +32,7 @@ struct MockReadBench: BenchSection {
     private func query(_ bench: Bench) async throws {
         let count = bench.settings.count(100_000, quick: 20_000)
         let storage: any StorageClient = MockStorageClient(try MockSample.backend(documents: count))
-        let query = try Query(in: "items").where("state", .equal, "open").ordered(by: "score", .descending)
+        let query = Query(in: "items").where("state", .equal, "open").ordered(by: "score", .descending)
             .limited(to: 50)
         let time = try await median(bench.settings.count(15, quick: 3)) {
             var results = 0

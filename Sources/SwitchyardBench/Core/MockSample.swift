@@ -10,7 +10,7 @@ enum MockSample {
     }
 
     static func seed(_ backend: MockBackend, _ collection: CollectionPath, _ count: Int) throws {
-        try backend.seed((0..<count).map { (try collection.document("\($0)"), fields($0)) })
+        try backend.seed((0..<count).map { (collection.document("\($0)"), fields($0)) })
     }
 
     private static func fields(_ number: Int) -> DocumentData {

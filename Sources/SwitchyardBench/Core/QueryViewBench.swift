@@ -10,11 +10,11 @@ struct QueryViewBench: BenchSection {
         let collection: CollectionPath = "things"
         func document(_ index: Int, rank: Int) throws -> DocumentSnapshot {
             .existing(
-                try collection.document("d\(index)"),
+                collection.document("d\(index)"),
                 ["group": .integer(Int64(index % 10)), "rank": .integer(Int64(rank))])
         }
         let documents = try (0..<count).map { try document($0, rank: $0 * 7919 % count) }
-        let query = try Query(in: collection).where("rank", .greaterThanOrEqual, 0).ordered(by: "rank").limited(to: 10)
+        let query = Query(in: collection).where("rank", .greaterThanOrEqual, 0).ordered(by: "rank").limited(to: 10)
         let queries = bench.settings.count(1000, quick: 100)
         // The first document has the lowest rank, so it is in every window.
         let moving = Windows(queries, query, documents, between: [try document(0, rank: 5), documents[0]])

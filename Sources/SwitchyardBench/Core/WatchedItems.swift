@@ -16,9 +16,9 @@ final class WatchedItems: Sendable {
         let storage: any StorageClient = MockStorageClient(backend)
         self.storage = storage
         self.watchers = watchers
-        tasks = try (0..<watchers).map { [arrivals] number in
+        tasks = (0..<watchers).map { [arrivals] number in
             // Each query is another one; all have ten results, the document that will change among them.
-            let query = try Query(in: "items").where("rank", .greaterThanOrEqual, 5_000.0 - Double(number) / 10_000)
+            let query = Query(in: "items").where("rank", .greaterThanOrEqual, 5_000.0 - Double(number) / 10_000)
                 .where("rank", .lessThan, 5_010.0 - Double(number) / 10_000).ordered(by: "rank")
             return Task {
                 for try await snapshot in storage.snapshots(of: query) {

@@ -68,7 +68,7 @@
             }
         }
 
-        private func path(_ worker: Int) throws -> StoragePath { try CollectionPath("bench").document("d\(worker)") }
+        private func path(_ worker: Int) throws -> StoragePath { CollectionPath("bench").document("d\(worker)") }
 
         private func set(_ client: any StorageClient, _ worker: Int, to number: Int) async throws {
             try await client.setDocument(

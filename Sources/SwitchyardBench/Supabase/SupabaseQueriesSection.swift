@@ -32,23 +32,23 @@
             let all = Query(in: "posts")
             let middle = "p" + String(String(1_000_000 + posts / 2).dropFirst())
             return [
-                ("one document", try all.where(.documentID, .equal, .string(middle))),
-                ("a page of 20", try all.limited(to: 20)),
+                ("one document", all.where(.documentID, .equal, .string(middle))),
+                ("a page of 20", all.limited(to: 20)),
                 (
                     "a page behind a cursor",
-                    try all.ordered(by: .documentID).starting(
+                    all.ordered(by: .documentID).starting(
                         after: StoragePath(unchecked: "posts/\(middle)").documentValue
                     )
                     .limited(to: 20)
                 ),
-                ("equality", try all.where("city", .equal, "c5").limited(to: 20)),
-                ("an element of an array", try all.where("tags", .arrayContains, "t7").limited(to: 20)),
+                ("equality", all.where("city", .equal, "c5").limited(to: 20)),
+                ("an element of an array", all.where("tags", .arrayContains, "t7").limited(to: 20)),
                 (
                     "a range in order",
-                    try all.where("score", .greaterThanOrEqual, 5000).where("score", .lessThan, 6000)
+                    all.where("score", .greaterThanOrEqual, 5000).where("score", .lessThan, 6000)
                         .ordered(by: "score").limited(to: 20)
                 ),
-                ("a small collection", try Query(in: "users/u17/notes").ordered(by: "n")),
+                ("a small collection", Query(in: "users/u17/notes").ordered(by: "n")),
             ]
         }
 

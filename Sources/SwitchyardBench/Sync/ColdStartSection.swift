@@ -25,8 +25,8 @@ struct ColdStartSection: BenchSection {
     private static func query(_ task: Substring) throws -> Query {
         switch task {
         case "few": Query(in: "few")
-        case "scan": try Query(in: "items").where("rank", .greaterThanOrEqual, 20).limited(to: 50)
-        default: try Query(in: "items").where("rank", .lessThan, 50).ordered(by: "rank")
+        case "scan": Query(in: "items").where("rank", .greaterThanOrEqual, 20).limited(to: 50)
+        default: Query(in: "items").where("rank", .lessThan, 50).ordered(by: "rank")
         }
     }
 

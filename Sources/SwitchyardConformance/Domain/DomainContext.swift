@@ -90,8 +90,8 @@ final class DomainContext: ConformanceContext {
 
     private func remove(_ id: AuthUser.ID, _ core: CoreClients) async throws {
         let user = try StoragePath(validating: "users/\(id)")
-        let own = try ["contacts", "notifications"].map { Query(in: try user.collection($0)) }
-        let checkIns = try Query(in: "checkIns").where("userID", .equal, id)
+        let own = ["contacts", "notifications"].map { Query(in: user.collection($0)) }
+        let checkIns = Query(in: "checkIns").where("userID", .equal, id)
         for query in own + [checkIns] {
             for document in try await core.storage.documents(query, from: .server).documents {
                 try await core.storage.deleteDocument(document.path).acknowledged()

@@ -4,7 +4,8 @@ public enum StorageConformance {
     public static let all: [StorageCheck] = [
         fieldChecks, valueChecks, documentChecks, updateChecks, preconditionChecks, transformChecks, batchChecks,
         filterChecks, openFilterChecks, orderChecks, cursorChecks, windowChecks, groupChecks, aggregateChecks,
-        transactionChecks, streamChecks, queryStreamChecks, offlineChecks, refusalChecks, inputChecks, lifeChecks,
+        transactionChecks, streamChecks, queryStreamChecks, offlineChecks, refusalChecks, inputChecks, mistakeChecks,
+        lifeChecks,
     ].flatMap { $0 }
 
     /// Those that apply to a provider with these features.

@@ -48,7 +48,7 @@ final class StorageContext: ConformanceContext {
 
     /// A collection below a document. Needs an open schema.
     func collection(_ name: String, below document: StoragePath) throws -> CollectionPath {
-        let path = try document.collection(name)
+        let path = document.collection(name)
         state.withLock { $0.collections.append(path) }
         return path
     }

@@ -40,7 +40,7 @@ struct StorageDevice: Sendable {
 
     /// Writes documents, in as few batches as the provider allows.
     func seed(_ collection: CollectionPath, _ documents: KeyValuePairs<String, DocumentData>) async throws {
-        try await seed(documents.map { (try collection.document($0.key), $0.value) })
+        try await seed(documents.map { (collection.document($0.key), $0.value) })
     }
 
     func seed(_ documents: [(StoragePath, DocumentData)]) async throws {
@@ -57,7 +57,7 @@ struct StorageDevice: Sendable {
     func empty(_ collection: CollectionPath) async throws {
         let size = min(features.capabilities.maximumBatchSize ?? 100, 100)
         while true {
-            let page = try await client.documents(try Query(in: collection).limited(to: size), from: .server)
+            let page = try await client.documents(Query(in: collection).limited(to: size), from: .server)
             guard !page.isEmpty else { return }
             try await commit(WriteBatch(page.documents.map { .delete($0.path) }))
         }

@@ -57,6 +57,7 @@ package final class TransferDesk: Sendable {
     package func upload(
         _ content: UploadContent, to path: FilePath, _ options: UploadOptions, driver: any UploadDriver
     ) throws(FileStorageError) -> FileTransfer<FileMetadata> {
+        try path.checked()
         var note: UploadRun.Note?
         if content.file != nil, keepsUploads {
             let id = RandomID.make()
@@ -133,6 +134,7 @@ package final class TransferDesk: Sendable {
         _ path: FilePath, to file: URL, driver: any DownloadDriver,
         describe: @escaping @Sendable () async throws(FileStorageError) -> StoredFile
     ) throws(FileStorageError) -> FileTransfer<FileMetadata> {
+        try path.checked()
         let place = try DownloadFile(file)
         let (policy, tries) = (policy, tries)
         let run = state.withLock { state -> DownloadRun? in
@@ -191,6 +193,7 @@ package final class TransferDesk: Sendable {
         _ path: FilePath, _ range: Range<Int64>?, _ driver: any DownloadDriver
     ) async throws(FileStorageError) -> DownloadReader? {
         try checkOpen()
+        try path.checked()
         if let range {
             guard range.lowerBound >= 0 else { throw .rangeOutside }
             if range.isEmpty {

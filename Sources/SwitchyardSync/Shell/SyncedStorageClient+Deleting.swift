@@ -9,6 +9,7 @@ extension SyncedStorageClient {
     public func deleteRecursively(
         _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
     ) async throws(StorageError) -> Int {
+        try document.checked()
         guard capabilities.recursiveDelete else {
             throw .unsupported(
                 "deleting recursively", by: provider,

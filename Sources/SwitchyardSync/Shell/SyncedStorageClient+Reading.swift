@@ -9,6 +9,7 @@ extension SyncedStorageClient {
     public func documents(
         _ paths: [StoragePath], from source: ReadSource
     ) async throws(StorageError) -> [DocumentSnapshot] {
+        for path in paths { try path.checked() }
         var unique: [StoragePath] = []
         var seen = Set<StoragePath>()
         for path in paths where seen.insert(path).inserted { unique.append(path) }
@@ -27,6 +28,7 @@ extension SyncedStorageClient {
     }
 
     public func documents(_ query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot {
+        try query.checked()
         await follower?.catchUp()
         let answer = try await engine.read(.results(QueryShape.live(query)), source)
         let results = QueryEvaluator(query).results(among: answer.documents)
@@ -39,12 +41,14 @@ extension SyncedStorageClient {
     public func aggregate(
         _ query: Query, _ aggregations: [Aggregation]
     ) async throws(StorageError) -> [DocumentValue] {
+        try query.checked()
         await follower?.catchUp()
         try await engine.checkServer()
         return try await driver.aggregate(query, aggregations)
     }
 
     public func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath] {
+        try document?.checked()
         try await engine.checkServer()
         return try await driver.collections(under: document)
     }

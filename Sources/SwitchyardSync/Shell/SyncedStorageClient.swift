@@ -93,7 +93,8 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, QueueKee
     public func snapshots(
         of path: StoragePath, options: ListenOptions
     ) -> SnapshotStream<DocumentSnapshot, StorageError> {
-        SnapshotStream { [self] continuation in
+        if let mistake = path.mistake { return .failing(mistake) }
+        return SnapshotStream { [self] continuation in
             listen(.document(path), options) { result in
                 switch result {
                 case .success(let snapshot): continuation.yield(snapshot.document(at: path))
@@ -104,7 +105,8 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, QueueKee
     }
 
     public func snapshots(of query: Query, options: ListenOptions) -> SnapshotStream<QuerySnapshot, StorageError> {
-        SnapshotStream { [self] continuation in
+        if let mistake = query.mistake { return .failing(mistake) }
+        return SnapshotStream { [self] continuation in
             let shape = Mutex(QueryShape(query))
             return listen(.query(QueryShape.live(query)), options) { result in
                 switch result {

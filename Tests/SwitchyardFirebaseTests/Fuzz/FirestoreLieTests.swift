@@ -36,14 +36,14 @@ import Testing
         let collection = CollectionPath(unchecked: "lies\(seed)")
         var followers: [Task<Void, Never>] = []
         for number in 0..<12 {
-            let path = try collection.document("d\(run.random.int(0..<4))")
+            let path = collection.document("d\(run.random.int(0..<4))")
             switch run.random.int(0..<9) {
             case 0:
                 await run.call("a read") { () async throws(StorageError) in
                     _ = try await client.document(path, from: .server)
                 }
             case 1:
-                let paths = [path, try collection.document("none")]
+                let paths = [path, collection.document("none")]
                 await run.call("a read of two") { () async throws(StorageError) in
                     _ = try await client.documents(paths, from: .server)
                 }
@@ -75,7 +75,7 @@ import Testing
             }
         }
         transport.becomeHonest()
-        let truth = try collection.document("truth")
+        let truth = collection.document("truth")
         await run.call("an honest write") { () async throws(StorageError) in
             try await client.setDocument(truth, ["seed": .of(Int64(seed))]).acknowledged()
         }

@@ -54,7 +54,7 @@ struct FirestoreVolumeTests {
         let service = try site.service()
         try await seed(0..<9_000, by: service)
         let client = try await site.client()
-        let query = try Query(in: "many").ordered(by: "number")
+        let query = Query(in: "many").ordered(by: "number")
         for try await snapshot in client.snapshots(of: query) where !snapshot.metadata.isFromCache {
             if seen.first.isEmpty {
                 seen.first = snapshot.documents.map { $0["number"] }
@@ -71,7 +71,7 @@ struct FirestoreVolumeTests {
         seen.readAtOnce = try await service.results(of: query).documents.map { $0["number"] }
         seen.last = try await service.results(of: query.limited(toLast: 3)).documents.map(\.id)
         seen.count = try await service.aggregate(query, [.count])
-        let paths = try (0..<1_000).map { try CollectionPath("many").document("d\($0)") }
+        let paths = (0..<1_000).map { CollectionPath("many").document("d\($0)") }
         seen.byName = try await service.documents(paths).found.map(\.path.rawValue)
         await service.exchange.transport.shutDown()
         return seen

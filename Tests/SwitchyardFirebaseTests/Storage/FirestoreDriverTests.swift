@@ -54,7 +54,7 @@ struct FirestoreDriverTests {
         try await withDriver { driver in
             _ = try await driver.commit(batch("b1", try .set("cities/ulm", ["pop": 126])))
             let watch = try await driver.openWatch()
-            let query = try Query(in: "cities").where("pop", .greaterThan, 100)
+            let query = Query(in: "cities").where("pop", .greaterThan, 100)
             watch.send(.add(TargetRequest(id: 2, target: .query(query))))
             var view = WatchView()
             try await view.read(watch) { $0.documents.count == 1 && $0.isCurrent }
@@ -69,7 +69,7 @@ struct FirestoreDriverTests {
         try await withDriver { driver in
             let watch = try await driver.openWatch()
             var descending = Query(in: "cities")
-            descending = try descending.ordered(by: .documentID, .descending)
+            descending = descending.ordered(by: .documentID, .descending)
             watch.send(.add(TargetRequest(id: 2, target: .query(descending))))
             watch.send(.add(TargetRequest(id: 4, target: .document("cities/ulm"))))
             var view = WatchView()

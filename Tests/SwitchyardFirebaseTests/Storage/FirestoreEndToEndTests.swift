@@ -12,7 +12,7 @@ struct FirestoreEndToEndTests {
         let site = try await FirestoreSite()
         let alice = try await site.client()
         let bob = try await site.client()
-        let query = try Query(in: "cities").where("pop", .greaterThan, 100).ordered(by: "pop")
+        let query = Query(in: "cities").where("pop", .greaterThan, 100).ordered(by: "pop")
 
         let receipt = try await alice.setDocument("cities/ulm", ["pop": 126, "name": "Ulm 🎭"])
         try await receipt.acknowledged()

@@ -326,7 +326,7 @@ import Testing
 
     @Test func `Orders go out whole, fields quoted, and nobody's projection is empty`() async throws {
         let bed = try FirestoreBed(FirestoreBed.call("runQuery", #"[{"readTime":"2026-11-21T01:54:55Z","done":true}]"#))
-        let query = try Query(in: "a").where("with space", .greaterThan, 1)
+        let query = Query(in: "a").where("with space", .greaterThan, 1)
         #expect(try await bed.service.results(of: query).documents.isEmpty, "an element without a document is normal")
         let orders = bed.body(0)["structuredQuery"]?["orderBy"]?.array?.map { $0["field"]?["fieldPath"]?.string }
         #expect(orders == ["`with space`", "__name__"])

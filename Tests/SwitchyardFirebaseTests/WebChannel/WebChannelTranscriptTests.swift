@@ -94,7 +94,7 @@ import Testing
         try await record("refused-target", service) { watch, seen in
             watch.send(
                 .add(
-                    TargetRequest(id: 2, target: .query(try Query(in: "cities").ordered(by: .documentID, .descending))))
+                    TargetRequest(id: 2, target: .query(Query(in: "cities").ordered(by: .documentID, .descending))))
             )
             watch.send(.add(TargetRequest(id: 4, target: .document("cities/ulm"))))
             try await seen("REMOVE", 1)

@@ -91,7 +91,7 @@ import Testing
         for number in 1...3 {
             try await storage.setDocument(StoragePath(validating: "a/\(number)"), ["n": .of(number)])
         }
-        let query = try Query(in: "a").ordered(by: "n")
+        let query = Query(in: "a").ordered(by: "n")
         let seen = Gathered(storage.snapshots(of: query))
         try await eventually("the first snapshot") { seen.all.count == 1 }
         #expect(seen.all[0].documents.map(\.id) == ["1", "2", "3"])
@@ -111,7 +111,7 @@ import Testing
         for number in 1...4 {
             try await storage.setDocument(StoragePath(validating: "a/\(number)"), ["n": .of(number)])
         }
-        let seen = Gathered(storage.snapshots(of: try Query(in: "a").ordered(by: "n").limited(to: 2)))
+        let seen = Gathered(storage.snapshots(of: Query(in: "a").ordered(by: "n").limited(to: 2)))
         try await eventually("the first snapshot") { seen.last?.documents.map(\.id) == ["1", "2"] }
         try await storage.deleteDocument("a/1")
         try await eventually("the next in line") { seen.last?.documents.map(\.id) == ["2", "3"] }
@@ -168,14 +168,14 @@ import Testing
         let storage = storage
         try await storage.setDocument("users/alice/posts/1", ["n": 1])
         try await storage.setDocument("users/bob/posts/2", ["n": 2])
-        #expect(try await storage.count(try Query(group: "posts")) == 2)
-        let results = try await storage.documents(try Query(group: "posts", under: "users/bob"))
+        #expect(try await storage.count(Query(group: "posts")) == 2)
+        let results = try await storage.documents(Query(group: "posts", under: "users/bob"))
         #expect(results.documents.map(\.id) == ["2"])
     }
 
     @Test func `What is not declared is refused by name`() async throws {
         let storage = MockStorageClient(backend, capabilities: StorageCapabilities())
-        await #expect(throws: StorageError.self) { try await storage.documents(try Query(group: "posts")) }
+        await #expect(throws: StorageError.self) { try await storage.documents(Query(group: "posts")) }
         do throws(StorageError) {
             _ = try await storage.makeTransaction()
             Issue.record("A transaction was begun.")

@@ -50,7 +50,7 @@ import Testing
         try await storage.commit(
             WriteBatch([.set("users/alice", ["password": "hidden"]), .delete("users/bob")]))
         _ = try await storage.document("users/alice")
-        let query = try Query(in: "users").where("age", .greaterThan, 17).ordered(by: "age", .descending)
+        let query = Query(in: "users").where("age", .greaterThan, 17).ordered(by: "age", .descending)
         _ = try await storage.documents(query.limited(to: 3))
         #expect(
             storage.controls.calls.map(\.description) == [

@@ -88,7 +88,7 @@ import Testing
         // A folder of this test's own in each.
         let id = UUID().uuidString
         let home = try FilePath(validating: "home-\(id)")
-        let (plain, avatar) = (try home.appending("a.txt"), try FilePath(validating: "avatars/\(id)/b.txt"))
+        let (plain, avatar) = (home.appending("a.txt"), try FilePath(validating: "avatars/\(id)/b.txt"))
         let photo = try FilePath(validating: "users/photos/\(id)/c.txt")
         for (path, text) in [(plain, "a"), (avatar, "b"), (photo, "c")] {
             let stored = try await ann.put(Data(text.utf8), at: path)
@@ -107,7 +107,7 @@ import Testing
         #expect(try await ann.list().folders.contains("avatars"))
         #expect(try await ann.list("users").folders == ["users/photos"])
 
-        let copied = try home.appending("copy.txt")
+        let copied = home.appending("copy.txt")
         #expect(try await ann.copy(photo, to: copied).path == copied)
         #expect(try await ann.data(at: copied) == Data("c".utf8))
         let moved = try FilePath(validating: "users/photos/\(id)/moved.txt")

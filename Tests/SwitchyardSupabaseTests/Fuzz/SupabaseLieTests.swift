@@ -74,7 +74,7 @@ struct SupabaseLieTests {
         let collection = CollectionPath(unchecked: "lies\(seed)")
         var followers: [Task<Void, Never>] = []
         for number in 0..<14 {
-            let path = try collection.document("d\(run.random.int(0..<4))")
+            let path = collection.document("d\(run.random.int(0..<4))")
             let operation = run.random.int(0..<10)
             if operation < 2 {
                 followers.append(
@@ -97,7 +97,7 @@ struct SupabaseLieTests {
                 }
             }
         }
-        let truth = try collection.document("truth")
+        let truth = collection.document("truth")
         await run.honestly("an honest write") { () async throws(StorageError) in
             try await client.setDocument(truth, ["seed": .of(Int64(seed))]).acknowledged()
             return true

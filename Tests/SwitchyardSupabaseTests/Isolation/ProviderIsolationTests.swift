@@ -29,7 +29,7 @@ struct ProviderIsolationTests {
 
     private func reads(_ secret: StoragePath, by eve: any StorageClient) throws -> [Attempt] {
         let query = Query(in: secret.collection)
-        let group = try Query(group: secret.collection.id)
+        let group = Query(group: secret.collection.id)
         return [
             ("reads it", { try await !eve.document(secret, from: .server).exists }),
             ("asks for it and others", { try await !eve.documents([secret], from: .server)[0].exists }),
@@ -50,7 +50,7 @@ struct ProviderIsolationTests {
             (
                 "begins at the cursor before it",
                 {
-                    let early = try query.ordered(by: .documentID).starting(at: .string("!"))
+                    let early = query.ordered(by: .documentID).starting(at: .string("!"))
                     return try await eve.documents(early, from: .server).isEmpty
                 }
             ),
@@ -125,7 +125,7 @@ struct ProviderIsolationTests {
         let seen = Mutex<(paths: Set<StoragePath>, count: Int)>(([], 0))
         let ben = site.ben.storage
         let watching = Task {
-            for try await snapshot in ben.snapshots(of: try Query(group: name)) {
+            for try await snapshot in ben.snapshots(of: Query(group: name)) {
                 seen.withLock { seen in
                     seen.paths.formUnion(snapshot.documents.map(\.path))
                     seen.count = snapshot.documents.count

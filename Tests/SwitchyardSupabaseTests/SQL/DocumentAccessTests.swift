@@ -293,7 +293,7 @@ struct DocumentAccessTests {
             let items: CollectionPath = "hostile"
             for (index, text) in Self.hostile.enumerated() {
                 let field = try FieldPath(components: [text])
-                let path = try items.document(text.contains("/") || text.hasPrefix("__") ? "doc-\(index)" : text)
+                let path = items.document(text.contains("/") || text.hasPrefix("__") ? "doc-\(index)" : text)
                 let data = DocumentData([(text, .string(text)), ("list", .array([.string(text)]))])
                 _ = try await client.setDocument(path, data).acknowledged()
                 let comment = Comment(rawValue: "“\(text)”")

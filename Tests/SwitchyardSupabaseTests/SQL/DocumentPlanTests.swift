@@ -37,40 +37,40 @@ struct DocumentPlanTests {
         let posts = Query(in: "posts")
         return [
             Case(
-                name: "a page", query: try posts.limited(to: 20),
+                name: "a page", query: posts.limited(to: 20),
                 indexes: ["documents_collection", "documents_group", "documents_place"]),
             Case(
                 name: "a page behind a cursor",
-                query: try posts.ordered(by: .documentID)
+                query: posts.ordered(by: .documentID)
                     .starting(after: StoragePath("posts/p060000").documentValue).limited(to: 20),
                 indexes: ["documents_collection", "documents_group", "documents_place"]),
-            Case(name: "equality", query: try posts.where("city", .equal, "c5"), indexes: ["documents_values"]),
+            Case(name: "equality", query: posts.where("city", .equal, "c5"), indexes: ["documents_values"]),
             Case(
-                name: "an element", query: try posts.where("tags", .arrayContains, "t7"), indexes: ["documents_values"]),
+                name: "an element", query: posts.where("tags", .arrayContains, "t7"), indexes: ["documents_values"]),
             Case(
-                name: "any of two elements", query: try posts.where("tags", .arrayContainsAny, .array(["t7", "t8"])),
+                name: "any of two elements", query: posts.where("tags", .arrayContainsAny, .array(["t7", "t8"])),
                 indexes: ["documents_values"]),
             Case(
-                name: "one of three", query: try posts.where("city", .in, .array(["c1", "c2", "c3"])),
+                name: "one of three", query: posts.where("city", .in, .array(["c1", "c2", "c3"])),
                 indexes: ["documents_values"]),
             Case(
                 name: "a range in order",
-                query: try posts.where("score", .greaterThanOrEqual, 5000).where("score", .lessThan, 6000)
+                query: posts.where("score", .greaterThanOrEqual, 5000).where("score", .lessThan, 6000)
                     .ordered(by: "score").limited(to: 20), indexes: ["documents_by_"]),
             Case(
                 name: "a range behind a cursor",
-                query: try posts.where("score", .greaterThanOrEqual, 5000).ordered(by: "score")
+                query: posts.where("score", .greaterThanOrEqual, 5000).ordered(by: "score")
                     .starting(after: 5500).limited(to: 20), indexes: ["documents_by_"]),
             Case(
-                name: "backwards", query: try posts.ordered(by: "score", .descending).limited(to: 20),
+                name: "backwards", query: posts.ordered(by: "score", .descending).limited(to: 20),
                 indexes: ["documents_by_"]),
             Case(
                 name: "equality in the order of another field",
-                query: try posts.where("live", .equal, true).ordered(by: "score", .descending).limited(to: 20),
+                query: posts.where("live", .equal, true).ordered(by: "score", .descending).limited(to: 20),
                 indexes: ["documents_by_"]),
             Case(
                 name: "a small collection in an order without an index",
-                query: try Query(in: "users/u17/notes").ordered(by: "n"), indexes: ["documents_collection"]),
+                query: Query(in: "users/u17/notes").ordered(by: "n"), indexes: ["documents_collection"]),
         ]
     }
 

@@ -15,7 +15,7 @@ struct DeletedElsewhereTests {
         let site = try await SupabaseSite.shared.value
         let device = SyncedStorageClient(driver: SupabaseDriver(service: try site.service()))
         let other = SyncedStorageClient(driver: SupabaseDriver(service: try site.service()))
-        let path = try CollectionPath(unchecked: "gone-\(RandomID.make())").document("a")
+        let path = CollectionPath(unchecked: "gone-\(RandomID.make())").document("a")
         let busy = try await site.postgres.connect()
         try await busy.run(script: "begin; select pg_current_xact_id();")
         try await device.setDocument(path, ["n": 1]).acknowledged()

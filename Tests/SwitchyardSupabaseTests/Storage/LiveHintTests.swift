@@ -213,7 +213,7 @@ struct LiveHintTests {
             let items: CollectionPath =
                 tables.isEmpty ? collection() : CollectionPath(unchecked: "conformance/\(RandomID.make())/items")
             let screen = Screen(
-                try Query(in: items).where("number", .greaterThan, 10).ordered(by: "number"), on: bed.client)
+                Query(in: items).where("number", .greaterThan, 10).ordered(by: "number"), on: bed.client)
             try await eventually("the channel is joined") { bed.stub.count(of: "phx_join") == 1 }
             func tell() async throws {
                 guard !tables.isEmpty else { return try await bed.hint("documents:\(items.rawValue)", nil) }
@@ -253,8 +253,8 @@ struct LiveHintTests {
     @Test func `Channels are shared by queries of one place and left when nobody listens any more`() async throws {
         let bed = try await Bed(Self.never)
         let items = collection()
-        let screens = try (0..<5).map {
-            Screen(try Query(in: items).where("number", .greaterThan, $0), on: bed.client)
+        let screens = (0..<5).map {
+            Screen(Query(in: items).where("number", .greaterThan, $0), on: bed.client)
         }
         try await eventually("all are there") { screens.allSatisfy { $0.shows([]) } }
         #expect(bed.stub.count(of: "phx_join") == 1)

@@ -61,12 +61,12 @@ struct LiveStormTests {
     }
 
     private static func queries() throws -> [Query] {
-        try (0..<10).flatMap { number -> [Query] in
+        (0..<10).flatMap { number -> [Query] in
             let all = Query(in: CollectionPath(unchecked: "storm/c\(number)/items"))
             return [
-                all, try all.where("n", .greaterThan, 50).ordered(by: "n"),
-                try all.ordered(by: "n", .descending).limited(to: 3), try all.where("tag", .equal, "t1"),
-                try Query(group: "items").where("tag", .equal, .string("t\(number % 4)")).ordered(by: "n").limited(
+                all, all.where("n", .greaterThan, 50).ordered(by: "n"),
+                all.ordered(by: "n", .descending).limited(to: 3), all.where("tag", .equal, "t1"),
+                Query(group: "items").where("tag", .equal, .string("t\(number % 4)")).ordered(by: "n").limited(
                     to: 5),
             ]
         }

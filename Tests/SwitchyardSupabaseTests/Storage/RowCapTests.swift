@@ -50,7 +50,7 @@ struct RowCapTests {
                 }
                 _ = try await client.commit(WriteBatch(writes)).acknowledged()
             }
-            let query = try Query(in: items).ordered(by: "number")
+            let query = Query(in: items).ordered(by: "number")
             let results = try await client.documents(query, from: .server)
             #expect(results.documents.map { $0["number"] } == (0..<Self.count).map { .integer(Int64($0)) })
             #expect(try await client.documents(query.limited(to: 25), from: .server).count == 25)
@@ -59,7 +59,7 @@ struct RowCapTests {
                 #expect(snapshot.count == Self.count)
                 break
             }
-            let many = try (0..<Self.count).map { try items.document("i\($0)") }
+            let many = (0..<Self.count).map { items.document("i\($0)") }
             #expect(try await client.documents(many, from: .server).allSatisfy(\.exists))
             await client.shutDown()
         }

@@ -32,7 +32,7 @@ struct SpoiledDocumentTests {
             driver: SupabaseDriver(
                 service: try site.service(), pace: SupabaseWatch.Pace(alone: .milliseconds(20))))
         let (odd, other) = (Self.collection(), Self.collection())
-        let known = try odd.document("m")
+        let known = odd.document("m")
         _ = try await client.setDocument(known, ["number": 2]).acknowledged()
         try await Self.insert(
             [
@@ -40,7 +40,7 @@ struct SpoiledDocumentTests {
                 ("__x__", #"{"number": 1}"#),
                 ("z", #"{"number": 1e-400}"#),
             ], beside: known, site)
-        let query = try Query(in: odd).ordered(by: "number")
+        let query = Query(in: odd).ordered(by: "number")
         let found = try await client.documents(query, from: .server).documents
         #expect(found.map(\.id) == ["z", "a", "m"])
         #expect(found[1]["x"] == ["$zz": 1])
@@ -77,11 +77,11 @@ struct SpoiledDocumentTests {
                      ('odd/plain', '{"number": 2}', 'tester', now(), now());
             """, ["time": time])
         for items: CollectionPath in ["conformance/x/items", "odd"] {
-            let query = try Query(in: items).ordered(by: "number")
+            let query = Query(in: items).ordered(by: "number")
             #expect(try await client.documents(query, from: .server).documents.map(\.id) == ["odd", "plain"])
             let shown = Newest(client.snapshots(of: query))
             try await eventually("both are shown") { shown.snapshot?.documents.map(\.id) == ["odd", "plain"] }
-            let path = try items.document("later")
+            let path = items.document("later")
             _ = try await client.setDocument(path, ["number": 3]).acknowledged()
             try await eventually("a later one is shown") { shown.snapshot?.documents.count == 3 }
             _ = try await client.deleteDocument(path).acknowledged()

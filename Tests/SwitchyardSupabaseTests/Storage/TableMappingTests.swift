@@ -136,7 +136,7 @@ struct TableMappingTests {
             _ = try await ann.setDocument(todo("1"), ["title": "ann's"]).acknowledged()
             #expect(try await ben.document(todo("1"), from: .server).data == nil)
             let collection = todo("1").collection
-            for query in [Query(in: collection), try Query(group: "todos")] {
+            for query in [Query(in: collection), Query(group: "todos")] {
                 #expect(try await ben.documents(query, from: .server).documents.isEmpty)
                 #expect(try await ben.count(query) == 0)
                 #expect(try await ann.count(query) == 1)

@@ -58,7 +58,7 @@ import Testing
             }
             let fetched = FetchedDocuments(documents: documents, readTime: Timestamp(microseconds: 1))
             _ = machine.handle(.fetched(fetched))
-            var query = try Query(in: "items").ordered(by: "n", direction)
+            var query = Query(in: "items").ordered(by: "n", direction)
             query.limit = limit
             let expected = QueryEvaluator(query).results(among: documents).map(\.path)
             #expect(try machine.run(query).map(\.path) == expected)

@@ -50,7 +50,7 @@ import Testing
     @Test(arguments: [Query.Limit?.none, .first(3), .last(3)])
     func `Changes applied in order give the documents in the query's order`(_ limit: Query.Limit?) throws {
         let bench = try TestBench()
-        var query = try Query(in: "rooms").ordered(by: "n", .descending)
+        var query = Query(in: "rooms").ordered(by: "n", .descending)
         query.limit = limit
         let evaluator = QueryEvaluator(query)
         bench.feed(.listen(1, .query(query), ViewOptions()))

@@ -97,9 +97,9 @@ import Testing
 
     @Test func `A limit to the last shares its target with its mirror, and each has its own end and order`() throws {
         let bench = try TestBench()
-        var last = try Query(in: "rooms").ordered(by: "n")
+        var last = Query(in: "rooms").ordered(by: "n")
         last.limit = .last(2)
-        var first = try Query(in: "rooms").ordered(by: "n", .descending)
+        var first = Query(in: "rooms").ordered(by: "n", .descending)
         first.limit = .first(2)
         bench.feed(.listen(1, .query(last), ViewOptions()))
         bench.feed(.listen(2, .query(first), ViewOptions()))
@@ -122,7 +122,7 @@ import Testing
         let bench = try TestBench()
         bench.feed(.listen(1, .query(Query(in: "rooms")), ViewOptions()))
         bench.answer(2, documents(1...5), at: 1000)
-        var query = try Query(in: "rooms").ordered(by: "n")
+        var query = Query(in: "rooms").ordered(by: "n")
         query.limit = limit
         bench.feed(.listen(2, .query(query), ViewOptions()))
         let isFirst = limit == .first(2)

@@ -123,8 +123,8 @@ private final class ShellSimulation {
     private func randomQuery() throws -> Query {
         switch generator.int(0..<3) {
         case 0: Query(in: "rooms")
-        case 1: try Query(in: "rooms").where("n", .greaterThan, 2)
-        default: try Query(in: "rooms").ordered(by: "n").limited(to: 2)
+        case 1: Query(in: "rooms").where("n", .greaterThan, 2)
+        default: Query(in: "rooms").ordered(by: "n").limited(to: 2)
         }
     }
 }

@@ -20,7 +20,7 @@ import Testing
     @Test(arguments: [(0, 3), (1, 3), (3, 3), (7, 3), (9, 3), (10, 100)])
     func `Pages cover the result without gaps or repetitions`(count: Int, size: Int) async throws {
         let storage = Self.storage(count)
-        let query = try Query(in: "c").ordered(by: "n", .descending)
+        let query = Query(in: "c").ordered(by: "n", .descending)
         let pages = try await Self.read(storage.pages(of: query, size: size))
         #expect(pages.flatMap(\.self) == (try await storage.documents(query)).documents.map(\.id))
         #expect(pages.count == max(1, (count + size - 1) / size))
@@ -29,7 +29,7 @@ import Testing
 
     @Test func `Limit, offset and projection hold for the whole`() async throws {
         let storage = Self.storage(10)
-        let query = try Query(in: "c").skipping(2).limited(to: 5).selecting("m")
+        let query = Query(in: "c").skipping(2).limited(to: 5).selecting("m")
         #expect(try await Self.read(storage.pages(of: query, size: 2)) == [["102", "103"], ["104", "105"], ["106"]])
         #expect(storage.queries.map(\.offset) == [2, 0, 0])
         #expect(storage.queries.map(\.limit?.count) == [2, 2, 1])
@@ -37,10 +37,10 @@ import Testing
 
     @Test func `What cannot be paged is refused, and a failed page can be tried again`() async throws {
         let storage = Self.storage(5)
-        let ordered = try Query(in: "c").ordered(by: "n")
+        let ordered = Query(in: "c").ordered(by: "n")
         for pages in [
-            storage.pages(of: Query(in: "c"), size: 0), storage.pages(of: try ordered.limited(toLast: 2), size: 1),
-            storage.pages(of: try ordered.selecting("m"), size: 1),
+            storage.pages(of: Query(in: "c"), size: 0), storage.pages(of: ordered.limited(toLast: 2), size: 1),
+            storage.pages(of: ordered.selecting("m"), size: 1),
         ] {
             let error = await #expect(throws: StorageError.self) { try await Self.read(pages) }
             #expect(error?.code == .invalidArgument)

@@ -12,7 +12,7 @@ import Testing
         #expect(path.rawValue == text)
         #expect(path.segments.joined(separator: "/").utf8.elementsEqual(text.utf8))
         #expect(path.segments.count.isMultiple(of: 2))
-        #expect(try path.collection.document(path.id) == path)
+        #expect(path.collection.document(path.id) == path)
         #expect(path.isDirectly(in: path.collection) && path.isInCollection(called: path.collection.id))
         #expect(path.parent.map { path.isBelow($0) } ?? true)
     }
@@ -29,10 +29,10 @@ import Testing
 
     @Test func `Children are checked, also for depth, and found again`() throws {
         let deep = try StoragePath(validating: Array(repeating: "s", count: 100).joined(separator: "/"))
-        #expect(throws: StorageError.self) { try deep.collection("c") }
-        #expect(throws: StorageError.self) { try CollectionPath("users").document("a/b") }
-        #expect(throws: StorageError.self) { try StoragePath("users/a").collection("") }
-        let contacts = try StoragePath("users/alice").collection("contacts")
+        #expect(deep.collection("c").mistake?.code == .invalidArgument)
+        #expect(CollectionPath("users").document("a/b").mistake?.code == .invalidArgument)
+        #expect(StoragePath("users/a").collection("").mistake?.code == .invalidArgument)
+        let contacts = StoragePath("users/alice").collection("contacts")
         #expect(contacts.id == "contacts" && contacts.parent == "users/alice")
         #expect(CollectionPath("users").parent == nil && StoragePath("users/a").parent == nil)
         #expect(!StoragePath("users/alice2/x/y").isBelow("users/alice"))
@@ -63,8 +63,105 @@ import Testing
             if let field = try? FieldPath(components: [text, "x"]) {
                 #expect(try FieldPath(validating: field.description).components[0].utf8.elementsEqual(text.utf8))
             }
-            _ = try? Query(group: text)
+            _ = Query(group: text).mistake
         }
+    }
+}
+
+@Suite struct InterpolatedPathTests {
+    static let wrong = [
+        "", "/", "a/b", "/a", "a/", "../victim", "victim/todos/1", ".", "..", "__x__", "\u{0}", "a\u{0}b", "a/\u{301}",
+        String(repeating: "x", count: 1501),
+    ]
+
+    @Test func `A value in a path is one segment, or a part of one`() throws {
+        let (id, number) = ("al ice%2F..", 7)
+        #expect(("users/\(id)" as StoragePath) == (try StoragePath(validating: "users/al ice%2F..")))
+        #expect(("users/\(id)/todos" as CollectionPath).segments == ["users", "al ice%2F..", "todos"])
+        #expect(("users/u\(number)" as StoragePath).rawValue == "users/u7")
+        #expect(("photos/\(id)/\(number).png" as FilePath).rawValue == "photos/al ice%2F../7.png")
+        #expect(StoragePath("users", id) == "users/\(id)")
+        #expect(CollectionPath("users", id, "todos") == "users/\(id)/todos")
+        #expect(FilePath("photos", id) == "photos/\(id)")
+        let path: StoragePath = "users/\(id)"
+        #expect(path.isValid && path.mistake == nil && path.description == "users/al ice%2F..")
+        #expect(("\(path)/todos" as CollectionPath) == path.collection("todos"))
+        #expect(("\(path.collection("todos"))/1" as StoragePath) == path.collection("todos").document("1"))
+    }
+
+    @Test(arguments: wrong)
+    func `A value that is no segment makes an invalid path, never another one`(value: String) throws {
+        let attempts: [StoragePath] = [
+            "users/\(value)", StoragePath("users", value), StoragePath(segments: ["users", value]),
+            CollectionPath("users").document(value), "users/\(value)/todos/1",
+            CollectionPath("users", value, "todos").document("1"),
+            StoragePath("users", value).collection("todos").document("1"),
+            "\(StoragePath("users", value))/todos/1",
+        ]
+        for (index, path) in attempts.enumerated() {
+            #expect(!path.isValid, "attempt \(index)")
+            #expect(path.mistake?.code == .invalidArgument && path.mistake?.isRetryable == false)
+            #expect(throws: StorageError.self) { try path.checked() }
+            #expect(throws: StorageError.self) { try StoragePath(validating: path.rawValue) }
+            #expect(path.description.hasPrefix("users/"), "it shows what was asked for")
+            let shown = path.description.utf8.count > 300 ? path.description.prefix(200) : path.description[...]
+            #expect(path.mistake?.message.contains("“\(shown)") == true)
+            #expect(!path.collection.isValid && !path.collection("x").isValid && !path.collection.newDocument().isValid)
+            #expect(path.parent?.isValid != true)
+            #expect(throws: (any Error).self) { try DocumentWrite.set(path, ["a": 1]) }
+            #expect(throws: (any Error).self) { try WriteBatch([.delete(path)]).checked() }
+            #expect(throws: (any Error).self) { try DocumentWrite.set("a/b", ["a": .value(path.documentValue)]) }
+        }
+        #expect(!("users/\(value)/todos" as CollectionPath).isValid)
+        #expect(CollectionPath("users", value, "todos").mistake?.message.contains("is not a collection path") == true)
+    }
+
+    @Test(arguments: ["", "/", "a/b", "../victim", ".", "..", "a\u{0}b", "a\nb", String(repeating: "x", count: 1025)])
+    func `A value that is no segment makes an invalid path of a file`(value: String) throws {
+        let attempts: [FilePath] = ["photos/\(value)", FilePath("photos", value), "\(FilePath("photos", value))/x.png"]
+        for path in attempts {
+            #expect(!path.isValid && path.mistake?.code == .invalidArgument)
+            #expect(path.folder?.isValid != true && !path.appending("x").isValid)
+            #expect(path.description.hasPrefix("photos/"))
+        }
+    }
+
+    @Test func `What is wrong with the text around the values is said as well`() {
+        let id = "a"
+        for path: StoragePath in [
+            "users//\(id)", "users/\(id)/", "/users/\(id)", "users/\(id)/todos", "x\("y/z" as StoragePath)",
+        ] {
+            #expect(!path.isValid)
+        }
+        #expect(("users/\(id)/todos" as StoragePath).mistake?.message.contains("even number") == true)
+        #expect(StoragePath("users", id, "todos").mistake?.message.contains("even number") == true)
+        #expect(CollectionPath("users", id).mistake?.message.contains("odd number") == true)
+    }
+
+    @Test func `An endless value is not shown in full`() {
+        let path: StoragePath = "users/\(String(repeating: "x", count: 1_000_000))"
+        #expect((path.mistake?.message.utf8.count ?? 0) < 1000)
+    }
+
+    @Test func `No operation takes an invalid path to a client`() async throws {
+        let toy = ToyStorage(["users/victim": ["a": 1]])
+        let client: any StorageClient = Routed(DirectRoute(toy as any StorageClient))
+        let path = CollectionPath("users").document("x/../victim")
+        let attempts: [@Sendable () async throws -> Void] = [
+            { _ = try await client.document(path) }, { _ = try await client.documents([path]) },
+            { for try await _ in client.snapshots(of: path) {} }, { try await client.deleteDocument(path) },
+            { try await client.setDocument(path, ["a": 2]) },
+            { _ = try await client.transaction { try await $0.document(path) } },
+            { _ = try await client.transaction { try await $0.delete(path) } },
+            { _ = try await client.collections(under: path) }, { _ = try await client.deleteRecursively(path) },
+            { _ = try await client.deleteRecursively(path.collection("x")) },
+        ]
+        for (index, attempt) in attempts.enumerated() {
+            let error = await #expect(throws: StorageError.self, "attempt \(index)") { try await attempt() }
+            #expect(error?.code == .invalidArgument, "attempt \(index)")
+            #expect(error?.message.contains("users/x/../victim") == true, "attempt \(index)")
+        }
+        #expect(toy.data("users/victim") == ["a": 1] && toy.commits.isEmpty)
     }
 }
 

@@ -5,66 +5,97 @@ import Testing
 @Suite struct QueryTests {
     static let things = Query(in: "things")
 
-    @Test func `What no backend can run is refused when it is built, with what to change`() throws {
+    @Test func `What no backend can run is a mistake that the query keeps, with what to change`() throws {
         let things = Self.things
         let many = DocumentValue.array((0..<31).map { .integer($0) })
         let some = DocumentValue.array((0..<6).map { .integer($0) })
         let document = DocumentSnapshot.existing("things/1", ["a": 1])
-        let attempts: [() throws -> Query] = [
-            { try things.limited(to: 0) },
-            { try things.limited(to: -1) },
-            { try things.limited(to: .max) },
-            { try things.limited(toLast: 1) },
-            { try things.ordered(by: "a").limited(toLast: 0) },
-            { try things.skipping(-1) },
-            { try things.skipping(.max) },
-            { try things.skipping(1).ordered(by: "a").limited(toLast: 1) },
-            { try things.ordered(by: "a").limited(toLast: 1).skipping(1) },
-            { try things.ordered(by: "a").ordered(by: "a", .descending) },
-            { try things.selecting([]) },
-            { try things.where("a", .in, .array([])) },
-            { try things.where("a", .in, many) },
-            { try things.where("a", .in, 5) },
-            { try things.where("a", .notIn, .array((0..<11).map { .integer($0) })) },
-            { try things.where("a", .arrayContainsAny, many) },
-            { try things.where("a", .lessThan, .null) },
-            { try things.where("a", .greaterThan, .double(.nan)) },
-            { try things.where(.all([])) },
-            { try things.where(.any([.all([])])) },
-            { try things.where(.documentID, .isNull) },
-            { try things.where(.documentID, .arrayContains, "x") },
-            { try things.where(.documentID, .equal, 5) },
-            { try things.where(.documentID, .equal, "a/b") },
-            { try things.where("a", .notIn, some).where("b", .in, some) },
-            { try things.where("a", .notIn, some).where("b", .notEqual, 1) },
-            { try things.where("a", .in, some).where("b", .in, some) },
-            { try things.starting(at: "x", "y") },
-            { try things.withStart([], isInclusive: true) },
-            { try things.ordered(by: "a").starting(at: 1).ordered(by: "b") },
-            { try things.ordered(by: "a").starting(at: 1).where("b", .equal, 1) },
-            { try things.ordered(by: "b").starting(after: document) },
-            { try things.starting(after: .missing("things/1")) },
-            { try Query(group: "a/b") },
-            { try Query(group: "") },
+        let attempts: [Query] = [
+            things.limited(to: 0),
+            things.limited(to: -1),
+            things.limited(to: .max),
+            things.limited(toLast: 1),
+            things.ordered(by: "a").limited(toLast: 0),
+            things.skipping(-1),
+            things.skipping(.max),
+            things.skipping(1).ordered(by: "a").limited(toLast: 1),
+            things.ordered(by: "a").limited(toLast: 1).skipping(1),
+            things.ordered(by: "a").ordered(by: "a", .descending),
+            things.selecting([]),
+            things.where("a", .in, .array([])),
+            things.where("a", .in, many),
+            things.where("a", .in, 5),
+            things.where("a", .notIn, .array((0..<11).map { .integer($0) })),
+            things.where("a", .arrayContainsAny, many),
+            things.where("a", .lessThan, .null),
+            things.where("a", .greaterThan, .double(.nan)),
+            things.where(.all([])),
+            things.where(.any([.all([])])),
+            things.where(.documentID, .isNull),
+            things.where(.documentID, .arrayContains, "x"),
+            things.where(.documentID, .equal, 5),
+            things.where(.documentID, .equal, "a/b"),
+            things.where("a", .notIn, some).where("b", .in, some),
+            things.where("a", .notIn, some).where("b", .notEqual, 1),
+            things.where("a", .in, some).where("b", .in, some),
+            things.starting(at: "x", "y"),
+            things.withStart([], isInclusive: true),
+            things.ordered(by: "a").starting(at: 1).ordered(by: "b"),
+            things.ordered(by: "a").starting(at: 1).where("b", .equal, 1),
+            things.ordered(by: "b").starting(after: document),
+            things.starting(after: .missing("things/1")),
+            Query(group: "a/b"),
+            Query(group: "a", under: "users/\("")"),
+            Query(in: "users/\("x/y")/todos"),
+            things.where("a", .equal, StoragePath("users", "").documentValue),
+            things.where("a", .in, .array([StoragePath("users", "x/y").documentValue])),
+            things.starting(at: StoragePath("users", "x/y").documentValue),
+            Query(group: ""),
         ]
         for (index, attempt) in attempts.enumerated() {
-            let error = #expect(throws: StorageError.self, "attempt \(index)") { try attempt() }
-            #expect(error?.code == .invalidArgument)
+            #expect(attempt.mistake?.code == .invalidArgument, "attempt \(index)")
+            #expect(attempt.limited(to: 1).where("a", .equal, 1).mistake?.message == attempt.mistake?.message)
+            let error = #expect(throws: StorageError.self, "attempt \(index)") { try attempt.checked() }
+            #expect(error?.message == attempt.mistake?.message)
         }
         var nested = Filter.field("a", .equal, 1)
         for _ in 0..<1000 { nested = .all([nested]) }
-        #expect(throws: StorageError.self) { try things.where(nested) }
+        #expect(things.where(nested).mistake != nil)
+        #expect(things.mistake == nil && things.ordered(by: "a").limited(to: 2).mistake == nil)
+    }
+
+    @Test func `The first mistake counts, and the steps behind it change nothing`() {
+        let query = Self.things.where("a", .equal, 1).limited(to: 0).where("b", .in, 5).ordered(by: "c")
+        #expect(query.mistake?.message.contains("limit") == true)
+        #expect(query.filter?.conditions.count == 1 && query.orders.isEmpty)
+        #expect(query != Self.things.where("a", .equal, 1), "it is not the query without the step")
+    }
+
+    @Test func `A query with a mistake is refused by every operation and runs nowhere`() async throws {
+        let toy = ToyStorage(["things/1": ["a": 1]])
+        let client: any StorageClient = Routed(DirectRoute(toy as any StorageClient))
+        let query = Self.things.where("a", .equal, 1).limited(to: -1)
+        let attempts: [@Sendable () async throws -> Void] = [
+            { _ = try await client.documents(query) }, { _ = try await client.count(query) },
+            { _ = try await client.first(of: query) }, { _ = try await client.sum(of: "a", in: query) },
+            { for try await _ in client.snapshots(of: query) {} },
+            { for try await _ in client.pages(of: query, size: 5) {} },
+        ]
+        for (index, attempt) in attempts.enumerated() {
+            let error = await #expect(throws: StorageError.self, "attempt \(index)") { try await attempt() }
+            #expect(error?.code == .invalidArgument && error?.message == query.mistake?.message, "attempt \(index)")
+        }
+        #expect(toy.queries.isEmpty)
     }
 
     @Test func `A number that is out of bounds is told both of them`() {
-        let attempts: [() throws -> Query] = [
-            { try Self.things.limited(to: .max) },
-            { try Self.things.ordered(by: "a").limited(toLast: .max) },
-            { try Self.things.skipping(.max) },
+        let attempts: [Query] = [
+            Self.things.limited(to: .max),
+            Self.things.ordered(by: "a").limited(toLast: .max),
+            Self.things.skipping(.max),
         ]
         for (attempt, least) in zip(attempts, [1, 1, 0]) {
-            let error = #expect(throws: StorageError.self) { try attempt() }
-            #expect(error?.message.contains("between \(least) and \(Int32.max)") == true)
+            #expect(attempt.mistake?.message.contains("between \(least) and \(Int32.max)") == true)
         }
     }
 
@@ -72,7 +103,7 @@ import Testing
         #expect(try Self.things.where("a", .equal, .null).filter == .test("a", .isNull))
         #expect(try Self.things.where("a", .notEqual, .double(.nan)).filter == .test("a", .isNotNaN))
         #expect(try Self.things.where(.any([.all([.field("a", .equal, 1)])])).filter == .comparison("a", .equal, 1))
-        let both = try Self.things.where("a", .equal, 1).where("b", .equal, 2).where(.all([.field("c", .equal, 3)]))
+        let both = Self.things.where("a", .equal, 1).where("b", .equal, 2).where(.all([.field("c", .equal, 3)]))
         #expect(both.filter?.conditions.count == 3)
         #expect(
             try Self.things.where(.documentID, .equal, "x").filter
@@ -84,11 +115,11 @@ import Testing
             query.effectiveOrders.map { "\($0.field)\($0.direction == .descending ? " desc" : "")" }
         }
         #expect(orders(Self.things) == ["__name__"])
-        #expect(orders(try Self.things.ordered(by: "b", .descending)) == ["b desc", "__name__ desc"])
-        let unequal = try Self.things.where("z", .greaterThan, 1).where("a", .notEqual, 2).where("m", .equal, 3)
+        #expect(orders(Self.things.ordered(by: "b", .descending)) == ["b desc", "__name__ desc"])
+        let unequal = Self.things.where("z", .greaterThan, 1).where("a", .notEqual, 2).where("m", .equal, 3)
         #expect(orders(unequal) == ["a", "z", "__name__"])
-        #expect(orders(try unequal.ordered(by: "z", .descending)) == ["z desc", "a desc", "__name__ desc"])
-        #expect(orders(try unequal.ordered(by: .documentID)) == ["__name__"])
+        #expect(orders(unequal.ordered(by: "z", .descending)) == ["z desc", "a desc", "__name__ desc"])
+        #expect(orders(unequal.ordered(by: .documentID)) == ["__name__"])
     }
 
     static let values: [(String, DocumentValue?)] = [
@@ -121,7 +152,7 @@ import Testing
 
     @Test(arguments: conditions)
     func `Conditions match what servers match`(filter: Filter, expected: [String]) throws {
-        let query = try Self.things.where(filter)
+        let query = Self.things.where(filter)
         let evaluator = QueryEvaluator(query)
         let matching = Self.values.filter { name, value in
             evaluator.matches(.existing(StoragePath(unchecked: "things/\(name)"), value.map { ["v": $0] } ?? [:]))
@@ -134,18 +165,18 @@ import Testing
             DocumentSnapshot.existing(StoragePath(unchecked: "things/\($0)"), ["n": .integer(Int64($0 / 2))])
         }
         func ids(_ query: Query) -> String { QueryEvaluator(query).results(among: documents).map(\.id).joined() }
-        let ordered = try Self.things.ordered(by: "n")
-        #expect(ids(try ordered.starting(at: 2)) == "456789")
-        #expect(ids(try ordered.starting(after: 2)) == "6789")
-        #expect(ids(try ordered.ending(at: 2)) == "012345")
-        #expect(ids(try ordered.ending(before: 2)) == "0123")
-        #expect(ids(try ordered.starting(after: documents[4])) == "56789")
-        #expect(ids(try ordered.starting(at: documents[4]).ending(before: documents[7])) == "456")
-        #expect(ids(try ordered.starting(at: 2, "5")) == "56789")
-        #expect(ids(try Self.things.ordered(by: "n", .descending).starting(at: 3)) == "76543210")
-        #expect(ids(try ordered.skipping(2).limited(to: 3)) == "234")
-        #expect(ids(try ordered.starting(at: 1).limited(toLast: 3)) == "789")
-        #expect(ids(try Self.things.starting(at: "5")) == "56789")
+        let ordered = Self.things.ordered(by: "n")
+        #expect(ids(ordered.starting(at: 2)) == "456789")
+        #expect(ids(ordered.starting(after: 2)) == "6789")
+        #expect(ids(ordered.ending(at: 2)) == "012345")
+        #expect(ids(ordered.ending(before: 2)) == "0123")
+        #expect(ids(ordered.starting(after: documents[4])) == "56789")
+        #expect(ids(ordered.starting(at: documents[4]).ending(before: documents[7])) == "456")
+        #expect(ids(ordered.starting(at: 2, "5")) == "56789")
+        #expect(ids(Self.things.ordered(by: "n", .descending).starting(at: 3)) == "76543210")
+        #expect(ids(ordered.skipping(2).limited(to: 3)) == "234")
+        #expect(ids(ordered.starting(at: 1).limited(toLast: 3)) == "789")
+        #expect(ids(Self.things.starting(at: "5")) == "56789")
     }
 
     @Test func `A group looks everywhere, or only below a document, and never at other names`() throws {
@@ -154,8 +185,8 @@ import Testing
         ]
         let documents = paths.map { DocumentSnapshot.existing($0, [:]) }
         func ids(_ query: Query) -> [String] { QueryEvaluator(query).results(among: documents).map(\.id).sorted() }
-        #expect(ids(try Query(group: "things")) == ["1", "2", "3", "4"])
-        #expect(ids(try Query(group: "things", under: "a/b")) == ["2"])
+        #expect(ids(Query(group: "things")) == ["1", "2", "3", "4"])
+        #expect(ids(Query(group: "things", under: "a/b")) == ["2"])
         #expect(ids(Query(in: "things")) == ["1"])
         #expect(ids(Query(in: "a/b/things")) == ["2"])
     }

@@ -70,8 +70,8 @@ import Testing
     @Test(arguments: [(0, nil), (3, nil), (0, 100), (5, 100), (0, -100), (0, 1)] as [(Int, Int?)])
     func `A document that moves pushes others over the edges of a large window`(offset: Int, limit: Int?) throws {
         var random = SeededGenerator(seed: UInt64(offset + 10))
-        var query = try Query(in: "c").where("n", .lessThan, 400).ordered(by: "n").skipping(offset)
-        if let limit { query = try limit < 0 ? query.limited(toLast: -limit) : query.limited(to: limit) }
+        var query = Query(in: "c").where("n", .lessThan, 400).ordered(by: "n").skipping(offset)
+        if let limit { query = limit < 0 ? query.limited(toLast: -limit) : query.limited(to: limit) }
         var view = QueryView(query)
         var world: [StoragePath: DocumentSnapshot] = [:]
         func document(_ index: Int) -> DocumentSnapshot {
@@ -98,7 +98,7 @@ import Testing
     {
         var random = SeededGenerator(seed: UInt64(seed))
         var query = random.query()
-        if seed.isMultiple(of: 3) { query = try query.selecting("nothing") }
+        if seed.isMultiple(of: 3) { query = query.selecting("nothing") }
         var world: [StoragePath: DocumentSnapshot] = [:]
         var last = QuerySnapshot(query: query, documents: [])
         var list: [DocumentSnapshot] = []
@@ -116,9 +116,9 @@ import Testing
     }
 
     @Test func `A view with a reserve holds little and asks for more only when that is used up`() throws {
-        let query = try Query(in: "things").ordered(by: "n").limited(to: 10)
-        let documents = try (0..<1000).map {
-            DocumentSnapshot.existing(try CollectionPath("things").document("d\($0)"), ["n": .integer(Int64($0))])
+        let query = Query(in: "things").ordered(by: "n").limited(to: 10)
+        let documents = (0..<1000).map {
+            DocumentSnapshot.existing(CollectionPath("things").document("d\($0)"), ["n": .integer(Int64($0))])
         }
         var view = QueryView(query, reserve: 5)
         view.reset(to: documents.shuffled())
@@ -135,14 +135,14 @@ import Testing
         #expect(!view.needsRefill)
         for number in 0..<500 {
             view.update(
-                .existing(try CollectionPath("things").document("new\(number)"), ["n": .integer(Int64(-number))]))
+                .existing(CollectionPath("things").document("new\(number)"), ["n": .integer(Int64(-number))]))
         }
         #expect(view.matchingCount <= 20)
         #expect(view.documents.first?["n"] == -499)
     }
 
     @Test func `A document that nothing happened to is reported when others push it over the edge`() throws {
-        let query = try Query(in: "c").ordered(by: "n").limited(toLast: 2)
+        let query = Query(in: "c").ordered(by: "n").limited(toLast: 2)
         var view = QueryView(query)
         let documents = [1, 2, 3].map {
             DocumentSnapshot.existing(StoragePath(unchecked: "c/\($0)"), ["n": .integer($0)])

@@ -35,11 +35,13 @@ final class ToyStorage: StorageClient {
     func fail(_ failures: StorageError...) { state.withLock { $0.failures += failures } }
 
     func document(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
+        try path.checked()
         try takeFailure()
         return state.withLock { $0.documents[path] } ?? .missing(path)
     }
 
     func documents(_ query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot {
+        try query.checked()
         try takeFailure()
         let documents = state.withLock { state in
             state.queries.append(query)
@@ -51,13 +53,15 @@ final class ToyStorage: StorageClient {
     func snapshots(
         of path: StoragePath, options: ListenOptions
     ) -> SnapshotStream<DocumentSnapshot, StorageError> {
-        SnapshotStream { [self] continuation in
+        if let mistake = path.mistake { return .failing(mistake) }
+        return SnapshotStream { [self] continuation in
             listen { continuation.yield(self.state.withLock { $0.documents[path] } ?? .missing(path)) }
         }
     }
 
     func snapshots(of query: Query, options: ListenOptions) -> SnapshotStream<QuerySnapshot, StorageError> {
-        SnapshotStream { [self] continuation in
+        if let mistake = query.mistake { return .failing(mistake) }
+        return SnapshotStream { [self] continuation in
             let last = Mutex(QuerySnapshot(query: query, documents: []))
             return listen {
                 let documents = self.state.withLock { Array($0.documents.values) }

@@ -38,7 +38,7 @@ public struct DocumentCheckInClient: CheckInClient {
     public func historyStream(limit: Int) -> SnapshotStream<[CheckInRecord], CheckInError> {
         let storage = storage
         return signedIn.stream { id throws(StorageError) in
-            storage.snapshots(of: try Self.newest(limit, of: id))
+            storage.snapshots(of: Self.newest(limit, of: id))
                 .mapElements { $0.documents.compactMap { CheckInRecord($0) } }
         }
     }
@@ -77,8 +77,8 @@ public struct DocumentCheckInClient: CheckInClient {
         }
     }
 
-    private static func newest(_ limit: Int, of id: AuthUser.ID) throws(StorageError) -> Query {
-        try Query(in: collection).where("userID", .equal, id).ordered(by: "checkedInAt", .descending).limited(to: limit)
+    private static func newest(_ limit: Int, of id: AuthUser.ID) -> Query {
+        Query(in: collection).where("userID", .equal, id).ordered(by: "checkedInAt", .descending).limited(to: limit)
     }
 }
 

@@ -61,7 +61,7 @@ extension ContactModel {
         ]
     }
 
-    static func collection(of id: AuthUser.ID) throws(StorageError) -> CollectionPath {
-        try UserFields.path(id).collection("contacts")
+    static func collection(of id: AuthUser.ID) -> CollectionPath {
+        UserFields.path(id).collection("contacts")
     }
 }

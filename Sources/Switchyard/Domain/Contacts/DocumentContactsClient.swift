@@ -18,7 +18,7 @@ public struct DocumentContactsClient: ContactsClient {
     public func contact(_ contact: ContactModel.ID) async throws(ContactsError) -> ContactModel {
         let id = try await signedIn.id()
         return try await ContactsError.mapping {
-            let path = try ContactModel.collection(of: id).document(contact)
+            let path = ContactModel.collection(of: id).document(contact)
             guard let contact = ContactModel(try await storage.document(path)) else {
                 throw ContactsError(.notFound, "There is no such contact.")
             }
@@ -29,14 +29,14 @@ public struct DocumentContactsClient: ContactsClient {
     public func contactsStream() -> SnapshotStream<[ContactModel], ContactsError> {
         let storage = storage
         return signedIn.stream { id throws(StorageError) in
-            storage.snapshots(of: try Self.byName(id)).mapElements { $0.documents.compactMap { ContactModel($0) } }
+            storage.snapshots(of: Self.byName(id)).mapElements { $0.documents.compactMap { ContactModel($0) } }
         }
     }
 
     public func add(_ contact: ContactModel) async throws(ContactsError) {
         let id = try await signedIn.id()
         try await ContactsError.mapping {
-            let path = try ContactModel.collection(of: id).document(contact.id)
+            let path = ContactModel.collection(of: id).document(contact.id)
             try await requireNew(path)
             try await storage.createDocument(path, Self.newFields(contact))
         }
@@ -45,7 +45,7 @@ public struct DocumentContactsClient: ContactsClient {
     public func addMutually(_ contact: ContactModel, me: ContactModel) async throws(ContactsError) {
         let id = try await signedIn.id()
         try await ContactsError.mapping {
-            let path = try ContactModel.collection(of: id).document(contact.id)
+            let path = ContactModel.collection(of: id).document(contact.id)
             try await requireNew(path)
             var batch = WriteBatch()
             try batch.create(path, Self.newFields(contact))
@@ -58,7 +58,7 @@ public struct DocumentContactsClient: ContactsClient {
     public func update(_ contact: ContactModel) async throws(ContactsError) {
         let id = try await signedIn.id()
         try await ContactsError.mapping {
-            let path = try ContactModel.collection(of: id).document(contact.id)
+            let path = ContactModel.collection(of: id).document(contact.id)
             if try await storage.foresees(path) == false { throw ContactsError(.notFound, "There is no such contact.") }
             try await storage.updateDocument(path, contact.updates)
         }
@@ -75,8 +75,8 @@ public struct DocumentContactsClient: ContactsClient {
         let id = try await signedIn.id()
         try await ContactsError.mapping {
             var batch = WriteBatch()
-            batch.delete(try ContactModel.collection(of: id).document(contact))
-            batch.delete(try ContactModel.collection(of: contact).document(id))
+            batch.delete(ContactModel.collection(of: id).document(contact))
+            batch.delete(ContactModel.collection(of: contact).document(id))
             _ = try await storage.commit(batch)
         }
     }
@@ -87,8 +87,8 @@ public struct DocumentContactsClient: ContactsClient {
         }
     }
 
-    private static func byName(_ id: AuthUser.ID) throws(StorageError) -> Query {
-        try Query(in: ContactModel.collection(of: id)).ordered(by: "name")
+    private static func byName(_ id: AuthUser.ID) -> Query {
+        Query(in: ContactModel.collection(of: id)).ordered(by: "name")
     }
 
     private static func newFields(_ contact: ContactModel) -> WriteFields {

@@ -18,7 +18,7 @@ public struct DocumentNotificationClient: NotificationClient {
     public func notificationsStream() -> SnapshotStream<[NotificationModel], NotificationError> {
         let storage = storage
         return signedIn.stream { id throws(StorageError) in
-            storage.snapshots(of: try Self.present(id))
+            storage.snapshots(of: Self.present(id))
                 .mapElements { $0.documents.compactMap { NotificationModel($0) } }
         }
     }
@@ -31,7 +31,7 @@ public struct DocumentNotificationClient: NotificationClient {
     public func unreadCountStream() -> SnapshotStream<Int, NotificationError> {
         let storage = storage
         return signedIn.stream { id throws(StorageError) in
-            storage.snapshots(of: try Self.unread(id)).mapElements { $0.count }
+            storage.snapshots(of: Self.unread(id)).mapElements { $0.count }
         }
     }
 
@@ -63,7 +63,7 @@ public struct DocumentNotificationClient: NotificationClient {
     ) async throws(NotificationError) {
         let id = try await signedIn.id()
         try await NotificationError.mapping {
-            let path = try Self.collection(id).document(notification)
+            let path = Self.collection(id).document(notification)
             if try await storage.foresees(path) == false {
                 throw NotificationError(.notFound, "There is no such notification.")
             }
@@ -71,15 +71,15 @@ public struct DocumentNotificationClient: NotificationClient {
         }
     }
 
-    private static func collection(_ id: AuthUser.ID) throws(StorageError) -> CollectionPath {
-        try UserFields.path(id).collection("notifications")
+    private static func collection(_ id: AuthUser.ID) -> CollectionPath {
+        UserFields.path(id).collection("notifications")
     }
 
-    private static func present(_ id: AuthUser.ID) throws(StorageError) -> Query {
-        try Query(in: collection(id)).where("isDeleted", .equal, false).ordered(by: "sentAt", .descending)
+    private static func present(_ id: AuthUser.ID) -> Query {
+        Query(in: collection(id)).where("isDeleted", .equal, false).ordered(by: "sentAt", .descending)
     }
 
-    private static func unread(_ id: AuthUser.ID) throws(StorageError) -> Query {
-        try Query(in: collection(id)).where("isDeleted", .equal, false).where("isRead", .equal, false)
+    private static func unread(_ id: AuthUser.ID) -> Query {
+        Query(in: collection(id)).where("isDeleted", .equal, false).where("isRead", .equal, false)
     }
 }

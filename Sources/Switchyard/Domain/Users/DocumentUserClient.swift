@@ -13,7 +13,7 @@ public struct DocumentUserClient: UserClient {
     public func currentUser() async throws(UserError) -> UserModel {
         let account = try await signedIn.user()
         return try await UserError.mapping {
-            let path = try UserFields.path(account.id)
+            let path = UserFields.path(account.id)
             if let user = UserModel(try await core.storage.document(path)) { return user }
             // A merge, not a set: what another device wrote in between stays.
             var fields: WriteFields = ["createdAt": .serverTime]
@@ -37,7 +37,7 @@ public struct DocumentUserClient: UserClient {
     public func currentUserStream() -> SnapshotStream<UserModel?, UserError> {
         let storage = core.storage
         return signedIn.stream { id throws(StorageError) in
-            let path = try UserFields.path(id)
+            let path = UserFields.path(id)
             return storage.snapshots(of: path).mapElements { UserModel($0) }
         }
     }
@@ -45,7 +45,7 @@ public struct DocumentUserClient: UserClient {
     public func userStream(_ id: AuthUser.ID) -> SnapshotStream<UserModel?, UserError> {
         let storage = core.storage
         return signedIn.stream { _ throws(StorageError) in
-            let path = try UserFields.path(id)
+            let path = UserFields.path(id)
             return storage.snapshots(of: path).mapElements { UserModel($0) }
         }
     }

@@ -92,7 +92,7 @@ enum UserFields {
     static let checkInInterval = "checkInInterval"
     static let reminderInterval = "reminderInterval"
 
-    static func path(_ id: AuthUser.ID) throws(StorageError) -> StoragePath { try collection.document(id) }
+    static func path(_ id: AuthUser.ID) -> StoragePath { collection.document(id) }
 }
 
 extension UserModel {

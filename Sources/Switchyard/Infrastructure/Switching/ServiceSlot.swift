@@ -21,10 +21,18 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
         var present: [InfrastructureProvider: Made] = [:]
         /// What a change that is under way goes over to.
         var next: [InfrastructureProvider: Made] = [:]
+<<<<<<< HEAD
         /// What was exchanged and is not done with yet.
         var leaving: [Leaving] = []
         /// Up to which generation calls may be under way on what a change exchanged.
         var generations: [Int: Int] = [:]
+=======
+        /// What nobody uses any more once the calls of that generation have ended.
+        var leaving: [InfrastructureProvider: Made] = [:]
+        /// Why there is no client of a provider, where one is done without.
+        var lacking: [InfrastructureProvider: String] = [:]
+        var generation: Int?
+>>>>>>> a
         /// What stands on the board.
         var standing: Plan.Identity?
     }
@@ -101,7 +109,10 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
     }
 
     func prepare(_ plan: Plan, _ slots: Slots) async throws(InfrastructureError) {
-        state.withLock { $0.next = [:] }
+        state.withLock { state in
+            state.next = [:]
+            state.lacking = [:]
+        }
         for provider in plan.providers(for: service) {
             guard let module = plan.module(of: provider) else { continue }
             let identity = plan.identity(of: service, by: provider)
@@ -116,10 +127,22 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
                 let client = try await make(module, slots.grounds(of: service, by: provider, plan))
                 state.withLock { $0.next[provider] = Made(client: client, identity: identity) }
             } catch {
-                if error.code == .unsupported, plan.spared.contains(service) { continue }
+                let isLacking = error.code == .unsupported || error.code == .invalidConfiguration
+                if isLacking, plan.spared.contains(service) {
+                    state.withLock { $0.lacking[provider] = error.message }
+                    continue
+                }
                 throw plan.explained(error, service, by: provider)
             }
         }
+    }
+
+    /// What stands in the place of a client that there is not; it says why.
+    private func stand(for provider: InfrastructureProvider?) -> Client {
+        guard let reason = provider.flatMap({ provider in state.withLock { $0.lacking[provider] } }) else {
+            return absent
+        }
+        return routed(Routed(RefusingRoute(.unsupported) { _ in reason }))
     }
 
     func discard() async {
@@ -156,8 +179,14 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
             return state.standing != standing
         }
         guard isChanged else { return }
+<<<<<<< HEAD
         let generation = board.replace(with: next(of: plan.providers(for: service).first, plan) ?? absent)
         state.withLock { $0.generations[change] = generation }
+=======
+        let chosen = plan.providers(for: service).first
+        let generation = board.replace(with: next(of: chosen, plan) ?? stand(for: chosen))
+        state.withLock { $0.generation = generation }
+>>>>>>> a
     }
 
     func drain(_ change: Int, within deadline: Duration, clock: any Clock<Duration>) async -> Int {

@@ -46,7 +46,7 @@ public struct DocumentPages: AsyncSequence, Sendable {
 
         private func nextQuery() throws(StorageError) -> Query {
             guard pages.size > 0 else { throw .invalid("A page has at least one document.") }
-            let query = pages.query
+            let query = try pages.query.checked()
             if case .last = query.limit {
                 throw .invalid("Pages cannot be made of a limit to the last results; reverse the order instead.")
             }
@@ -58,9 +58,9 @@ public struct DocumentPages: AsyncSequence, Sendable {
                 }
             }
             let left = query.limit.map { $0.count - delivered } ?? .max
-            var page = try query.limited(to: Swift.min(pages.size, left))
+            var page = query.limited(to: Swift.min(pages.size, left))
             if let last {
-                page = try page.starting(after: last)
+                page = page.starting(after: last)
                 page.offset = 0
             }
             return page

@@ -3,13 +3,17 @@
 extension Query {
     /// The results of this query among `documents`: matched, sorted, limited and cut to the projection.
     ///
-    /// Looks at every document; for backends that cannot run queries, and small collections.
+    /// Looks at every document; for backends that cannot run queries, and small collections. None for a query with a
+    /// ``mistake``, which the client refuses before it comes to this.
     public func results(among documents: some Sequence<DocumentSnapshot>) -> [DocumentSnapshot] {
-        QueryEvaluator(self).results(among: documents).map { $0.projected(for: self) }
+        guard mistake == nil else { return [] }
+        return QueryEvaluator(self).results(among: documents).map { $0.projected(for: self) }
     }
 
     /// Whether `document` matches, limits and offset aside.
-    public func matches(_ document: DocumentSnapshot) -> Bool { QueryEvaluator(self).matches(document) }
+    public func matches(_ document: DocumentSnapshot) -> Bool {
+        mistake == nil && QueryEvaluator(self).matches(document)
+    }
 }
 
 extension QuerySnapshot {

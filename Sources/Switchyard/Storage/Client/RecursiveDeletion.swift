@@ -49,6 +49,7 @@ extension StorageClient {
     public func deleteRecursively(
         _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
     ) async throws(StorageError) -> Int {
+        try document.checked()
         try checkRecursiveDelete()
         var deletion = RecursiveDeletion(self, progress: progress)
         try await deletion.delete(document)
@@ -66,6 +67,7 @@ extension StorageClient {
     public func deleteRecursively(
         _ collection: CollectionPath, progress: @escaping @Sendable (_ deleted: Int) -> Void = { _ in }
     ) async throws(StorageError) -> Int {
+        try collection.checked()
         try checkRecursiveDelete()
         var deletion = RecursiveDeletion(self, progress: progress)
         try await deletion.delete(collection)

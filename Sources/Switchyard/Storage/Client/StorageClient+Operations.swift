@@ -82,6 +82,7 @@ extension StorageClient {
             throw .invalid(
                 "A batch on “\(provider)” has at most \(most) writes, this one has \(batch.count); split it.")
         }
+        try batch.checked()
         try DocumentLimits.checkTransforms(batch.writes)
     }
 }

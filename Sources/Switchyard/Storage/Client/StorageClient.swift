@@ -7,8 +7,11 @@
 /// ```swift
 /// try await storage.setDocument("users/alice", ["name": "Alice"])
 /// let alice = try await storage.document("users/alice")
-/// for try await adults in storage.snapshots(of: try Query(in: "users").where("age", .greaterThan, 17)) { … }
+/// for try await adults in storage.snapshots(of: Query(in: "users").where("age", .greaterThan, 17)) { … }
 /// ```
+///
+/// A query with a ``Query/mistake`` and a path that is not valid are refused by every operation: a client begins each with
+/// ``Query/checked()``, ``StoragePath/checked()`` or ``WriteBatch/checked()``.
 ///
 /// A wrapper of a client conforms to ``StorageLayer`` instead, which forwards every requirement.
 public protocol StorageClient: Sendable {

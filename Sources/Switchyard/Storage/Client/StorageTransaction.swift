@@ -47,6 +47,7 @@ public actor StorageTransaction {
             throw .invalid("A transaction reads before it writes; move the reads to the front.")
         }
         var wanted: Set<StoragePath> = []
+        for path in paths { try path.checked() }
         let unread = paths.filter { read[$0] == nil && wanted.insert($0).inserted }
         if !unread.isEmpty {
             let snapshots = try await backend.documents(unread)
@@ -80,6 +81,7 @@ public actor StorageTransaction {
     }
 
     public func add(_ write: DocumentWrite) throws(StorageError) {
+        try write.path.checked()
         let isFirst = !writes.contains { $0.path == write.path }
         guard isFirst, let known = read[write.path] else {
             writes.append(write)

@@ -60,6 +60,17 @@ public struct DocumentCoder: Sendable {
         try encoded(value).data
     }
 
+    /// `value` as that of a field, to compare with or to write; null for an optional that is `nil`.
+    ///
+    /// - Throws: `.codingFailed` if no field can hold it.
+    public func value(of value: some Encodable) throws(StorageError) -> DocumentValue {
+        do {
+            return try ValueEncoder(EncodingContext(self), under: nil, .name("")).encoded(value) ?? .null
+        } catch {
+            throw CodingFailure.storageError(error, encoding: type(of: value))
+        }
+    }
+
     private func encoded(_ value: some Encodable) throws(StorageError) -> (data: DocumentData, serverTimes: [[String]])
     {
         let context = EncodingContext(self)

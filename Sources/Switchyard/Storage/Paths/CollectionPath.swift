@@ -1,54 +1,92 @@
 import SwitchyardBytes
 
-/// Where a collection is: `"users"`, `"users/alice/contacts"`. Always valid once it exists.
+/// Where a collection is: `"users"`, `"users/\(id)/contacts"`.
+///
+/// A value in the text is one segment, see ``PathInterpolation``. A path made from values that are none is invalid: it shows
+/// what was asked for, and every operation refuses it with `.invalidArgument` and the reason. It never is another collection's.
 public struct CollectionPath: Sendable {
-    /// The segments joined by slashes.
+    /// The segments joined by slashes. That of an invalid path begins with a slash, as no other does.
     public let rawValue: String
 
     /// - Throws: `.invalidArgument` unless `text` has an odd number of legal segments.
     public init(validating text: String) throws(StorageError) {
-        let segments = try PathSegment.split(text, as: "collection path")
-        guard !segments.count.isMultiple(of: 2) else {
-            throw .invalid(
-                "A collection path has an odd number of segments, collection and document in turn; this one has \(segments.count)."
-            )
+        if let problem = PathSegment.problem(in: text, isDocument: false) {
+            throw .invalid(InvalidPath.message(text, isNo: CollectionPath.kind, problem))
         }
         rawValue = text
     }
 
-    init(validating text: String, appending id: String) throws(StorageError) {
-        try PathSegment.check(id, in: "collection path")
-        guard text.utf8.count(where: { $0 == UInt8(ascii: "/") }) < PathSegment.maximumDepth else {
-            throw .invalid("A collection path has at most \(PathSegment.maximumDepth) segments.")
-        }
-        rawValue = text
+    /// A path of these segments, each as it is: `CollectionPath("users", id, "todos")`. Invalid if one of them is no segment.
+    public init(_ collection: String, _ more: String...) {
+        self.init(segments: [collection] + more)
+    }
+
+    /// A path of these segments, each as it is. Invalid if one of them is no segment, or if their number is even.
+    public init(segments: [String]) {
+        var problem: String?
+        for segment in segments where problem == nil { problem = PathSegment.problem(with: segment) }
+        self.init(segments.joined(separator: "/"), problem: problem)
+    }
+
+    init(_ id: String, below document: StoragePath) {
+        let text = document.rawValue + "/" + id
+        let problem =
+            document.isValid ? PathSegment.problem(with: id) ?? PathSegment.depthProblem(in: text) : nil
+        rawValue = problem.map { InvalidPath.marked(text, $0) } ?? text
     }
 
     /// For text that is known to be valid.
     package init(unchecked rawValue: String) { self.rawValue = rawValue }
 
+    /// The path `text`, marked as invalid if there is a `problem` or it is no path.
+    private init(_ text: String, problem: String?) {
+        let problem = problem ?? PathSegment.problem(in: text, isDocument: false)
+        rawValue = problem.map { InvalidPath.marked(text, $0) } ?? text
+    }
+
+    private static let kind = "collection path"
+
+    /// Whether this is a path. Others come only from values that are no segments.
+    public var isValid: Bool { !InvalidPath.isMarked(rawValue) }
+
+    /// What an operation on this path fails with; `nil` if it is valid.
+    public var mistake: StorageError? {
+        guard !isValid else { return nil }
+        return .invalid(
+            InvalidPath.message(
+                InvalidPath.text(of: rawValue), isNo: CollectionPath.kind, InvalidPath.problem(of: rawValue)))
+    }
+
+    /// What every operation of a provider begins with.
+    ///
+    /// - Throws: `.invalidArgument`, with the path and what is wrong with it, unless it is valid.
+    @discardableResult
+    public func checked() throws(StorageError) -> Self {
+        if let mistake { throw mistake }
+        return self
+    }
+
     /// The last segment: the name that a collection group query looks for.
     public var id: String {
-        rawValue.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(rawValue[rawValue.utf8.index(after: $0)...]) }
+        rawValue.utf8.lastIndex(of: PathSegment.slash).map { String(rawValue[rawValue.utf8.index(after: $0)...]) }
             ?? rawValue
     }
 
     /// The document that holds this collection; `nil` at the top.
     public var parent: StoragePath? {
-        rawValue.utf8.lastIndex(of: UInt8(ascii: "/")).map { StoragePath(unchecked: String(rawValue[..<$0])) }
+        guard isValid else { return InvalidPath.droppingLast(of: rawValue).map { StoragePath(unchecked: $0) } }
+        return rawValue.utf8.lastIndex(of: PathSegment.slash).map {
+            StoragePath(unchecked: String(rawValue[..<$0]))
+        }
     }
 
     public var segments: [String] { PathSegment.parts(of: rawValue).map(String.init) }
 
-    /// The document called `id` in this collection.
-    ///
-    /// - Throws: `.invalidArgument` if `id` is no legal segment.
-    public func document(_ id: String) throws(StorageError) -> StoragePath {
-        try PathSegment.check(id, in: "document path")
-        guard rawValue.utf8.count(where: { $0 == UInt8(ascii: "/") }) + 2 <= PathSegment.maximumDepth else {
-            throw .invalid("A document path has at most \(PathSegment.maximumDepth) segments.")
-        }
-        return StoragePath(unchecked: rawValue + "/" + id)
+    /// The document called `id` in this collection. Invalid if `id` is no segment.
+    public func document(_ id: String) -> StoragePath {
+        let text = rawValue + "/" + id
+        let problem = isValid ? PathSegment.problem(with: id) ?? PathSegment.depthProblem(in: text) : nil
+        return StoragePath(unchecked: problem.map { InvalidPath.marked(text, $0) } ?? text)
     }
 
     /// A document of this collection with a new random name of 20 letters and digits.
@@ -72,15 +110,21 @@ extension CollectionPath: Hashable, Comparable {
     public func hash(into hasher: inout Hasher) { rawValue.hashUTF8(into: &hasher) }
 }
 
-extension CollectionPath: ExpressibleByStringLiteral, CustomStringConvertible {
+extension CollectionPath: ExpressibleByStringInterpolation, CustomStringConvertible {
     /// Traps on an invalid literal. For text that is not a literal use ``init(validating:)``.
     public init(stringLiteral value: String) {
         do throws(StorageError) {
             try self.init(validating: value)
         } catch {
-            preconditionFailure("“\(value)” is no collection path: \(error.message)")
+            preconditionFailure(error.message)
         }
     }
 
-    public var description: String { rawValue }
+    /// Invalid if a value is no segment, or if the whole is no path.
+    public init(stringInterpolation: PathInterpolation) {
+        self.init(stringInterpolation.text, problem: stringInterpolation.problem)
+    }
+
+    /// What was asked for, also where that is no path.
+    public var description: String { isValid ? rawValue : InvalidPath.text(of: rawValue) }
 }

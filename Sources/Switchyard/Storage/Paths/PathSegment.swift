@@ -4,38 +4,48 @@ import Foundation
 package enum PathSegment {
     static let maximumBytes = 1500
     static let maximumDepth = 100
-
-    /// Splits `text` at slashes and checks each part.
-    static func split(_ text: String, as what: String) throws(StorageError) -> [Substring] {
-        let segments = parts(of: text)
-        guard segments.count <= maximumDepth else {
-            throw .invalid("A \(what) has at most \(maximumDepth) segments, this one has \(segments.count).")
-        }
-        for segment in segments { try check(segment, in: what) }
-        return segments
-    }
+    static let slash = UInt8(ascii: "/")
 
     /// The parts between slashes. By bytes: to Swift a slash with an accent behind it is another character.
     static func parts(of text: String) -> [Substring] {
-        text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(Substring.init)
+        text.utf8.split(separator: slash, omittingEmptySubsequences: false).map(Substring.init)
     }
 
-    static func check(_ segment: some StringProtocol, in what: String) throws(StorageError) {
+    /// What keeps `text` from being a path of documents or collections; `nil` if nothing does.
+    static func problem(in text: String, isDocument: Bool) -> String? {
+        if let problem = depthProblem(in: text) { return problem }
+        let segments = parts(of: text)
+        for segment in segments {
+            if let problem = problem(with: segment) { return problem }
+        }
+        guard segments.count.isMultiple(of: 2) == isDocument else {
+            let wanted = isDocument ? "an even" : "an odd"
+            return "collections and documents take turns, so it needs \(wanted) number of segments; "
+                + "it has \(segments.count)"
+        }
+        return nil
+    }
+
+    /// The same for text of which only the number of segments is not known to be right.
+    static func depthProblem(in text: String) -> String? {
+        let count = text.utf8.count(where: { $0 == slash }) + 1
+        return count <= maximumDepth ? nil : "it has \(count) segments, and \(maximumDepth) are the most"
+    }
+
+    /// What keeps `segment` from being one; `nil` if nothing does.
+    static func problem(with segment: some StringProtocol) -> String? {
         let bytes = segment.utf8
-        if bytes.isEmpty {
-            throw .invalid("A \(what) has an empty segment; remove the leading, trailing or double slash.")
-        }
+        if bytes.isEmpty { return "it has an empty segment" }
         if bytes.count <= 2, bytes.allSatisfy({ $0 == UInt8(ascii: ".") }) {
-            throw .invalid("A segment of a \(what) cannot be “.” or “..”.")
+            return "a segment cannot be “.” or “..”"
         }
-        if bytes.contains(UInt8(ascii: "/")) { throw .invalid("A segment of a \(what) cannot contain a slash.") }
-        if bytes.contains(0) { throw .invalid("A segment of a \(what) cannot contain a NUL character.") }
-        if bytes.count > maximumBytes {
-            throw .invalid("A segment of a \(what) has at most \(maximumBytes) bytes of UTF-8.")
-        }
+        if bytes.contains(slash) { return "a segment cannot contain a slash" }
+        if bytes.contains(0) { return "a segment cannot contain a NUL character" }
+        if bytes.count > maximumBytes { return "a segment has at most \(maximumBytes) bytes of UTF-8" }
         if isReserved(bytes), numericID(segment) == nil {
-            throw .invalid("A segment of a \(what) cannot begin and end with two underscores; such names are reserved.")
+            return "a segment cannot begin and end with two underscores; such names are reserved"
         }
+        return nil
     }
 
     /// Whether a name begins and ends with two underscores. By bytes, as servers look at it.

@@ -1,35 +1,77 @@
 import Foundation
 
-/// Where a document is: `"users/alice"`, `"users/alice/contacts/bob"`. Always valid once it exists.
+/// Where a document is: `"users/alice"`, `"users/\(id)/contacts/bob"`.
+///
+/// A value in the text is one segment, see ``PathInterpolation``. A path made from values that are none is invalid: it shows
+/// what was asked for, and every operation refuses it with `.invalidArgument` and the reason. It never is another document's.
 ///
 /// Paths compare by their UTF-8 bytes, segment by segment, and so sort as a server sorts them.
 public struct StoragePath: Sendable {
-    /// The segments joined by slashes.
+    /// The segments joined by slashes. That of an invalid path begins with a slash, as no other does.
     public let rawValue: String
 
     /// - Throws: `.invalidArgument` unless `text` has an even number of legal segments.
     public init(validating text: String) throws(StorageError) {
-        let segments = try PathSegment.split(text, as: "document path")
-        guard segments.count.isMultiple(of: 2) else {
-            throw .invalid(
-                "A document path has an even number of segments, collection and document in turn; this one has \(segments.count)."
-            )
+        if let problem = PathSegment.problem(in: text, isDocument: true) {
+            throw .invalid(InvalidPath.message(text, isNo: StoragePath.kind, problem))
         }
         rawValue = text
+    }
+
+    /// A path of these segments, each as it is: `StoragePath("users", id)`. Invalid if one of them is no segment.
+    public init(_ collection: String, _ document: String, _ more: String...) {
+        self.init(segments: [collection, document] + more)
+    }
+
+    /// A path of these segments, each as it is. Invalid if one of them is no segment, or if their number is odd.
+    public init(segments: [String]) {
+        var problem: String?
+        for segment in segments where problem == nil { problem = PathSegment.problem(with: segment) }
+        self.init(segments.joined(separator: "/"), problem: problem)
     }
 
     /// For text that is known to be valid.
     package init(unchecked rawValue: String) { self.rawValue = rawValue }
 
+    /// The path `text`, marked as invalid if there is a `problem` or it is no path.
+    private init(_ text: String, problem: String?) {
+        let problem = problem ?? PathSegment.problem(in: text, isDocument: true)
+        rawValue = problem.map { InvalidPath.marked(text, $0) } ?? text
+    }
+
+    private static let kind = "document path"
+
+    /// Whether this is a path. Others come only from values that are no segments.
+    public var isValid: Bool { !InvalidPath.isMarked(rawValue) }
+
+    /// What an operation on this path fails with; `nil` if it is valid.
+    public var mistake: StorageError? {
+        guard !isValid else { return nil }
+        return .invalid(
+            InvalidPath.message(
+                InvalidPath.text(of: rawValue), isNo: StoragePath.kind, InvalidPath.problem(of: rawValue)))
+    }
+
+    /// What every operation of a provider begins with.
+    ///
+    /// - Throws: `.invalidArgument`, with the path and what is wrong with it, unless it is valid.
+    @discardableResult
+    public func checked() throws(StorageError) -> Self {
+        if let mistake { throw mistake }
+        return self
+    }
+
     /// The last segment.
     public var id: String {
-        rawValue.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(rawValue[rawValue.utf8.index(after: $0)...]) }
+        rawValue.utf8.lastIndex(of: PathSegment.slash).map { String(rawValue[rawValue.utf8.index(after: $0)...]) }
             ?? rawValue
     }
 
     /// The collection that holds this document.
     public var collection: CollectionPath {
-        let slash = rawValue.utf8.lastIndex(of: UInt8(ascii: "/"))!
+        guard isValid, let slash = rawValue.utf8.lastIndex(of: PathSegment.slash) else {
+            return CollectionPath(unchecked: InvalidPath.droppingLast(of: rawValue) ?? rawValue)
+        }
         return CollectionPath(unchecked: String(rawValue[..<slash]))
     }
 
@@ -38,12 +80,8 @@ public struct StoragePath: Sendable {
 
     public var segments: [String] { PathSegment.parts(of: rawValue).map(String.init) }
 
-    /// A collection below this document.
-    ///
-    /// - Throws: `.invalidArgument` if `id` is no legal segment.
-    public func collection(_ id: String) throws(StorageError) -> CollectionPath {
-        try CollectionPath(validating: rawValue + "/" + id, appending: id)
-    }
+    /// A collection below this document. Invalid if `id` is no segment.
+    public func collection(_ id: String) -> CollectionPath { CollectionPath(id, below: self) }
 
     /// Whether this document lies below `ancestor`, at any depth.
     package func isBelow(_ ancestor: StoragePath) -> Bool {
@@ -88,17 +126,23 @@ extension StoragePath: Hashable, Comparable {
     public func hash(into hasher: inout Hasher) { rawValue.hashUTF8(into: &hasher) }
 }
 
-extension StoragePath: ExpressibleByStringLiteral, CustomStringConvertible {
+extension StoragePath: ExpressibleByStringInterpolation, CustomStringConvertible {
     /// Traps on an invalid literal. For text that is not a literal use ``init(validating:)``.
     public init(stringLiteral value: String) {
         do throws(StorageError) {
             try self.init(validating: value)
         } catch {
-            preconditionFailure("“\(value)” is no document path: \(error.message)")
+            preconditionFailure(error.message)
         }
     }
 
-    public var description: String { rawValue }
+    /// Invalid if a value is no segment, or if the whole is no path.
+    public init(stringInterpolation: PathInterpolation) {
+        self.init(stringInterpolation.text, problem: stringInterpolation.problem)
+    }
+
+    /// What was asked for, also where that is no path.
+    public var description: String { isValid ? rawValue : InvalidPath.text(of: rawValue) }
 }
 
 extension StoragePath: Codable {
@@ -106,7 +150,9 @@ extension StoragePath: Codable {
         try self.init(validating: decoder.singleValueContainer().decode(String.self))
     }
 
+    /// - Throws: What is wrong with an invalid path.
     public func encode(to encoder: any Encoder) throws {
+        try checked()
         var container = encoder.singleValueContainer()
         try container.encode(rawValue)
     }

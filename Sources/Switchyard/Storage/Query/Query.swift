@@ -1,14 +1,15 @@
 /// What to read from a collection, or from all collections of one name: conditions, order, limits, cursors.
 ///
 /// ```swift
-/// let adults = try Query(in: "users")
+/// let adults = Query(in: "users")
 ///     .where("age", .greaterThanOrEqual, 18)
 ///     .ordered(by: "age", .descending)
 ///     .limited(to: 20)
 /// ```
 ///
-/// A query checks itself while it is built and says what to change, so no backend ever sees one that it must refuse for
-/// its shape. Without an order, results come by document name.
+/// A query checks itself while it is built, so no backend ever sees one that it must refuse for its shape. The first
+/// ``mistake`` is kept, and whatever is done with the query then fails with it, saying what to change. Without an order, results
+/// come by document name.
 public struct Query: Sendable, Hashable {
     public enum Source: Sendable, Hashable {
         case collection(CollectionPath)
@@ -65,20 +66,55 @@ public struct Query: Sendable, Hashable {
     /// The fields to read, all when `nil`.
     public package(set) var projection: [FieldPath]?
 
+    /// What is wrong, for people.
+    private(set) var problem: String?
+
     /// All documents of `collection`.
-    public init(in collection: CollectionPath) {
-        source = .collection(collection)
-    }
+    public init(in collection: CollectionPath) { self.init(source: .collection(collection)) }
 
     /// All documents of all collections whose last segment is `id`, everywhere or below `ancestor`.
-    ///
-    /// - Throws: `.invalidArgument` if `id` is no legal segment.
-    public init(group id: String, under ancestor: StoragePath? = nil) throws(StorageError) {
-        try PathSegment.check(id, in: "collection name")
-        source = .group(id: id, under: ancestor)
+    public init(group id: String, under ancestor: StoragePath? = nil) {
+        self.init(source: .group(id: id, under: ancestor))
     }
 
-    package init(source: Source) { self.source = source }
+    package init(source: Source) {
+        self.source = source
+        problem =
+            switch source {
+            case .collection(let path): path.mistake?.message
+            case .group(let id, let ancestor):
+                PathSegment.problem(with: id).map { InvalidPath.message(id, isNo: "collection's name", $0) }
+                    ?? ancestor?.mistake?.message
+            }
+    }
+
+    /// The first mistake that was made in building the query, with what to change; `nil` if there is none.
+    public var mistake: StorageError? { problem.map { .invalid($0) } }
+
+    /// What every operation of a provider begins with: a query with a mistake has only a part of its conditions.
+    ///
+    /// - Throws: ``mistake``.
+    @discardableResult
+    public func checked() throws(StorageError) -> Query {
+        if let mistake { throw mistake }
+        return self
+    }
+
+    /// The query after `step`, or with the reason why that cannot be taken. Behind a mistake nothing is looked at any more.
+    func taking(_ step: (inout Query) throws(StorageError) -> Void) -> Query {
+        guard problem == nil else { return self }
+        var copy = self
+        do throws(StorageError) {
+            try step(&copy)
+        } catch {
+            copy = self
+            copy.problem = error.message
+        }
+        return copy
+    }
+
+    /// The same query with `problem` as its mistake, unless it has one.
+    func failing(_ problem: StorageError) -> Query { taking { _ throws(StorageError) in throw problem } }
 
     /// The name of the collections that are looked at.
     package var collectionID: String {

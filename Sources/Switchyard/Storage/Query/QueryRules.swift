@@ -35,6 +35,7 @@ enum QueryRules {
     private static func condition(
         _ field: FieldPath, _ operation: Filter.Operator, _ value: DocumentValue, in source: Query.Source
     ) throws(StorageError) -> Filter {
+        try value.checkPaths()
         let isNaN = if case .double(let number) = value { number.isNaN } else { false }
         switch operation {
         case .equal where value.isNull && !field.isDocumentID: return .test(field, .isNull)
@@ -72,8 +73,10 @@ enum QueryRules {
     /// A document's name given as a reference, or as text relative to the collection.
     static func reference(_ value: DocumentValue, in source: Query.Source) throws(StorageError) -> DocumentValue {
         switch (value, source) {
-        case (.reference, _): return value
-        case (.string(let id), .collection(let collection)): return try collection.document(id).documentValue
+        case (.reference(let reference), _):
+            try reference.path.checked()
+            return value
+        case (.string(let id), .collection(let collection)): return try collection.document(id).checked().documentValue
         case (.string(let path), .group(_, let ancestor)):
             let whole = ancestor.map { $0.rawValue + "/" + path } ?? path
             return try StoragePath(validating: whole).documentValue
@@ -113,6 +116,7 @@ enum QueryRules {
         }
         var checked: [DocumentValue] = []
         for (value, order) in zip(values, orders) {
+            try value.checkPaths()
             checked.append(order.field.isDocumentID ? try reference(value, in: query.source) : value)
         }
         return Query.Cursor(values: checked, isInclusive: isInclusive)

@@ -1,8 +1,15 @@
-/// Both ways between documents and values of one type.
+/// Both ways between documents and values of one type, and the fields of its properties.
 struct DocumentConverter<Value: Sendable>: Sendable {
     /// Called only with documents that exist.
     let decode: @Sendable (DocumentSnapshot) throws(StorageError) -> Value
     let encode: @Sendable (Value) throws(StorageError) -> WriteFields
+    /// The field that a property stands for.
+    let field: @Sendable (PartialKeyPath<Value>) throws(StorageError) -> FieldPath
+    /// How a property's value stands in a field.
+    var coder = DocumentCoder.standard
+
+    /// A property's value, to compare with or to write.
+    func operand(_ value: some Encodable) throws(StorageError) -> DocumentValue { try coder.value(of: value) }
 }
 
 extension DocumentConverter where Value: Codable {
@@ -11,7 +18,8 @@ extension DocumentConverter where Value: Codable {
             decode: { document throws(StorageError) in
                 try coder.decode(Value.self, from: document.data ?? DocumentData(), at: document.path)
             },
-            encode: { value throws(StorageError) in try coder.encode(value) })
+            encode: { value throws(StorageError) in try coder.encode(value) },
+            field: { property throws(StorageError) in try FieldLookup.field(of: property, by: coder) }, coder: coder)
     }
 }
 
@@ -19,6 +27,7 @@ extension DocumentConverter where Value: DocumentConvertible {
     static var own: DocumentConverter {
         DocumentConverter(
             decode: { document throws(StorageError) in try Value(document: document) },
-            encode: { value throws(StorageError) in try value.documentFields() })
+            encode: { value throws(StorageError) in try value.documentFields() },
+            field: { property throws(StorageError) in try FieldLookup.field(namedFor: property) })
     }
 }

@@ -33,6 +33,8 @@ extension DocumentID: Codable {
     public init(from decoder: any Decoder) throws {
         if let decoder = decoder as? ValueDecoder {
             wrappedValue = decoder.context.path.map(Value.init(documentPath:))
+        } else if let probe = decoder as? FieldProbe {
+            wrappedValue = probe.documentID(Value.self)
         } else {
             let container = try decoder.singleValueContainer()
             wrappedValue = container.decodeNil() ? nil : try container.decode(Value.self)

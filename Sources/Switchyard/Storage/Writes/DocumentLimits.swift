@@ -11,6 +11,7 @@ package enum DocumentLimits {
 
     /// What `write` sends must fit into a document; what a merge leads to is only known where it is carried out.
     static func check(_ write: DocumentWrite) throws(StorageError) {
+        try write.path.checked()
         guard write.transforms.count <= maximumTransforms else { throw tooManyTransforms(write.transforms.count) }
         switch write.operation {
         case .set(let data), .patch(let data, _):
@@ -82,6 +83,7 @@ package enum DocumentLimits {
                 }
                 try check(element, depth: depth + 1)
             }
+        case .reference(let reference): try reference.path.checked()
         default: break
         }
     }
@@ -95,6 +97,16 @@ extension DocumentData {
 }
 
 extension DocumentValue {
+    /// - Throws: `.invalidArgument` if a reference in it points to no valid path.
+    func checkPaths() throws(StorageError) {
+        switch self {
+        case .reference(let reference): try reference.path.checked()
+        case .array(let elements): for element in elements { try element.checkPaths() }
+        case .map(let map): for (_, value) in map { try value.checkPaths() }
+        default: break
+        }
+    }
+
     package var storedBytes: Int {
         switch self {
         case .null, .bool: 1

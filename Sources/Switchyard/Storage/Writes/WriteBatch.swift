@@ -31,6 +31,15 @@ public struct WriteBatch: Sendable, Hashable {
     public var isEmpty: Bool { writes.isEmpty }
     public var count: Int { writes.count }
 
+    /// What every commit of a provider begins with: whether all paths are paths.
+    ///
+    /// - Throws: `.invalidArgument`, with the first path that is none.
+    @discardableResult
+    public func checked() throws(StorageError) -> WriteBatch {
+        for write in writes { try write.path.checked() }
+        return self
+    }
+
     /// Whether a repetition does no harm.
     package var isIdempotent: Bool { writes.allSatisfy(\.isIdempotent) }
 }

@@ -6,6 +6,10 @@ import Synchronization
 /// because the other one is new says the same differences again, so look at lists of documents here, not at changes.
 public func combineLatest<First: Sendable, Second: Sendable, Failure: Error>(
     _ first: SnapshotStream<First, Failure>, _ second: SnapshotStream<Second, Failure>
+) -> SnapshotStream<(First, Second), Failure> { latest(first, second) }
+
+private func latest<First: Sendable, Second: Sendable, Failure: Error>(
+    _ first: SnapshotStream<First, Failure>, _ second: SnapshotStream<Second, Failure>
 ) -> SnapshotStream<(First, Second), Failure> {
     SnapshotStream(from: {
         let pair = LatestPair<First, Second>()
@@ -32,12 +36,41 @@ public func combineLatest<First: Sendable, Second: Sendable, Failure: Error>(
     })
 }
 
+/// The newest elements of two streams together, where the second cannot fail.
+public func combineLatest<First: Sendable, Second: Sendable, Failure: Error>(
+    _ first: SnapshotStream<First, Failure>, _ second: SnapshotStream<Second, Never>
+) -> SnapshotStream<(First, Second), Failure> { latest(first, second.settingFailure(to: Failure.self)) }
+
+/// The newest elements of two streams together, where the first cannot fail.
+public func combineLatest<First: Sendable, Second: Sendable, Failure: Error>(
+    _ first: SnapshotStream<First, Never>, _ second: SnapshotStream<Second, Failure>
+) -> SnapshotStream<(First, Second), Failure> { latest(first.settingFailure(to: Failure.self), second) }
+
+/// The newest elements of two streams together that cannot fail.
+public func combineLatest<First: Sendable, Second: Sendable>(
+    _ first: SnapshotStream<First, Never>, _ second: SnapshotStream<Second, Never>
+) -> SnapshotStream<(First, Second), Never> { latest(first, second) }
+
+/// The newest elements of two streams together that fail in different ways, such as a file's and a document's.
+public func combineLatest<First: Sendable, Second: Sendable>(
+    _ first: SnapshotStream<First, some Error>, _ second: SnapshotStream<Second, some Error>
+) -> SnapshotStream<(First, Second), any Error> { latest(first.erasingFailure(), second.erasingFailure()) }
+
 /// The newest elements of three streams together, as with two.
 public func combineLatest<First: Sendable, Second: Sendable, Third: Sendable, Failure: Error>(
     _ first: SnapshotStream<First, Failure>, _ second: SnapshotStream<Second, Failure>,
     _ third: SnapshotStream<Third, Failure>
 ) -> SnapshotStream<(First, Second, Third), Failure> {
-    combineLatest(combineLatest(first, second), third).mapElements { ($0.0, $0.1, $1) }
+    latest(latest(first, second), third).mapElements { ($0.0, $0.1, $1) }
+}
+
+/// The newest elements of three streams together that fail in different ways.
+public func combineLatest<First: Sendable, Second: Sendable, Third: Sendable>(
+    _ first: SnapshotStream<First, some Error>, _ second: SnapshotStream<Second, some Error>,
+    _ third: SnapshotStream<Third, some Error>
+) -> SnapshotStream<(First, Second, Third), any Error> {
+    latest(latest(first.erasingFailure(), second.erasingFailure()), third.erasingFailure())
+        .mapElements { ($0.0, $0.1, $1) }
 }
 
 private final class LatestPair<First: Sendable, Second: Sendable>: Sendable {

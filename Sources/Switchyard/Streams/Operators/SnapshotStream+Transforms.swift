@@ -24,6 +24,23 @@ extension SnapshotStream {
     }
 }
 
+extension SnapshotStream {
+    /// The same stream where nobody needs the kind of failure: for lists of streams that fail in different ways.
+    public func erasingFailure() -> SnapshotStream<Element, any Error> { mapElements({ $0 }, failure: { $0 }) }
+}
+
+extension SnapshotStream where Failure == Never {
+    /// The same stream, as one that could fail.
+    public func settingFailure<NewFailure: Error>(to type: NewFailure.Type) -> SnapshotStream<Element, NewFailure> {
+        SnapshotStream<Element, NewFailure>(from: { [makeSource] in UnfailingSource(makeSource()) })
+    }
+}
+
+extension EventStream {
+    /// The same stream where nobody needs the kind of failure.
+    public func erasingFailure() -> EventStream<Element, any Error> { mapElements({ $0 }, failure: { $0 }) }
+}
+
 extension SnapshotStream where Element: Equatable {
     /// Leaves out every element that is equal to the one fetched before it.
     public func removeDuplicates() -> SnapshotStream { removeDuplicates(by: ==) }

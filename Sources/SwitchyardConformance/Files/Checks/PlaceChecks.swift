@@ -127,6 +127,33 @@ extension FileConformance {
                 }
             }
         },
+        FileCheck("a value that is no segment makes a path that every operation refuses") { context in
+            let victim = try context.path("victim")
+            try await context.client.put(Data("x".utf8), at: victim)
+            for value in ["", "a/b", "../victim", "/victim", ".", "..", "a\nb"] {
+                let path: FilePath = "\(context.folder)/\(value)"
+                try expect(!path.isValid, "“\(path)” is not valid", found: "it is")
+                try await context.expectFailure(.invalidArgument, in: "an upload to “\(path)”") {
+                    try await context.client.put(Data(), at: path)
+                }
+                try await context.expectFailure(.invalidArgument, in: "a read of “\(path)”") {
+                    try await context.client.data(at: path)
+                }
+                try await context.expectFailure(.invalidArgument, in: "the bytes of “\(path)”") {
+                    for try await _ in context.client.bytes(of: path) {}
+                }
+                try await context.expectFailure(.invalidArgument, in: "what is known of “\(path)”") {
+                    try await context.client.metadata(of: path)
+                }
+                try await context.expectFailure(.invalidArgument, in: "a list of “\(path)”") {
+                    try await context.client.list(path)
+                }
+                try await context.expectFailure(.invalidArgument, in: "a deletion of “\(path)”") {
+                    try await context.client.delete(path)
+                }
+            }
+            try await context.expect(victim, holds: Data("x".utf8))
+        },
     ].within("places")
 
     static let refusalChecks: [FileCheck] = [

@@ -9,7 +9,7 @@ extension StorageConformance {
             try expectEqual(snapshot.updateTime, nil, "its version")
         },
         StorageCheck("a document that was set is read back") { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.set(path, ["text": "hello", "number": 1])
             let snapshot = try await context.store.read(path)
             try context.store.expect(snapshot, holds: ["text": "hello", "number": 1])
@@ -17,13 +17,13 @@ extension StorageConformance {
             try expect(!snapshot.metadata.hasPendingWrites, "no write is pending", found: "some are")
         },
         StorageCheck("setting a document replaces all of it") { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.set(path, ["text": "old", "number": 1])
             try await context.store.set(path, ["number": 2])
             try await context.store.expect(path, holds: ["number": 2])
         },
         StorageCheck("a later write has a later version and leaves the time of creation", needs: .versions) { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.set(path, ["number": 1])
             let first = try await context.store.read(path)
             try await context.store.set(path, ["number": 2])
@@ -34,26 +34,26 @@ extension StorageConformance {
             try expectEqual(second.createTime, first.createTime, "the time of creation")
         },
         StorageCheck("reading does not change the version", needs: .versions) { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.set(path, ["number": 1])
             let first = try await context.store.read(path)
             _ = try await context.store.results(Query(in: context.items))
             try expectEqual(try await context.store.read(path).updateTime, first.updateTime, "the version")
         },
         StorageCheck("the receipt tells the version that is then read", needs: .versions) { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             let answer = try await context.store.commit(.set(path, ["number": 1]))
             try expectEqual(answer.updateTimes.count, 1, "the number of versions for one write")
             guard let version = answer.updateTimes[0] else { return }  // a backend need not tell
             try expectEqual(try await context.store.read(path).updateTime, version, "the version")
         },
         StorageCheck("creating makes a document that is not there") { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.create(path, ["text": "new"])
             try await context.store.expect(path, holds: ["text": "new"])
         },
         StorageCheck("creating fails where a document is, and leaves it") { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.set(path, ["text": "first"])
             let error = try await context.store.expectFailure(.alreadyExists, in: "creating it again") {
                 try await context.store.create(path, ["text": "second"])
@@ -62,26 +62,26 @@ extension StorageConformance {
             try await context.store.expect(path, holds: ["text": "first"])
         },
         StorageCheck("deleting removes a document") { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.set(path, ["text": "x"])
             try await context.store.delete(path)
             try await context.store.expectMissing(path)
             try await context.store.expect(Query(in: context.items), gives: [])
         },
         StorageCheck("deleting what is not there is no error") { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.delete(path)
             try await context.store.expectMissing(path)
         },
         StorageCheck("a deleted document can be made again") { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.set(path, ["text": "one", "number": 1])
             try await context.store.delete(path)
             try await context.store.create(path, ["text": "two"])
             try await context.store.expect(path, holds: ["text": "two"])
         },
         StorageCheck("a document made again has a later version than before", needs: .versions) { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.set(path, ["number": 1])
             let old = try expectValue(try await context.store.read(path).updateTime, "a version")
             try await context.store.delete(path)
@@ -90,9 +90,9 @@ extension StorageConformance {
             try expect(new > old, "the version rises", found: "an older one or the same")
         },
         StorageCheck("deleting a document leaves those below it", needs: .openSchema) { context in
-            let parent = try context.items.document("parent")
+            let parent = context.items.document("parent")
             let notes = try context.collection("notes", below: parent)
-            let child = try notes.document("child")
+            let child = notes.document("child")
             try await context.store.set(parent, ["text": "p"])
             try await context.store.set(child, ["text": "c"])
             try await context.store.delete(parent)
@@ -101,7 +101,7 @@ extension StorageConformance {
         },
         StorageCheck("documents may lie below one that does not exist", needs: .openSchema) { context in
             let notes = try context.collection("notes", below: context.items.document("ghost"))
-            let child = try notes.document("child")
+            let child = notes.document("child")
             try await context.store.set(child, ["text": "c"])
             try await context.store.expect(child, holds: ["text": "c"])
             try await context.store.expect(Query(in: notes), gives: ["child"])
@@ -110,7 +110,7 @@ extension StorageConformance {
         StorageCheck("collections are as deep as one likes", needs: .openSchema) { context in
             var collection = context.items
             for level in 0..<6 { collection = try context.collection("c\(level)", below: collection.document("d")) }
-            let path = try collection.document("bottom")
+            let path = collection.document("bottom")
             try await context.store.set(path, ["text": "deep"])
             try await context.store.expect(path, holds: ["text": "deep"])
         },
@@ -123,7 +123,7 @@ extension StorageConformance {
         },
         StorageCheck("several documents come in the order asked for, missing and repeated ones too") { context in
             try await context.store.seed(context.items, ["a": ["number": 1], "b": ["number": 2]])
-            let paths = try ["b", "nobody", "a", "b"].map { try context.items.document($0) }
+            let paths = ["b", "nobody", "a", "b"].map { context.items.document($0) }
             let snapshots = try await context.client.documents(paths)
             try expectEqual(snapshots.map(\.path), paths, "the paths of the snapshots")
             try expectEqual(snapshots.map(\.exists), [true, false, true, true], "which exist")
@@ -134,8 +134,8 @@ extension StorageConformance {
             try expectEqual(try await context.client.documents(none).count, 0, "the number of snapshots")
         },
         StorageCheck("two hundred documents are read at once") { context in
-            let documents = try (0..<200).map {
-                (try context.items.document("d\($0)"), DocumentData([("number", .integer(Int64($0)))]))
+            let documents = (0..<200).map {
+                (context.items.document("d\($0)"), DocumentData([("number", .integer(Int64($0)))]))
             }
             try await context.store.seed(documents)
             let snapshots = try await context.client.documents(documents.map(\.0), from: .server)
@@ -144,7 +144,7 @@ extension StorageConformance {
         },
         StorageCheck("one device reads what another wrote") { context in
             let other = try await context.device()
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.set(path, ["text": "from one"])
             try await other.expect(path, holds: ["text": "from one"])
             try await other.set(path, ["text": "from two"])
@@ -161,7 +161,7 @@ extension StorageConformance {
                 for index in 0..<20 {
                     group.addTask {
                         try await context.store.set(
-                            try context.items.document("d\(index)"), ["number": .value(.integer(Int64(index)))])
+                            context.items.document("d\(index)"), ["number": .value(.integer(Int64(index)))])
                     }
                 }
                 try await group.waitForAll()
@@ -169,7 +169,7 @@ extension StorageConformance {
             try expectEqual(try await context.client.count(Query(in: context.items)), 20, "the number of documents")
         },
         StorageCheck("a receipt may be asked more than once") { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             let receipt = try await context.client.setDocument(path, ["text": "x"])
             let first = try await receipt.acknowledged()
             let second = try await receipt.acknowledged()
@@ -177,7 +177,7 @@ extension StorageConformance {
             try expect(!receipt.batchID.isEmpty, "the batch has a name", found: "an empty one")
         },
         StorageCheck("everything below a document goes with it", needs: .recursiveDelete, .openSchema) { context in
-            let parent = try context.items.document("parent")
+            let parent = context.items.document("parent")
             let notes = try context.collection("notes", below: parent)
             let deeper = try context.collection("more", below: notes.document("n1"))
             try await context.store.set(parent, ["text": "p"])
@@ -193,7 +193,7 @@ extension StorageConformance {
         },
         StorageCheck("the collections below a document are listed by name", needs: .listCollections, .openSchema) {
             context in
-            let parent = try context.items.document("parent")
+            let parent = context.items.document("parent")
             for name in ["zebra", "apple", "mango"] {
                 try await context.store.set(context.collection(name, below: parent).document("x"), ["number": 1])
             }
@@ -202,7 +202,7 @@ extension StorageConformance {
             try expectEqual(found.first?.parent, parent, "the parent of the first")
         },
         StorageCheck("a document without collections lists none", needs: .listCollections) { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.set(path, ["text": "x"])
             try expectEqual(try await context.client.collections(under: path).count, 0, "the number of collections")
         },

@@ -4,7 +4,7 @@ extension StorageConformance {
     static let offlineChecks: [StorageCheck] = [
         StorageCheck("without a network a write returns, shows here, and waits", needs: .offline) { context in
             let other = try await context.device()
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.client.disableNetwork()
             let receipt = try await context.client.setDocument(path, ["number": 1])
             let local = try await context.client.document(path, from: .cache)
@@ -17,7 +17,7 @@ extension StorageConformance {
             try await other.expect(path, holds: ["number": 1])
         },
         StorageCheck("waiting writes are sent in their order", needs: .offline) { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.client.disableNetwork()
             try await context.client.setDocument(path, ["number": 1, "text": "x"])
             try await context.client.updateDocument(path, ["number": 2])
@@ -27,7 +27,7 @@ extension StorageConformance {
             try await context.store.expect(path, holds: ["number": 2, "text": "y"])
         },
         StorageCheck("without a network reads come from the cache", needs: .offline) { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.set(path, ["number": 1])
             let probe = context.watch(path)
             try await probe.first("the document") { $0.exists && !$0.metadata.isFromCache }
@@ -41,7 +41,7 @@ extension StorageConformance {
             try await context.client.enableNetwork()
         },
         StorageCheck("a read from the server fails without a network", needs: .offline) { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.set(path, ["number": 1])
             try await context.client.disableNetwork()
             let error = try await context.store.expectFailure(.unavailable, in: "reading from the server") {
@@ -58,7 +58,7 @@ extension StorageConformance {
         },
         StorageCheck("a transaction fails without a network", needs: .offline, .transactions) { context in
             try await context.client.disableNetwork()
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.expectFailure(.unavailable, in: "the transaction") {
                 try await context.client.transaction(TransactionOptions(maximumAttempts: 1)) {
                     _ = try await $0.document(path)
@@ -73,7 +73,7 @@ extension StorageConformance {
             try await context.client.disableNetwork()
             try await context.client.setDocument(context.items.document("c"), ["number": 3])
             try await context.client.deleteDocument(context.items.document("a"))
-            let query = try Query(in: context.items).where("number", .greaterThan, 0)
+            let query = Query(in: context.items).where("number", .greaterThan, 0)
             let results = try await context.client.documents(query, from: .cache)
             try expectEqual(results.documents.map(\.id), ["b", "c"], "the results")
             try await context.client.enableNetwork()
@@ -83,7 +83,7 @@ extension StorageConformance {
         StorageCheck("a stream goes on without a network and catches up after", needs: .offline, .liveStreams) {
             context in
             let other = try await context.device()
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.set(path, ["number": 1])
             let probe = context.watch(
                 context.client.snapshots(of: path, options: ListenOptions(includesMetadataChanges: true)))
@@ -128,12 +128,12 @@ extension StorageConformance {
             let queue = context.watch(context.client.pendingWrites())
             let waiting = try await queue.first("both writes") { $0.count == 2 }
             try expectEqual(waiting.map(\.id), [one.batchID, two.batchID], "the names of the waiting batches")
-            try expectEqual(waiting[0].batch.writes.first?.path, try context.items.document("a"), "the first path")
+            try expectEqual(waiting[0].batch.writes.first?.path, context.items.document("a"), "the first path")
             try await context.client.enableNetwork()
             try await queue.newest("an empty queue") { $0.isEmpty }
         },
         StorageCheck("a waiting write can be taken back", needs: .offline) { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.set(path, ["number": 1])
             try await context.client.disableNetwork()
             let receipt = try await context.client.setDocument(path, ["number": 2])
@@ -156,7 +156,7 @@ extension StorageConformance {
             try await context.client.enableNetwork()
         },
         StorageCheck("a refused write is undone here and kept in a list", needs: .offline) { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             let probe = context.watch(
                 context.client.snapshots(of: path, options: ListenOptions(includesMetadataChanges: true)))
             try await probe.first("the missing document") { !$0.exists }
@@ -174,7 +174,7 @@ extension StorageConformance {
             try await refused.newest("an empty list") { $0.isEmpty }
         },
         StorageCheck("a refused write can be corrected and queued again", needs: .offline) { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.client.disableNetwork()
             let receipt = try await context.client.updateDocument(path, ["number": 1])
             try await context.client.enableNetwork()
@@ -188,7 +188,7 @@ extension StorageConformance {
         },
         StorageCheck("increments made without a network all count once", needs: .offline, .transforms) { context in
             let other = try await context.device()
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.set(path, ["number": 10])
             try await context.client.disableNetwork()
             for _ in 0..<5 { try await context.client.updateDocument(path, ["number": .increment(1)]) }
@@ -201,7 +201,7 @@ extension StorageConformance {
             "a server time that waits is an estimate, and then the server's", needs: .offline, .transforms,
             .field(.moment)
         ) { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.client.disableNetwork()
             let receipt = try await context.client.setDocument(path, ["moment": .serverTime])
             let local = try await context.client.document(path, from: .cache)
@@ -214,7 +214,7 @@ extension StorageConformance {
         },
         StorageCheck("a listener on the cache alone sees local writes only", needs: .offline, .liveStreams) { context in
             let other = try await context.device()
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             let probe = context.watch(
                 context.client.snapshots(of: Query(in: context.items), options: ListenOptions(source: .cache)))
             try await probe.first("an empty result") { $0.isEmpty }
@@ -223,7 +223,7 @@ extension StorageConformance {
             try await probe.first("the local write") { $0.documents.map(\.id) == ["a"] }
         },
         StorageCheck("it is told when all listeners have been served", needs: .offline, .liveStreams) { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             let probe = context.watch(path)
             try await probe.first("the missing document")
             let rounds = context.watch(context.client.snapshotsInSync())
@@ -236,7 +236,7 @@ extension StorageConformance {
             try await context.client.disableNetwork()
             try await context.client.enableNetwork()
             try await context.client.enableNetwork()
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.set(path, ["number": 1])
             try await context.store.expect(path, holds: ["number": 1])
         },

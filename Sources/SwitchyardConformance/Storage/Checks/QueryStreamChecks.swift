@@ -5,7 +5,7 @@ extension StorageConformance {
     static let queryStreamChecks: [StorageCheck] = [
         StorageCheck("a query's stream begins with its results, all as added", needs: .liveStreams) { context in
             try await context.store.seed(context.items, ["a": ["number": 2], "b": ["number": 1]])
-            let probe = context.watch(try Query(in: context.items).ordered(by: "number"))
+            let probe = context.watch(Query(in: context.items).ordered(by: "number"))
             let snapshot = try await probe.first("both documents") { $0.count == 2 }
             try expectEqual(snapshot.documents.map(\.id), ["b", "a"], "the results")
             try expectEqual(
@@ -76,7 +76,7 @@ extension StorageConformance {
         },
         StorageCheck("what does not match makes no snapshot", needs: .liveStreams) { context in
             try await context.store.seed(context.items, ["a": ["number": 1]])
-            let probe = context.watch(try Query(in: context.items).where("number", .greaterThan, 0))
+            let probe = context.watch(Query(in: context.items).where("number", .greaterThan, 0))
             try await probe.first("the document") { $0.count == 1 && !$0.metadata.isFromCache }
             let before = probe.elements.count
             try await context.store.set(context.items.document("b"), ["number": -1])
@@ -87,7 +87,7 @@ extension StorageConformance {
         },
         StorageCheck("a limited query lets documents in and out", needs: .liveStreams) { context in
             try await context.store.seed(context.items, ["a": ["number": 1], "b": ["number": 2], "c": ["number": 3]])
-            let probe = context.watch(try Query(in: context.items).ordered(by: "number").limited(to: 2))
+            let probe = context.watch(Query(in: context.items).ordered(by: "number").limited(to: 2))
             try await probe.newest("the first two") { $0.documents.map(\.id) == ["a", "b"] }
             try await context.store.set(context.items.document("z"), ["number": 0])
             try await probe.newest("the new first one") { $0.documents.map(\.id) == ["z", "a"] }
@@ -100,7 +100,7 @@ extension StorageConformance {
         },
         StorageCheck("a query limited to the last follows the end", needs: .liveStreams) { context in
             try await context.store.seed(context.items, ["a": ["number": 1], "b": ["number": 2], "c": ["number": 3]])
-            let probe = context.watch(try Query(in: context.items).ordered(by: "number").limited(toLast: 2))
+            let probe = context.watch(Query(in: context.items).ordered(by: "number").limited(toLast: 2))
             try await probe.newest("the last two") { $0.documents.map(\.id) == ["b", "c"] }
             try await context.store.set(context.items.document("d"), ["number": 4])
             try await probe.newest("the new last one") { $0.documents.map(\.id) == ["c", "d"] }
@@ -112,7 +112,7 @@ extension StorageConformance {
         StorageCheck("a query between cursors stays between them", needs: .liveStreams) { context in
             try await context.store.seed(context.items, ["a": ["number": 1], "b": ["number": 2], "c": ["number": 3]])
             let probe = context.watch(
-                try Query(in: context.items).ordered(by: "number").starting(after: 1).ending(at: 3))
+                Query(in: context.items).ordered(by: "number").starting(after: 1).ending(at: 3))
             try await probe.newest("the middle") { $0.documents.map(\.id) == ["b", "c"] }
             try await context.store.set(context.items.document("a"), ["number": 2])
             try await probe.newest("the one that came in") { $0.documents.map(\.id) == ["a", "b", "c"] }
@@ -141,7 +141,7 @@ extension StorageConformance {
         StorageCheck("no document is missed under quick writes from two devices", needs: .liveStreams) { context in
             let other = try await context.device()
             let watcher = try await context.device()
-            let probe = context.watch(watcher.client.snapshots(of: try Query(in: context.items).ordered(by: "number")))
+            let probe = context.watch(watcher.client.snapshots(of: Query(in: context.items).ordered(by: "number")))
             try await probe.first("the empty result")
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (offset, device) in [(0, context.store), (1, other)] {
@@ -162,13 +162,13 @@ extension StorageConformance {
         StorageCheck("writes, changes and deletions in a wild mix end in the server's result", needs: .liveStreams) {
             context in
             let other = try await context.device()
-            let query = try Query(in: context.items).where("number", .greaterThanOrEqual, 3).ordered(by: "number")
+            let query = Query(in: context.items).where("number", .greaterThanOrEqual, 3).ordered(by: "number")
                 .limited(to: 4)
             let probe = context.watch(query)
             try await probe.first("the empty result")
             for step in 0..<48 {
                 let device = step.isMultiple(of: 2) ? context.store : other
-                let path = try context.items.document("d\(step * 5 % 7)")
+                let path = context.items.document("d\(step * 5 % 7)")
                 if step % 6 == 5 {
                     try await device.delete(path)
                 } else {
@@ -205,8 +205,8 @@ extension StorageConformance {
             }
         },
         StorageCheck("two queries over one collection each see their part", needs: .liveStreams) { context in
-            let low = context.watch(try Query(in: context.items).where("number", .lessThan, 10))
-            let high = context.watch(try Query(in: context.items).where("number", .greaterThanOrEqual, 10))
+            let low = context.watch(Query(in: context.items).where("number", .lessThan, 10))
+            let high = context.watch(Query(in: context.items).where("number", .greaterThanOrEqual, 10))
             for probe in [low, high] { try await probe.first("an empty result") }
             try await context.store.seed(context.items, ["a": ["number": 1], "b": ["number": 11]])
             try await low.newest("the low one") { $0.documents.map(\.id) == ["a"] }
@@ -228,14 +228,14 @@ extension StorageConformance {
         },
         StorageCheck("a projection's stream leaves only the fields it names", needs: .liveStreams) { context in
             try await context.store.seed(context.items, ["a": ["text": "x", "number": 1]])
-            let probe = context.watch(try Query(in: context.items).selecting("number"))
+            let probe = context.watch(Query(in: context.items).selecting("number"))
             let snapshot = try await probe.first("the document") { $0.count == 1 }
             try expectEqual(snapshot.documents[0]["text"], nil, "the field not asked for")
             try await context.store.update(context.items.document("a"), ["number": 2])
             try await probe.newest("the change") { $0.documents.first?["number"]?.integerValue == 2 }
         },
         StorageCheck("alternatives are live", needs: .liveStreams, .alternatives) { context in
-            let query = try Query(in: context.items).where(
+            let query = Query(in: context.items).where(
                 .any([.field("text", .equal, "x"), .field("number", .equal, 5)]))
             let probe = context.watch(query)
             try await probe.first("an empty result")
@@ -247,10 +247,10 @@ extension StorageConformance {
             try await probe.newest("the one that is left") { $0.documents.map(\.id) == ["b"] }
         },
         StorageCheck("a group is live", needs: .liveStreams, .collectionGroups, .openSchema) { context in
-            let one = try context.items.document("one")
+            let one = context.items.document("one")
             let notes = try context.collection("notes", below: one)
             let deeper = try context.collection("notes", below: notes.document("n1"))
-            let probe = context.watch(try Query(group: "notes", under: one))
+            let probe = context.watch(Query(group: "notes", under: one))
             try await probe.first("an empty result")
             try await context.store.set(notes.document("n1"), ["number": 1])
             try await context.store.set(deeper.document("n2"), ["number": 2])
@@ -260,7 +260,7 @@ extension StorageConformance {
         },
         StorageCheck("a transaction's writes arrive in one piece", needs: .liveStreams, .transactions) { context in
             let other = try await context.device()
-            let paths = try ["a", "b"].map { try context.items.document($0) }
+            let paths = ["a", "b"].map { context.items.document($0) }
             try await context.store.seed(paths.map { ($0, ["number": 0]) })
             let probe = context.watch(other.client.snapshots(of: Query(in: context.items)))
             try await probe.first("both documents") { $0.count == 2 }
@@ -278,8 +278,8 @@ extension StorageConformance {
             deadline: .seconds(60)
         ) { context in
             try await context.store.seed(
-                try (0..<300).map { (try context.items.document("d\(1000 + $0)"), ["number": .integer(Int64($0))]) })
-            let probe = context.watch(try Query(in: context.items).ordered(by: "number", .descending))
+                (0..<300).map { (context.items.document("d\(1000 + $0)"), ["number": .integer(Int64($0))]) })
+            let probe = context.watch(Query(in: context.items).ordered(by: "number", .descending))
             try await probe.first("all of them") { $0.count == 300 }
             try await context.store.set(context.items.document("d1000"), ["number": 1000])
             let snapshot = try await probe.first("the one that moved to the front") {
@@ -308,9 +308,9 @@ extension StorageConformance {
     ) -> StorageCheck {
         let documents = numbers.map { ($0.key, $0.value) }
         return StorageCheck(name, needs: .liveStreams) { context in
-            try await context.store.seed(documents.map { (try context.items.document($0), ["number": .integer($1)]) })
+            try await context.store.seed(documents.map { (context.items.document($0), ["number": .integer($1)]) })
             let before = documents.count { $0.1 > 0 }
-            let probe = context.watch(try Query(in: context.items).where("number", .greaterThan, 0))
+            let probe = context.watch(Query(in: context.items).where("number", .greaterThan, 0))
             try await probe.newest("the documents from the server") { $0.count == before && !$0.metadata.isFromCache }
             let seen = probe.elements.count
             try await step(Hand(context: context))

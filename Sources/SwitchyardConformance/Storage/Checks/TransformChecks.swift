@@ -7,7 +7,7 @@ extension StorageConformance {
         transform(
             "an increment of a missing field sets it", from: ["text": "x"], .increment(3), at: "number", gives: 3),
         StorageCheck("whole numbers stop at their limits", needs: .transforms) { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.set(path, ["number": .value(.integer(.max - 1))])
             try await context.store.update(path, ["number": .increment(5)])
             try await context.store.expect(path, holds: ["number": .integer(.max)])
@@ -46,7 +46,7 @@ extension StorageConformance {
         openTransform("a removal from nothing leaves an empty array", from: nil, .arrayRemove(1), gives: []),
         StorageCheck("the server's time is set, and later writes have later ones", needs: .transforms, .field(.moment))
         { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.set(path, ["moment": .serverTime])
             let snapshot = try await context.store.read(path)
             let first = try expectValue(snapshot["moment"]?.timestampValue, "a time")
@@ -57,7 +57,7 @@ extension StorageConformance {
         },
         StorageCheck("the server's time is close to the time of the commit", needs: .transforms, .field(.moment)) {
             context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             let answer = try await context.store.commit(try .set(path, ["moment": .serverTime]))
             let time = try expectValue(try await context.store.read(path)["moment"]?.timestampValue, "a time")
             let distance = abs(time.seconds - answer.commitTime.seconds)
@@ -73,38 +73,38 @@ extension StorageConformance {
             try expectEqual(snapshots[0]["moment"], snapshots[1]["moment"], "the time in “a”")
         },
         StorageCheck("server times are set deep inside of maps", needs: .transforms, .openTypes) { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.set(path, ["m": ["x": 1, "deep": ["at": .serverTime]]])
             let snapshot = try await context.store.read(path)
             try expectEqual(snapshot["m.x"]?.integerValue, 1, "the field beside it")
             _ = try expectValue(snapshot["m.deep.at"]?.timestampValue, "a time")
         },
         StorageCheck("a write of nothing but transforms leaves the other fields", needs: .transforms) { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.set(path, ["text": "x", "number": 1])
             try await context.store.merge(path, ["number": .increment(1)])
             try await context.store.expect(path, holds: ["text": "x", "number": 2])
         },
         StorageCheck("a merge of nothing but transforms creates the document", needs: .transforms) { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.merge(path, ["number": .increment(4)])
             try await context.store.expect(path, holds: ["number": 4])
         },
         StorageCheck("an update of nothing but transforms needs the document", needs: .transforms) { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.expectFailure(.notFound, in: "the update") {
                 try await context.store.update(path, ["number": .increment(4)])
             }
             try await context.store.expectMissing(path)
         },
         StorageCheck("a set with a transform forgets the old value", needs: .transforms) { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.set(path, ["number": 40, "text": "x"])
             try await context.store.set(path, ["number": .increment(2)])
             try await context.store.expect(path, holds: ["number": 2])
         },
         StorageCheck("one write may set fields and transform others", needs: .transforms, .openTypes) { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.set(path, ["n": 1, "list": [1], "t": "old", "gone": 1])
             try await context.store.update(
                 path,
@@ -116,14 +116,14 @@ extension StorageConformance {
                 path, holds: ["n": 2, "list": [1, 2], "t": "new", "top": 9, "m": ["deep": 1]])
         },
         StorageCheck("transforms find field names that need quoting", needs: .transforms, .openTypes) { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.set(path, ["a.b": 1, "x y": ["c`d": 1]])
             try await context.store.update(path, ["`a.b`": .increment(1), "`x y`.`c\\`d`": .increment(2)])
             try await context.store.expect(path, holds: ["a.b": 2, "x y": ["c`d": 3]])
         },
         StorageCheck("increments from two devices at once all count", needs: .transforms) { context in
             let other = try await context.device()
-            let path = try context.items.document("counter")
+            let path = context.items.document("counter")
             try await context.store.set(path, ["number": 0])
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for index in 0..<40 {
@@ -136,7 +136,7 @@ extension StorageConformance {
         },
         StorageCheck("unions from two devices at once all stay", needs: .transforms, .field(.tags)) { context in
             let other = try await context.device()
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.set(path, ["tags": []])
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for index in 0..<10 {
@@ -154,7 +154,7 @@ extension StorageConformance {
         _ name: String, from old: DocumentData, _ value: FieldValue, at field: FieldPath, gives result: DocumentValue
     ) -> StorageCheck {
         StorageCheck(name, needs: .transforms) { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.set(path, WriteFields(old))
             try await context.store.update(path, FieldUpdates([(field, value)]))
             var expected = old
@@ -167,7 +167,7 @@ extension StorageConformance {
         _ name: String, from old: DocumentValue?, _ value: FieldValue, gives result: DocumentValue
     ) -> StorageCheck {
         StorageCheck(name, needs: .transforms, .openTypes) { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             try await context.store.set(path, WriteFields(old.map { DocumentData([("v", $0)]) } ?? [:]))
             try await context.store.update(path, ["v": value])
             try await context.store.expect(path, holds: ["v": result])
@@ -182,7 +182,7 @@ extension StorageConformance {
             try batch.set(context.items.document("new"), ["number": 1])
             try batch.update(context.items.document("old"), ["number": 2])
             try batch.merge(other.document("elsewhere"), ["number": 3])
-            batch.delete(try context.items.document("gone"))
+            batch.delete(context.items.document("gone"))
             let answer = try await context.store.commit(batch)
             try expectEqual(answer.updateTimes.count, 4, "the number of versions in the answer")
             try await context.store.expect(context.items.document("new"), holds: ["number": 1])
@@ -194,7 +194,7 @@ extension StorageConformance {
             try await context.store.seed(context.items, ["kept": ["text": "x"]])
             var batch = WriteBatch()
             try batch.set(context.items.document("new"), ["number": 1])
-            batch.delete(try context.items.document("kept"))
+            batch.delete(context.items.document("kept"))
             try batch.update(context.items.document("nobody"), ["number": 1])
             try await context.store.expectFailure(.notFound, in: "the batch") {
                 try await context.store.commit(batch)
@@ -214,7 +214,7 @@ extension StorageConformance {
             try await context.store.expectMissing(context.items.document("new"))
         },
         StorageCheck("the writes of a batch take effect in their order", needs: .batches(of: 4)) { context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             var batch = WriteBatch()
             try batch.set(path, ["text": "one", "number": 1])
             batch.delete(path)
@@ -225,7 +225,7 @@ extension StorageConformance {
         },
         StorageCheck("a batch may transform one document several times", needs: .batches(of: 3), .transforms) {
             context in
-            let path = try context.items.document("a")
+            let path = context.items.document("a")
             var batch = WriteBatch()
             try batch.set(path, ["number": 1])
             try batch.update(path, ["number": .increment(10)])
@@ -234,8 +234,8 @@ extension StorageConformance {
             try await context.store.expect(path, holds: ["number": 111])
         },
         StorageCheck("a deletion that must find something holds back the batch", needs: .batches(of: 2)) { context in
-            let guardPath = try context.items.document("guard")
-            let path = try context.items.document("a")
+            let guardPath = context.items.document("guard")
+            let path = context.items.document("a")
             let deletion = try DocumentWrite.delete(guardPath).requiring(.exists(true))
             try await context.store.expectFailure(.notFound, in: "the batch") {
                 try await context.store.commit(try .set(path, ["number": 1]), deletion)
@@ -268,7 +268,7 @@ extension StorageConformance {
         },
         StorageCheck("nobody sees half of a batch", needs: .batches(of: 2)) { context in
             let other = try await context.device()
-            let paths = try ["a", "b"].map { try context.items.document($0) }
+            let paths = ["a", "b"].map { context.items.document($0) }
             try await context.store.seed(context.items, ["a": ["number": 0], "b": ["number": 0]])
             let writer = Task {
                 for round in 1...15 {

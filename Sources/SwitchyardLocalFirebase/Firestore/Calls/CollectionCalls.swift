@@ -15,7 +15,7 @@ extension FirestoreCall {
         for order in try orders() {
             let base = query
             query = try FirestoreFailure.checking { () throws(StorageError) in
-                try base.ordered(by: order.field, order.direction)
+                try base.ordered(by: order.field, order.direction).checked()
             }
         }
         guard rules.allowQuery(of: caller, in: query.source) else { throw .permissionDenied }

@@ -18,7 +18,7 @@ extension FirestoreCall {
         try allow(["fields"])
         let id = item("documentId") ?? RandomID.make()
         let collection = try collection()
-        let path = try FirestoreFailure.checking { () throws(StorageError) in try collection.document(id) }
+        let path = try FirestoreFailure.checking { () throws(StorageError) in try collection.document(id).checked() }
         return try write(DocumentWrite(path: path, operation: .set(data()), precondition: .exists(false)))
     }
 

@@ -1,0 +1,81 @@
+public import Foundation
+
+/// The short ways to all clients; an ``InfrastructureFactory`` is for what they do not say.
+extension Infrastructure {
+    /// All clients from one provider.
+    ///
+    /// ```swift
+    /// let backend = try await Infrastructure(.acme(project: "demo", apiKey: key), stateFolder: folder)
+    /// ```
+    /// - Parameters:
+    ///   - module: The provider, set up.
+    ///   - others: Further providers, to go over to later with ``use(_:for:)``.
+    ///   - stateFolder: A folder for what must outlast the process, such as the session and the writes that wait; `nil` keeps
+    ///     everything in memory.
+    ///   - observer: Told of everything that clients do; ``LineObserver`` prints it.
+    /// - Throws: `.invalidConfiguration` with what to change, or what the module has to say. Files and
+    ///   messaging that the provider does not have, or not without further settings, throw nothing here: their calls do.
+    public convenience init(
+        _ module: some InfrastructureModule, others: [any InfrastructureModule] = [], stateFolder: URL? = nil,
+        observer: any InfrastructureObserver = SilentObserver()
+    ) async throws(InfrastructureError) {
+        try await self.init(
+            module, others: others,
+            in: InfrastructureSurroundings(stateFolder: stateFolder, observer: observer))
+    }
+
+    /// The same in surroundings with more than a folder: layers, a clock, deadlines.
+    public convenience init(
+        _ module: some InfrastructureModule, others: [any InfrastructureModule] = [],
+        in surroundings: InfrastructureSurroundings
+    ) async throws(InfrastructureError) {
+        try await self.init(
+            factory: InfrastructureFactory([module] + others),
+            configuration: InfrastructureConfiguration(InfrastructureSelection(default: module.provider)),
+            surroundings: surroundings, sparing: [.files, .messaging])
+    }
+
+    /// All clients as a file says; see ``InfrastructureConfiguration`` for its shape.
+    ///
+    /// ```swift
+    /// let backend = try await Infrastructure(contentsOf: url, modules: [.acme, .globex])
+    /// ```
+    /// - Parameters:
+    ///   - file: JSON with the choice of providers and their settings.
+    ///   - modules: The providers that the file may name.
+    ///   - surroundings: The file's own state folder takes precedence over theirs.
+    ///   - environment: Where `${NAME}` is looked up.
+    /// - Throws: `.localStore` if the file cannot be read; `.invalidConfiguration` and `.unknownProvider` with the place in the
+    ///   file, and what a module has to say.
+    public convenience init(
+        contentsOf file: URL, modules: [ConfigurableModule],
+        in surroundings: InfrastructureSurroundings = InfrastructureSurroundings(),
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) async throws(InfrastructureError) {
+        try await self.init(
+            InfrastructureConfiguration(contentsOf: file, environment: environment), modules: modules,
+            in: surroundings)
+    }
+
+    /// All clients of a configuration.
+    public convenience init(
+        _ configuration: InfrastructureConfiguration, modules: [ConfigurableModule],
+        in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
+    ) async throws(InfrastructureError) {
+        try await self.init(
+            factory: InfrastructureFactory([], configurable: modules.map(\.type)), configuration: configuration,
+            surroundings: surroundings)
+    }
+}
+
+/// A provider that gets its settings from a configuration. Each provider's module adds its own: `.acme`.
+///
+/// ```swift
+/// extension ConfigurableModule {
+///     public static let acme = ConfigurableModule(AcmeModule.self)
+/// }
+/// ```
+public struct ConfigurableModule: Sendable {
+    public let type: any InfrastructureModule.Type
+    public init(_ type: any InfrastructureModule.Type) { self.type = type }
+}

@@ -1,0 +1,64 @@
+/// A collection with everything that can be done with it.
+///
+/// ```swift
+/// let notes = storage.collection("users").document(id).collection("notes")
+/// try await notes.add(["text": "Milk", "at": .serverTime])
+/// for try await snapshot in notes.where("done", .equal, false).ordered(by: "at").stream() { … }
+/// ```
+/// A name that is no segment of a path is refused by the first operation.
+public struct CollectionHandle: DocumentQuerySource, Hashable, CustomStringConvertible {
+    public typealias Narrowed = QueryHandle
+    public let storage: any StorageClient
+    public let path: CollectionPath
+
+    init(storage: any StorageClient, path: CollectionPath) {
+        self.storage = storage
+        self.path = path
+    }
+
+    public var id: String { path.id }
+    public var query: Query { Query(in: path) }
+    public var description: String { path.description }
+
+    /// The document that holds this collection; `nil` at the top.
+    public var parent: DocumentHandle? { path.parent.map { DocumentHandle(storage: storage, path: $0) } }
+
+    /// The document called `id`.
+    public func document(_ id: String) -> DocumentHandle {
+        DocumentHandle(storage: storage, path: path.document(id))
+    }
+
+    /// A document with a new random name, which is not there before it is written.
+    public func newDocument() -> DocumentHandle { DocumentHandle(storage: storage, path: path.newDocument()) }
+
+    /// Adds a document with a new random name.
+    @discardableResult
+    public func add(_ fields: WriteFields) async throws(StorageError) -> DocumentHandle {
+        let document = newDocument()
+        try await document.create(fields)
+        return document
+    }
+
+    /// Adds a document with a new random name and the fields of `value`.
+    @discardableResult
+    public func add(
+        from value: some Encodable, by coder: DocumentCoder = .standard
+    ) async throws(StorageError) -> DocumentHandle {
+        try await add(coder.encode(value))
+    }
+
+    /// Deletes all documents with everything below them; see ``StorageClient/deleteRecursively(_:progress:)-(StoragePath,_)``.
+    @discardableResult
+    public func deleteRecursively(
+        progress: @escaping @Sendable (_ deleted: Int) -> Void = { _ in }
+    ) async throws(StorageError) -> Int { try await storage.deleteRecursively(path, progress: progress) }
+
+    /// The same collection, its documents as values of a `Codable` type.
+    public func of<Value: Codable & Sendable>(
+        _ type: Value.Type, by coder: DocumentCoder = .standard
+    ) -> TypedCollection<Value> { storage.collection(path, of: type, by: coder) }
+
+    /// Equal are handles of one path; whose client stands behind them is not compared.
+    public static func == (left: CollectionHandle, right: CollectionHandle) -> Bool { left.path == right.path }
+    public func hash(into hasher: inout Hasher) { hasher.combine(path) }
+}

@@ -1,0 +1,77 @@
+/// What can be read as a list: a handle of a collection, of a collection group or of a query.
+///
+/// Handles are the ``StorageClient`` they come from and a place: nothing is read or opened before an operation asks for it.
+public protocol QuerySource: QuerySteps, Sendable {
+    var storage: any StorageClient { get }
+    /// What is asked for.
+    var query: Query { get }
+}
+
+extension QuerySource {
+    /// How many results there are; the server counts where it can.
+    public func count() async throws(StorageError) -> Int { try await storage.count(query) }
+
+    /// The sum of the numbers in `field`; 0 if there are none.
+    public func sum(of field: FieldPath) async throws(StorageError) -> Double {
+        try await storage.sum(of: field, in: query)
+    }
+
+    /// The mean of the numbers in `field`; `nil` if there are none.
+    public func average(of field: FieldPath) async throws(StorageError) -> Double? {
+        try await storage.average(of: field, in: query)
+    }
+}
+
+/// A list of documents as they are: fields without a type.
+public protocol DocumentQuerySource: QuerySource {}
+
+extension DocumentQuerySource {
+    public func narrowed(by step: (Query) -> Query) -> QueryHandle { QueryHandle(storage: storage, query: step(query)) }
+
+    /// The results now.
+    public func documents(from source: ReadSource = .standard) async throws(StorageError) -> QuerySnapshot {
+        try await storage.documents(query, from: source)
+    }
+
+    /// The results now, as values.
+    ///
+    /// - Throws: `.codingFailed` naming the first document that does not fit, and its field, unless `onMismatch` skips it.
+    public func documents<Value: Decodable & Sendable>(
+        of type: Value.Type, from source: ReadSource = .standard, by coder: DocumentCoder = .standard,
+        onMismatch: MismatchHandling = .fail
+    ) async throws(StorageError) -> TypedSnapshot<Value> {
+        try TypedSnapshot(
+            await storage.documents(query, from: source), onMismatch
+        ) { document throws(StorageError) in try coder.decode(type, from: document.data ?? [:], at: document.path) }
+    }
+
+    /// The first result, if there is any. Reads no more than that.
+    public func first() async throws(StorageError) -> DocumentSnapshot? { try await storage.first(of: query) }
+
+    /// The results, now and after every change.
+    public func stream(_ options: ListenOptions = ListenOptions()) -> SnapshotStream<QuerySnapshot, StorageError> {
+        storage.snapshots(of: query, options: options)
+    }
+
+    /// The results in pages of `size` documents, each read when it is asked for.
+    public func pages(size: Int, from source: ReadSource = .standard) -> DocumentPages {
+        storage.pages(of: query, size: size, from: source)
+    }
+}
+
+/// A query with the client that runs it: what is left of a collection after a step.
+public struct QueryHandle: DocumentQuerySource {
+    public typealias Narrowed = QueryHandle
+    public let storage: any StorageClient
+    public let query: Query
+
+    init(storage: any StorageClient, query: Query) {
+        self.storage = storage
+        self.query = query
+    }
+
+    /// The same query, its documents as values of a `Codable` type.
+    public func of<Value: Codable & Sendable>(
+        _ type: Value.Type, by coder: DocumentCoder = .standard
+    ) -> TypedQuery<Value> { TypedQuery(storage: storage, query: query, converter: DocumentConverter(coder)) }
+}

@@ -1,0 +1,98 @@
+/// A document that is a value of one type, whether it exists or not.
+public struct TypedDocument<Value: Sendable>: Sendable {
+    public let storage: any StorageClient
+    public let path: StoragePath
+    let converter: DocumentConverter<Value>
+
+    public var id: String { path.id }
+
+    /// The same document without the type, and what is below it.
+    public var untyped: DocumentHandle { DocumentHandle(storage: storage, path: path) }
+
+    // MARK: Reading
+
+    /// The value now; `nil` if there is no document.
+    ///
+    /// - Throws: `.codingFailed` naming the field that does not fit.
+    public func get(from source: ReadSource = .standard) async throws(StorageError) -> Value? {
+        let document = try await storage.document(path, from: source)
+        return document.exists ? try converter.decode(document) : nil
+    }
+
+    /// The value, now and after every change. A document that does not fit ends the stream.
+    public func stream(
+        _ options: ListenOptions = ListenOptions()
+    ) -> SnapshotStream<TypedDocumentSnapshot<Value>, StorageError> {
+        storage.snapshots(of: path, options: options).mapElements { [converter] document throws(StorageError) in
+            TypedDocumentSnapshot(
+                value: document.exists ? try converter.decode(document) : nil, document: document)
+        }
+    }
+
+    // MARK: Writing
+
+    /// Replaces the document, or creates it.
+    @discardableResult
+    public func set(_ value: Value) async throws(StorageError) -> WriteReceipt {
+        try await storage.setDocument(path, converter.encode(value))
+    }
+
+    /// Creates the document; `.alreadyExists` if it is there (with a queue, on the receipt).
+    @discardableResult
+    public func create(_ value: Value) async throws(StorageError) -> WriteReceipt {
+        try await storage.createDocument(path, converter.encode(value))
+    }
+
+    /// Writes the fields of `value`, nested ones one by one, and leaves others alone.
+    @discardableResult
+    public func merge(_ value: Value) async throws(StorageError) -> WriteReceipt {
+        try await storage.mergeDocument(path, converter.encode(value))
+    }
+
+    /// Writes single fields; `.notFound` if the document is missing (with a queue, on the receipt).
+    @discardableResult
+    public func update(_ updates: FieldUpdates) async throws(StorageError) -> WriteReceipt {
+        try await storage.updateDocument(path, updates)
+    }
+
+    /// Writes one field: `update(\.done, to: true)`.
+    ///
+    /// - Throws: `.invalidArgument` for a property that stands for no field; see ``FieldNaming``.
+    @discardableResult
+    public func update<Field: Encodable & Sendable>(
+        _ property: any KeyPath<Value, Field> & Sendable, to value: Field
+    ) async throws(StorageError) -> WriteReceipt {
+        try await update(property, .value(converter.operand(value)))
+    }
+
+    /// Changes one field where the server can: `update(\.visits, .increment(1))`.
+    ///
+    /// - Throws: `.invalidArgument` for a property that stands for no field; see ``FieldNaming``.
+    @discardableResult
+    public func update(
+        _ property: any PartialKeyPath<Value> & Sendable, _ change: FieldValue
+    ) async throws(StorageError) -> WriteReceipt {
+        try await update([converter.field(property): change])
+    }
+
+    /// Deletes the document; no error if it is missing. Documents below it stay.
+    @discardableResult
+    public func delete() async throws(StorageError) -> WriteReceipt { try await storage.deleteDocument(path) }
+}
+
+/// A document as a value at one moment.
+public struct TypedDocumentSnapshot<Value: Sendable>: Sendable {
+    /// `nil` while the document does not exist.
+    public let value: Value?
+    /// The document itself: its path, its times, its fields.
+    public let document: DocumentSnapshot
+
+    public var id: String { document.id }
+    public var exists: Bool { value != nil }
+    /// Whether the server has not confirmed that this is its present state.
+    public var isFromCache: Bool { document.metadata.isFromCache }
+    /// Whether this shows a write of this device that the server has not confirmed.
+    public var hasPendingWrites: Bool { document.metadata.hasPendingWrites }
+}
+
+extension TypedDocumentSnapshot: Equatable where Value: Equatable {}

@@ -1,0 +1,113 @@
+/// A query whose results are values of one type, with the client that runs it.
+public struct TypedQuery<Value: Sendable>: TypedQuerySource {
+    public typealias Narrowed = TypedQuery<Value>
+    public let storage: any StorageClient
+    public let query: Query
+    let converter: DocumentConverter<Value>
+
+    public var typed: TypedQuery<Value> { self }
+}
+
+/// A list of values: a typed collection, or a query over one.
+public protocol TypedQuerySource<Value>: QuerySource {
+    associatedtype Value: Sendable
+    /// This list as a query.
+    var typed: TypedQuery<Value> { get }
+}
+
+extension TypedQuerySource {
+    public func narrowed(by step: (Query) -> Query) -> TypedQuery<Value> {
+        TypedQuery(storage: storage, query: step(query), converter: typed.converter)
+    }
+
+    // MARK: Reading
+
+    /// The results now: a collection of values in order.
+    ///
+    /// - Throws: `.codingFailed` naming the first document that does not fit, and its field, unless `onMismatch` skips it.
+    public func documents(
+        from source: ReadSource = .standard, onMismatch: MismatchHandling = .fail
+    ) async throws(StorageError) -> TypedSnapshot<Value> {
+        try TypedSnapshot(await storage.documents(query, from: source), onMismatch, typed.converter.decode)
+    }
+
+    /// The first result, if there is any. Reads no more than that.
+    public func first() async throws(StorageError) -> Value? {
+        guard let document = try await storage.first(of: query) else { return nil }
+        return try typed.converter.decode(document)
+    }
+
+    /// The results, now and after every change: each element is a collection of values that knows what is only cached and what
+    /// waits to be saved.
+    public func stream(
+        _ options: ListenOptions = ListenOptions(), onMismatch: MismatchHandling = .fail
+    ) -> SnapshotStream<TypedSnapshot<Value>, StorageError> {
+        let decode = typed.converter.decode
+        return storage.snapshots(of: query, options: options).mapElements { snapshot throws(StorageError) in
+            try TypedSnapshot(snapshot, onMismatch, decode)
+        }
+    }
+
+    /// The same list without the type.
+    public var asDocuments: QueryHandle { QueryHandle(storage: storage, query: query) }
+
+    // MARK: Steps with properties instead of names; a property that stands for no field is a mistake of the query.
+
+    /// Only documents whose property compares to `value` like this: `where(\.done, .equal, false)`.
+    public func `where`<Field: Encodable>(
+        _ property: KeyPath<Value, Field>, _ operation: Filter.Operator, _ value: Field
+    ) -> TypedQuery<Value> { compare(property, operation, value) }
+
+    /// Only documents whose property is, or is not, one of `values`: `where(\.state, .in, [.open, .late])`.
+    public func `where`<Field: Encodable>(
+        _ property: KeyPath<Value, Field>, _ operation: Filter.Operator, _ values: [Field]
+    ) -> TypedQuery<Value> { compare(property, operation, values) }
+
+    /// Only documents whose list has `element`: `where(\.tags, .arrayContains, "new")`.
+    public func `where`<Element: Encodable>(
+        _ property: KeyPath<Value, [Element]>, _ operation: Filter.Operator, _ element: Element
+    ) -> TypedQuery<Value> { compare(property, operation, element) }
+
+    /// Only documents whose property passes `test`: `where(\.done, .isNotNull)`.
+    public func `where`(_ property: PartialKeyPath<Value>, _ test: Filter.Test) -> TypedQuery<Value> {
+        with(property) { query, field throws(StorageError) in query.where(field, test) }
+    }
+
+    /// Sorted by `property`, after earlier orders. Documents without the field are no results.
+    public func ordered(
+        by property: PartialKeyPath<Value>, _ direction: Query.Direction = .ascending
+    ) -> TypedQuery<Value> {
+        with(property) { query, field throws(StorageError) in query.ordered(by: field, direction) }
+    }
+
+    /// The sum of the numbers in `property`; 0 if there are none.
+    public func sum(of property: any PartialKeyPath<Value> & Sendable) async throws(StorageError) -> Double {
+        try await sum(of: typed.converter.field(property))
+    }
+
+    /// The mean of the numbers in `property`; `nil` if there are none.
+    public func average(of property: any PartialKeyPath<Value> & Sendable) async throws(StorageError) -> Double? {
+        try await average(of: typed.converter.field(property))
+    }
+
+    private func compare(
+        _ property: PartialKeyPath<Value>, _ operation: Filter.Operator, _ operand: some Encodable
+    ) -> TypedQuery<Value> {
+        let converter = typed.converter
+        return with(property) { query, field throws(StorageError) in
+            query.where(field, operation, try converter.operand(operand))
+        }
+    }
+
+    private func with(
+        _ property: PartialKeyPath<Value>, _ step: (Query, FieldPath) throws(StorageError) -> Query
+    ) -> TypedQuery<Value> {
+        narrowed { query in
+            do throws(StorageError) {
+                return try step(query, typed.converter.field(property))
+            } catch {
+                return query.failing(error)
+            }
+        }
+    }
+}
