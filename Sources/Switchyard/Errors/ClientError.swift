@@ -21,6 +21,8 @@ public protocol ClientError: Error, LocalizedError, CustomStringConvertible, Sen
 
     var details: ErrorDetails { get }
     init(_ details: ErrorDetails)
+    /// The same error with another text.
+    func saying(_ message: String) -> Self
 }
 
 /// What every ``ClientError`` says.
@@ -40,6 +42,10 @@ public struct ErrorDetails: Sendable {
         self.isRetryable = isRetryable
         self.retryAfter = retryAfter
         self.underlying = underlying
+    }
+
+    func saying(_ message: String) -> ErrorDetails {
+        ErrorDetails(code, message, isRetryable: isRetryable, retryAfter: retryAfter, underlying: underlying)
     }
 }
 
@@ -67,11 +73,13 @@ extension ClientError {
         switch error {
         case let error as Self: error
         case is CancellationError: Self(.cancelled, "The call was cancelled.")
-        default: Self(.unknown, "The call failed for a reason of its own.", underlying: error)
+        default: Self(.unknown, "The call failed with an unexpected error.", underlying: error)
         }
     }
 
     public static var retryable: Set<ErrorCode> { ErrorCode.passing }
+
+    public func saying(_ message: String) -> Self { Self(details.saying(message)) }
 
     /// What happened. Branch on this, never on the text; codes of a server that are not known here keep their own name.
     public var code: ErrorCode { details.code }

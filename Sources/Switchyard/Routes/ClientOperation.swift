@@ -6,15 +6,63 @@ public struct ClientOperation: Sendable, Hashable, ExpressibleByStringLiteral {
     public let isRepeatable: Bool
     /// Whether a stream ends with the client that it began on, where others move over to the next one.
     public let isPinned: Bool
+    /// What error texts call it.
+    public let subject: Subject?
 
-    public init(_ name: String, isRepeatable: Bool = false, isPinned: Bool = false) {
+    /// `Reading “users/alice”`.
+    public struct Subject: Sendable, Hashable {
+        /// Such as `Reading`.
+        public let doing: String
+        public let target: String
+        /// How many more are meant beside the target.
+        public let others: Int
+
+        public init(_ doing: String, _ target: String, others: Int = 0) {
+            self.doing = doing
+            self.target = target
+            self.others = others
+        }
+    }
+
+    public init(_ name: String, isRepeatable: Bool = false, isPinned: Bool = false, _ subject: Subject? = nil) {
         self.name = name
         self.isRepeatable = isRepeatable
         self.isPinned = isPinned
+        self.subject = subject
     }
 
     public init(stringLiteral name: String) { self.init(name) }
 
     /// What may be done again after a failure.
-    public static func repeatable(_ name: String) -> ClientOperation { ClientOperation(name, isRepeatable: true) }
+    public static func repeatable(_ name: String, _ subject: Subject? = nil) -> ClientOperation {
+        ClientOperation(name, isRepeatable: true, subject)
+    }
+}
+
+extension ClientError {
+    /// The same error, with a text that says what was tried, on what. One that says so already stays as it is, and so does
+    /// one that is about the client or its user.
+    func naming(_ operation: ClientOperation) -> Self {
+        guard let subject = operation.subject, !ErrorCode.aboutTheClient.contains(code) else { return self }
+        guard !message.contains("“\(subject.target)”") else { return self }
+        let more = subject.others > 0 ? " and \(subject.others) more" : ""
+        return saying("\(subject.doing) “\(subject.target)”\(more) failed: \(message)")
+    }
+}
+
+extension ErrorCode {
+    fileprivate static let aboutTheClient: Set<ErrorCode> = [.shutDown, .cancelled, .sessionChanged]
+}
+
+extension WriteReceipt {
+    func naming(_ operation: ClientOperation) -> WriteReceipt {
+        guard present == nil else { return self }
+        return WriteReceipt(batchID: batchID, lastFailure: lastFailure) {
+            do throws(StorageError) {
+                return .success(try await acknowledged())
+            } catch {
+                return .failure(error.naming(operation))
+            }
+        }
+    }
 }

@@ -14,7 +14,13 @@ struct LeasedRoute<Client: Sendable>: Route {
 
     func call<Result, Failure: ClientError>(
         _ operation: ClientOperation, _ body: (Client) async throws(Failure) -> Result
-    ) async throws(Failure) -> Result { try await board.run(body) }
+    ) async throws(Failure) -> Result {
+        do throws(Failure) {
+            return try await board.run(body)
+        } catch {
+            throw error.naming(operation)
+        }
+    }
 
     func call<Result, Failure: ClientError>(
         _ operation: ClientOperation, keeping: (Result, _ done: @escaping @Sendable () -> Void) -> Result,
@@ -26,7 +32,7 @@ struct LeasedRoute<Client: Sendable>: Route {
             return keeping(try await body(client)) { release.run() }
         } catch {
             release.run()
-            throw error
+            throw error.naming(operation)
         }
     }
 
@@ -54,11 +60,13 @@ struct LeasedRoute<Client: Sendable>: Route {
     func snapshots<Element: Sendable, Failure: ClientError>(
         _ operation: ClientOperation, rebase: @escaping @Sendable (Element, Element) -> Element,
         _ open: @escaping @Sendable (Client) -> SnapshotStream<Element, Failure>
-    ) -> SnapshotStream<Element, Failure> { board.snapshots(open, rebase: rebase) }
+    ) -> SnapshotStream<Element, Failure> {
+        board.snapshots(open, rebase: rebase) { $0.naming(operation) }
+    }
 
     func events<Element: Sendable, Failure: ClientError>(
         _ operation: ClientOperation, _ open: @escaping @Sendable (Client) -> EventStream<Element, Failure>
     ) -> EventStream<Element, Failure> {
-        operation.isPinned ? EventStream(from: { [board] in PinnedSource(board, open) }) : board.events(open)
+        operation.isPinned ? EventStream(from: { [board] in PinnedSource(board, open) }) : board.events(open) { $0.naming(operation) }
     }
 }

@@ -20,7 +20,7 @@ extension RoutedStorageClient {
 
     public func document(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
         try path.checked()
-        return try await route.call(.repeatable("document")) { storage throws(StorageError) in
+        return try await route.call(.repeatable("document", .init("Reading", path.rawValue))) { storage throws(StorageError) in
             try await storage.document(path, from: source)
         }
     }
@@ -34,7 +34,7 @@ extension RoutedStorageClient {
     }
     public func documents(_ query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot {
         try query.checked()
-        return try await route.call(.repeatable("query")) { storage throws(StorageError) in
+        return try await route.call(.repeatable("query", .init("Querying", query.place))) { storage throws(StorageError) in
             try await storage.documents(query, from: source)
         }
     }
@@ -42,17 +42,18 @@ extension RoutedStorageClient {
         of path: StoragePath, options: ListenOptions
     ) -> SnapshotStream<DocumentSnapshot, StorageError> {
         if let mistake = path.mistake { return .failing(mistake) }
-        return route.snapshots("document stream") { $0.snapshots(of: path, options: options) }
+        return route.snapshots(ClientOperation("document stream", .init("Following", path.rawValue))) { $0.snapshots(of: path, options: options) }
     }
     public func snapshots(of query: Query, options: ListenOptions) -> SnapshotStream<QuerySnapshot, StorageError> {
         if let mistake = query.mistake { return .failing(mistake) }
-        return route.snapshots("query stream", rebase: { $1.rebased(on: $0) }) {
+        return route.snapshots(
+            ClientOperation("query stream", .init("Following", query.place)), rebase: { $1.rebased(on: $0) }) {
             $0.snapshots(of: query, options: options)
         }
     }
     public func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt {
-<<<<<<< HEAD
-        try await route.call(ClientOperation("commit", isRepeatable: batch.isIdempotent)) {
+        try batch.checked()
+        return try await route.call(batch.operation) {
             storage throws(StorageError) in try await storage.commit(batch)
         }
     }
@@ -62,12 +63,6 @@ extension RoutedStorageClient {
     ) async throws(StorageError) -> Result {
         try await route.call("transaction") { storage throws(StorageError) in
             try await storage.transaction(options, body)
-=======
-        try batch.checked()
-        let operation = ClientOperation("commit", isRepeatable: batch.isIdempotent)
-        return try await route.call(operation, keeping: { $0.leased(until: $1) }) { storage throws(StorageError) in
-            try await storage.commit(batch)
->>>>>>> a
         }
     }
     public func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend {
@@ -79,7 +74,7 @@ extension RoutedStorageClient {
         _ query: Query, _ aggregations: [Aggregation]
     ) async throws(StorageError) -> [DocumentValue] {
         try query.checked()
-        return try await route.call(.repeatable("aggregate")) { storage throws(StorageError) in
+        return try await route.call(.repeatable("aggregate", .init("Querying", query.place))) { storage throws(StorageError) in
             try await storage.aggregate(query, aggregations)
         }
     }
@@ -186,5 +181,24 @@ private struct LeasedTransaction: StorageTransactionBackend {
     func rollBack() async {
         await backend.rollBack()
         release()
+    }
+}
+
+extension WriteBatch {
+    var operation: ClientOperation {
+        let subject = writes.first.map {
+            ClientOperation.Subject("Writing", $0.path.rawValue, others: writes.count - 1)
+        }
+        return ClientOperation("commit", isRepeatable: isIdempotent, subject)
+    }
+}
+
+extension Query {
+    /// Where it looks, for error texts.
+    fileprivate var place: String {
+        switch source {
+        case .collection(let path): path.rawValue
+        case .group(let id, _): id
+        }
     }
 }

@@ -27,6 +27,12 @@ public struct StorageError: ClientError {
             underlying: underlying, isRefusal: isRefusal)
     }
 
+    public func saying(_ message: String) -> StorageError {
+        var error = StorageError(details.saying(message))
+        error.isRefusal = isRefusal
+        return error
+    }
+
     package static func invalid(_ message: String) -> StorageError { StorageError(.invalidArgument, message) }
 }
 

@@ -184,6 +184,16 @@ struct AcmeConfiguration: Codable, Sendable, Equatable {
         #expect(error?.message.contains("Did you mean “SWITCHYARD_STORAGE”?") == true)
     }
 
+    @Test func `Variables of other programs that begin the same way are left alone`() throws {
+        let configuration = try InfrastructureConfiguration(environment: [
+            "SWITCHYARD_DEFAULT": "acme", "SWITCHYARD_GLOBEX_URL": "https://globex.example", "SWITCHYARD_STRICT": "1",
+        ])
+        #expect(configuration.selection.default == "acme")
+        #expect(throws: InfrastructureError.self) {
+            try InfrastructureConfiguration(environment: ["SWITCHYARD_DEFAULT": "acme", "SWITCHYARD_ACME": "{oops"])
+        }
+    }
+
     @Test func `A configuration is written back as it was, without the values of its secrets`() throws {
         let text = #"{"default":"acme","clients":{"files":"none"},"providers":{"acme":{"apiKey":"${ACME_KEY}"}}}"#
         let configuration = try InfrastructureConfiguration(json: Data(text.utf8), environment: Self.environment)

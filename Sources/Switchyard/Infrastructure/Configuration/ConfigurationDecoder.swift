@@ -41,7 +41,7 @@ struct ConfigurationDecoder {
             let unknown = ledger.unknownKey(like: key.stringValue, in: json, at: container)
             return ConfigurationProblem(
                 path: container + [unknown ?? key.stringValue],
-                found: unknown == nil ? "nothing" : "an unknown key",
+                found: unknown == nil ? "nothing\(others(at: container))" : "an unknown key",
                 expected: "the required setting “\(key.stringValue)”",
                 suggestion: unknown == nil ? nil : key.stringValue)
         case .typeMismatch(_, let context), .valueNotFound(_, let context):
@@ -55,6 +55,14 @@ struct ConfigurationDecoder {
         @unknown default:
             return ConfigurationProblem(path: [], found: "something", expected: "something else")
         }
+    }
+
+    /// What stands there instead of what is missing.
+    private func others(at path: [String]) -> String {
+        var value: JSON? = json
+        for name in path { value = value?[name] }
+        let keys = (value?.object?.keys ?? []).map { "“\($0)”" }.sorted()
+        return keys.isEmpty ? "" : " beside \(keys.joined(separator: ", "))"
     }
 
     private func kind(at path: [String]) -> String {

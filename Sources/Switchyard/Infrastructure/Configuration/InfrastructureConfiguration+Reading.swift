@@ -47,7 +47,7 @@ extension InfrastructureConfiguration {
     /// From variables alone: `SWITCHYARD_DEFAULT`, `SWITCHYARD_STORAGE` and so on for the clients, `SWITCHYARD_STATE_FOLDER`,
     /// `SWITCHYARD_RETRY` as JSON, and `SWITCHYARD_<PROVIDER>` with a provider's settings as JSON.
     ///
-    /// - Throws: `.invalidConfiguration` without `SWITCHYARD_DEFAULT`, and for unknown variables that begin like ours.
+    /// - Throws: `.invalidConfiguration` without `SWITCHYARD_DEFAULT`, and for variables that are almost one of these.
     public init(environment: [String: String]) throws(InfrastructureError) {
         do throws(ConfigurationProblem) {
             try self.init(variables: environment)
@@ -80,11 +80,14 @@ extension InfrastructureConfiguration {
                     let known =
                         ["DEFAULT", "STATE_FOLDER", "RETRY"]
                         + InfrastructureService.allCases.map { $0.rawValue.uppercased() }
+                    let nearest = ConfigurationProblem.nearest(to: rest, in: known)
+                    // Programs around this one may have variables that begin the same way.
+                    if nearest == nil, rest != "RETRY", !value.hasPrefix("{") { continue }
                     throw ConfigurationProblem(
-                        path: [name], found: "text that is no JSON object",
+                        path: [name], found: "text that is not a JSON object",
                         expected:
                             "a provider's settings as JSON, or one of \(known.map { prefix + $0 }.joined(separator: ", "))",
-                        suggestion: ConfigurationProblem.nearest(to: rest, in: known).map { prefix + $0 })
+                        suggestion: rest == "RETRY" ? nil : nearest.map { prefix + $0 })
                 }
                 if rest == "RETRY" {
                     retry = try retryPolicy(json, at: [name])

@@ -10,7 +10,7 @@ import SwitchyardBytes
 ///   "clients": { "storage": "globex", "messaging": "none" },
 ///   "providers": {
 ///     "acme": { "project": "demo", "apiKey": "${ACME_API_KEY}" },
-///     "globex": { "url": "https://demo.globex.example", "anonKey": "${GLOBEX_ANON_KEY}" }
+///     "globex": { "url": "https://demo.globex.example", "key": "${GLOBEX_KEY}" }
 ///   },
 ///   "stateFolder": "/var/lib/demo",
 ///   "retry": { "maximumAttempts": 4 }

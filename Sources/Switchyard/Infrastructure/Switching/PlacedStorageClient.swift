@@ -5,6 +5,11 @@ struct PlacedStorageClient: RoutedStorageClient {
     let route: any Route<any StorageClient>
     let network: PlaceNetwork
 
+    /// A refusal that comes with the receipt names the write as well.
+    func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt {
+        try await Routed(route).commit(batch).naming(batch.operation)
+    }
+
     func enableNetwork() async throws(StorageError) {
         network.isOn = true
         try await Routed(route).enableNetwork()

@@ -1,0 +1,66 @@
+import Foundation
+import SwitchyardMock
+import Testing
+
+@testable import Switchyard
+
+/// Errors of an infrastructure's clients say what was tried, on what.
+@Suite struct NamedErrorTests {
+    private func backend() async throws -> (Infrastructure, MockStorageClient) {
+        let backend = try await InfrastructureFactory(MockModule()).make(InfrastructureSelection(default: .mock))
+        return (backend, try #require(backend.storage.unwrapped(as: MockStorageClient.self)))
+    }
+
+    @Test func `Reads, queries, streams and writes name their target once, and keep code and hints`() async throws {
+        let (backend, mock) = try await backend()
+        let refusal = StorageError(.unauthorized, "Not allowed.", retryAfter: .seconds(3), isRefusal: true)
+        for operation in [MockOperation.document, .commit] { mock.controls.fail(operation, with: refusal) }
+        mock.controls.fail(.query, with: refusal)
+        mock.controls.fail(.queryStream, with: refusal)
+
+        let read = await #expect(throws: StorageError.self) { _ = try await backend.storage.document("users/alice") }
+        #expect(read?.message == "Reading “users/alice” failed: Not allowed.")
+        #expect(read?.code == .unauthorized && read?.retryAfter == .seconds(3) && read?.isRefusal == true)
+        let write = await #expect(throws: StorageError.self) {
+            try await backend.storage.setDocument("users/alice", ["n": 1]).acknowledged()
+        }
+        #expect(write?.message == "Writing “users/alice” failed: Not allowed.")
+        let query = await #expect(throws: StorageError.self) {
+            _ = try await backend.storage.documents(Query(in: "users"))
+        }
+        #expect(query?.message == "Querying “users” failed: Not allowed.")
+        let stream = await #expect(throws: StorageError.self) {
+            for try await _ in backend.storage.snapshots(of: Query(in: "users")) {}
+        }
+        #expect(stream?.message == "Following “users” failed: Not allowed.")
+        await backend.shutDown()
+    }
+
+    @Test func `A refusal on the receipt names the first document and counts the others`() async throws {
+        let (backend, _) = try await backend()
+        let batch = WriteBatch([try .update("users/alice", ["n": 1]), try .set("users/bob", ["n": 1])])
+        let receipt = try await backend.storage.commit(batch)
+        let error = await #expect(throws: StorageError.self) { try await receipt.acknowledged() }
+        #expect(error?.code == .notFound)
+        #expect(error?.message.contains("“users/alice”") == true)
+        await backend.shutDown()
+    }
+
+    @Test func `What names its target already, and what is about the client, stays as it is`() async throws {
+        let operation = ClientOperation("document", .init("Reading", "users/alice", others: 2))
+        #expect(StorageError(.unauthorized, "No “users/alice”.").naming(operation).message == "No “users/alice”.")
+        #expect(StorageError(.shutDown, "Shut down.").naming(operation).message == "Shut down.")
+        #expect(StorageError(.unauthorized, "No.").naming("document").message == "No.")
+        #expect(
+            StorageError(.unauthorized, "No.").naming(operation).message
+                == "Reading “users/alice” and 2 more failed: No.")
+    }
+
+    @Test func `Files name theirs`() async throws {
+        let (backend, _) = try await backend()
+        let error = await #expect(throws: FileStorageError.self) { _ = try await backend.files.data(at: "a/b.txt") }
+        #expect(error?.code == .notFound)
+        #expect(error?.message.contains("“a/b.txt”") == true)
+        await backend.shutDown()
+    }
+}
