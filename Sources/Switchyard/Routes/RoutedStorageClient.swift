@@ -51,8 +51,8 @@ extension RoutedStorageClient {
         }
     }
     public func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt {
-<<<<<<< HEAD
-        try await route.call(ClientOperation("commit", isRepeatable: batch.isIdempotent)) {
+        try batch.checked()
+        return try await route.call(ClientOperation("commit", isRepeatable: batch.isIdempotent)) {
             storage throws(StorageError) in try await storage.commit(batch)
         }
     }
@@ -62,12 +62,6 @@ extension RoutedStorageClient {
     ) async throws(StorageError) -> Result {
         try await route.call("transaction") { storage throws(StorageError) in
             try await storage.transaction(options, body)
-=======
-        try batch.checked()
-        let operation = ClientOperation("commit", isRepeatable: batch.isIdempotent)
-        return try await route.call(operation, keeping: { $0.leased(until: $1) }) { storage throws(StorageError) in
-            try await storage.commit(batch)
->>>>>>> a
         }
     }
     public func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend {

@@ -215,16 +215,10 @@ extension SwitchingConformance {
             try expectEqual(try await contacts.contacts().map(\.id), ["one"], "the contacts")
             try await contacts.remove("one")
         },
-<<<<<<< HEAD
         SwitchingCheck(
             "a network that is switched off stays off over a switch, and writes wait on both", needs: .offline
-        ) {
-            context in
-            let (path, later) = (try context.items.document("a"), try context.items.document("b"))
-=======
-        SwitchingCheck("writes that wait stay with their storage, and are counted", needs: .offline) { context in
-            let path = context.items.document("a")
->>>>>>> a
+        ) { context in
+            let (path, later) = (context.items.document("a"), context.items.document("b"))
             let storage = context.infrastructure.storage
             try await storage.disableNetwork()
             try await storage.setDocument(path, ["number": 1])

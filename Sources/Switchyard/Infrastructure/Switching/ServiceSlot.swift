@@ -21,18 +21,12 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
         var present: [InfrastructureProvider: Made] = [:]
         /// What a change that is under way goes over to.
         var next: [InfrastructureProvider: Made] = [:]
-<<<<<<< HEAD
         /// What was exchanged and is not done with yet.
         var leaving: [Leaving] = []
-        /// Up to which generation calls may be under way on what a change exchanged.
-        var generations: [Int: Int] = [:]
-=======
-        /// What nobody uses any more once the calls of that generation have ended.
-        var leaving: [InfrastructureProvider: Made] = [:]
         /// Why there is no client of a provider, where one is done without.
         var lacking: [InfrastructureProvider: String] = [:]
-        var generation: Int?
->>>>>>> a
+        /// Up to which generation calls may be under way on what a change exchanged.
+        var generations: [Int: Int] = [:]
         /// What stands on the board.
         var standing: Plan.Identity?
     }
@@ -179,14 +173,9 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
             return state.standing != standing
         }
         guard isChanged else { return }
-<<<<<<< HEAD
-        let generation = board.replace(with: next(of: plan.providers(for: service).first, plan) ?? absent)
-        state.withLock { $0.generations[change] = generation }
-=======
         let chosen = plan.providers(for: service).first
         let generation = board.replace(with: next(of: chosen, plan) ?? stand(for: chosen))
-        state.withLock { $0.generation = generation }
->>>>>>> a
+        state.withLock { $0.generations[change] = generation }
     }
 
     func drain(_ change: Int, within deadline: Duration, clock: any Clock<Duration>) async -> Int {
