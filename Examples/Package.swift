@@ -10,13 +10,21 @@ let package = Package(
         .executableTarget(
             name: "QuickStart", dependencies: [.switchyard("Switchyard"), .switchyard("SwitchyardMock")],
             path: "QuickStart"),
+        // The servers that the larger examples run on.
+        .target(
+            name: "LocalProjects",
+            dependencies: [
+                .switchyard("Switchyard"), .switchyard("SwitchyardMock"), .switchyard("SwitchyardFirebase"),
+                .switchyard("SwitchyardSupabase"), .switchyard("SwitchyardLocalFirebase"),
+                .switchyard("SwitchyardLocalSupabase"),
+            ], path: "LocalProjects"),
         .target(name: "LifeSignalStory", dependencies: [.switchyard("Switchyard")], path: "LifeSignal/Story"),
         .executableTarget(
             name: "LifeSignal",
-            dependencies: ["LifeSignalStory", .switchyard("Switchyard"), .switchyard("SwitchyardMock")],
+            dependencies: ["LifeSignalStory", "LocalProjects", .switchyard("Switchyard")],
             path: "LifeSignal/Program"),
         .executableTarget(
-            name: "MixedBackends", dependencies: [.switchyard("Switchyard"), .switchyard("SwitchyardMock")],
+            name: "MixedBackends", dependencies: ["LocalProjects", .switchyard("Switchyard")],
             path: "MixedBackends"),
         .executableTarget(
             name: "CustomProvider",

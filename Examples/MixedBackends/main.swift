@@ -1,14 +1,11 @@
-// Auth here, documents there, files somewhere else — and a move while streams run.
+// Accounts here, documents and files there — and a move while streams run.
 import Foundation
+import LocalProjects
 import Switchyard
 
-let factory = InfrastructureFactory(CompanyModule<Doorman>(), CompanyModule<Library>(), CompanyModule<Attic>())
-
-var selection = InfrastructureSelection(default: .library)
-selection.auth = .doorman
-selection.files = .attic
-selection.omit(.messaging)
-let backend = try await factory.make(selection)
+let projects = try await LocalProjects.start()
+print("running on \(projects.description)")
+let backend = try await projects.makeDevice()
 
 let user = try await backend.auth.signUp(email: "alice@example.com", password: "correct horse battery")
 
@@ -26,27 +23,28 @@ print("profile of \(user.id == (try await backend.users.currentUser().id) ? "the
 
 // A choice that cannot be kept is an error, and nothing has changed.
 do throws(InfrastructureError) {
-    try await backend.use(.doorman, for: .storage)
+    try await backend.use("nobody", for: .storage)
 } catch {
     print("refused: \(error.message)")
 }
 
-// A stream that does not notice that its backend is exchanged.
+// A stream that does not notice that its backend is exchanged: documents go to where the people are.
 let notes = Query(in: "notes")
-try await backend.storage.setDocument("notes/1", ["text": "in the library"])
-var step = 0
+try await backend.storage.setDocument("notes/1", ["text": "at the first place"])
+var isMoved = false
 for try await snapshot in backend.storage.snapshots(of: notes) {
     let texts = snapshot.documents.compactMap { $0["text"]?.stringValue }
     print("\(await provider(of: .storage)): \(texts.isEmpty ? "no notes" : texts.joined(separator: ", "))")
-    step += 1
-    if step == 1 {
-        let report = try await backend.use(.attic, for: .storage)
+    if !isMoved {
+        isMoved = true
+        let report = try await backend.use(projects.auth, for: .storage)
         let moves = report.moves.map { "\($0.service) from \($0.from?.rawValue ?? "–") to \($0.to?.rawValue ?? "–")" }
         print("moved: \(moves.joined(separator: ", "))")
-        try await backend.storage.setDocument("notes/1", ["text": "in the attic"])
-    } else if texts == ["in the attic"] {
+        try await backend.storage.setDocument("notes/1", ["text": "at the second place"])
+    } else if texts == ["at the second place"] {
         break
     }
 }
 print("still signed in: \(await backend.auth.currentUser != nil)")
 await backend.shutDown()
+await projects.stop()

@@ -2,43 +2,90 @@ import Foundation
 import Switchyard
 import SwitchyardLocalFirebase
 import SwitchyardLocalSupabase
+import SwitchyardSupabase
 
-/// `switchyard emulator firebase` and `switchyard emulator supabase`
+/// `switchyard emulator firebase`, `switchyard emulator supabase`, and both with `switchyard emulator all`
 struct EmulatorCommand {
-    private enum Server {
-        case firebase(LocalFirebaseOptions)
-        case supabase(LocalSupabaseOptions)
-    }
-
-    private let server: Server
+    private var firebase: LocalFirebaseOptions?
+    private var supabase: LocalSupabaseOptions?
+    /// Whose tokens the local Supabase takes: an address, or the ID of a project.
+    private var trusted: String?
 
     init(_ words: [String]) throws(UsageError) {
         let rest = Array(words.dropFirst())
         switch words.first {
-        case "firebase": server = .firebase(try EmulatorCommand.firebase(rest))
-        case "supabase": server = .supabase(try EmulatorCommand.supabase(rest))
+        case "firebase":
+            let given = try Options(
+                rest, values: ["--port", "--folder", "--project", "--claims"], switches: ["--open", "--signed-tokens"])
+            firebase = try EmulatorCommand.firebase(given, port: "--port")
+        case "supabase":
+            let given = try Options(
+                rest, values: Self.supabaseValues.union(["--port", "--folder", "--trust-firebase"]),
+                switches: ["--open", "--confirm"])
+            supabase = try EmulatorCommand.supabase(given, port: "--port")
+            trusted = given["--trust-firebase"]
+        case "all":
+            let given = try Options(
+                rest,
+                values: Self.supabaseValues.union([
+                    "--firebase-port", "--supabase-port", "--folder", "--project", "--claims",
+                ]),
+                switches: ["--open", "--signed-tokens", "--confirm"])
+            firebase = try EmulatorCommand.firebase(given, port: "--firebase-port")
+            supabase = try EmulatorCommand.supabase(given, port: "--supabase-port")
+            if let folder = EmulatorCommand.folder(given) {
+                firebase?.folder = folder.appendingPathComponent("firebase", isDirectory: true)
+                supabase?.folder = folder.appendingPathComponent("supabase", isDirectory: true)
+            }
+            // What a Supabase demands of everybody's tokens.
+            if given["--claims"] == nil { firebase?.claims = ["role": "authenticated"] }
+            if given["--bucket"] == nil { supabase?.buckets = ["files"] }
         case let name?:
-            throw UsageError("there is no emulator “\(name)”; there are “firebase” and “supabase”")
-        case nil: throw UsageError("which emulator? There are “firebase” and “supabase”")
+            throw UsageError("there is no emulator “\(name)”; use “firebase”, “supabase” or “all”")
+        case nil: throw UsageError("which emulator? Use “firebase”, “supabase” or “all”")
         }
     }
 
-    private static func firebase(_ words: [String]) throws(UsageError) -> LocalFirebaseOptions {
-        let given = try Options(words, values: ["--port", "--folder", "--project"], switches: ["--open"])
+    private static let supabaseValues: Set = [
+        "--database", "--bucket", "--schemas", "--providers", "--phone-codes",
+    ]
+
+    private static func firebase(_ given: Options, port name: String) throws(UsageError) -> LocalFirebaseOptions {
         var options = LocalFirebaseOptions()
-        options.port = try port(given) ?? options.port
+        options.port = try port(given, name) ?? options.port
         if let project = given["--project"] { options.project = project }
         options.folder = folder(given)
         options.allowsEverything = given.has("--open")
+        options.signsTokens = given.has("--signed-tokens")
+        for claim in given["--claims"]?.split(separator: ",") ?? [] {
+            let parts = claim.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2 else {
+                throw UsageError("“\(claim)” is not a claim; write “--claims role=authenticated”")
+            }
+            options.claims[String(parts[0])] = String(parts[1])
+        }
         return options
     }
 
-    private static func supabase(_ words: [String]) throws(UsageError) -> LocalSupabaseOptions {
-        let given = try Options(words, values: ["--port", "--folder", "--database"], switches: ["--confirm"])
+    private static func supabase(_ given: Options, port name: String) throws(UsageError) -> LocalSupabaseOptions {
         var options = LocalSupabaseOptions()
-        options.port = try port(given) ?? options.port
+        options.port = try port(given, name) ?? options.port
         options.folder = folder(given)
         options.auth.confirmsEmails = !given.has("--confirm")
+        options.allowsEverything = given.has("--open")
+        options.buckets = given["--bucket"]?.split(separator: ",").map(String.init) ?? []
+        options.scripts = [DocumentSchema.sql]
+        if let schemas = given["--schemas"] { options.schemas = schemas.split(separator: ",").map(String.init) }
+        if let providers = given["--providers"] {
+            options.auth.providers = Set(providers.split(separator: ",").map(String.init))
+        }
+        for entry in given["--phone-codes"]?.split(separator: ",") ?? [] {
+            let parts = entry.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2, parts[1].count == 6 else {
+                throw UsageError("“\(entry)” is not a number with its code; write “--phone-codes 15551112222=123456”")
+            }
+            options.auth.phoneCodes[parts[0].filter { $0 != "+" }] = String(parts[1])
+        }
         if let text = given["--database"] {
             let address = try DatabaseAddress(text)
             options.database = .given(port: address.port, user: address.user, name: address.name)
@@ -46,9 +93,11 @@ struct EmulatorCommand {
         return options
     }
 
-    private static func port(_ given: Options) throws(UsageError) -> UInt16? {
-        guard let text = given["--port"] else { return nil }
-        guard let port = UInt16(text) else { throw UsageError("“\(text)” is no port") }
+    private static func port(_ given: Options, _ name: String) throws(UsageError) -> UInt16? {
+        guard let text = given[name] else { return nil }
+        guard let port = UInt16(text) else {
+            throw UsageError("“\(text)” is not a port; use a number from 0 to 65535")
+        }
         return port
     }
 
@@ -58,34 +107,38 @@ struct EmulatorCommand {
 
     /// Runs until the process is asked to end, and ends what it has started; what has been answered is in the folder by then.
     func run() async -> ExitStatus {
-        switch server {
-        case .firebase(let options):
-            do throws(LocalFirebaseError) {
-                let firebase = try LocalFirebase(options)
+        do {
+            let firebase = try firebase.map { try LocalFirebase($0) }
+            do {
+                let supabase = try await startSupabase(beside: firebase)
                 let end = EndRequest()
-                Terminal.print(firebase.summary)
+                for summary in [firebase?.summary, supabase?.summary].compactMap({ $0 }) { Terminal.print(summary) }
                 await end.wait()
-                await firebase.stop()
-                return .success
+                await supabase?.stop()
+                await firebase?.stop()
             } catch {
-                return EmulatorCommand.failure(error.message)
+                await firebase?.stop()
+                throw error
             }
-        case .supabase(let options):
-            do throws(LocalSupabaseError) {
-                let supabase = try await LocalSupabase(options)
-                let end = EndRequest()
-                Terminal.print(supabase.summary)
-                await end.wait()
-                await supabase.stop()
-                return .success
-            } catch {
-                return EmulatorCommand.failure(error.message)
-            }
+            return .success
+        } catch {
+            Terminal.error("switchyard emulator: \(error)")
+            return .failure
         }
     }
 
-    private static func failure(_ message: String) -> ExitStatus {
-        Terminal.error("switchyard emulator: \(message)")
-        return .failure
+    private func startSupabase(beside firebase: LocalFirebase?) async throws(LocalSupabaseError) -> LocalSupabase? {
+        guard var options = supabase else { return nil }
+        if let firebase {
+            options.firebase = try FirebaseProject(firebase.project, keys: firebase.publishedKeys)
+        } else if let trusted {
+            options.firebase =
+                if let url = URL(string: trusted), trusted.contains("://") {
+                    try await FirebaseProject(at: url)
+                } else {
+                    try FirebaseProject(trusted)
+                }
+        }
+        return try await LocalSupabase(options)
     }
 }

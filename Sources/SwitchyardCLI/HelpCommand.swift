@@ -30,19 +30,38 @@ struct HelpCommand {
             --json          the whole report as JSON
 
         switchyard emulator firebase [--port N] [--folder PATH] [--project NAME] [--open]
+                                     [--claims NAME=VALUE] [--signed-tokens]
             Runs a local Firebase for development and tests, on this machine only, and prints its addresses.
             --port N        where it listens; without it, a free port
             --folder PATH   where accounts, documents and files are kept; without it, in memory
             --project NAME  the project it serves; without it, demo-switchyard
             --open          everybody may do everything; otherwise documents and files belong to their owners
+            --claims …      custom claims of every new account, such as role=authenticated for Supabase
+            --signed-tokens ID tokens are signed, as in production; otherwise they are not, as in the vendor's emulator
 
-        switchyard emulator supabase [--port N] [--folder PATH] [--database URL] [--confirm]
-            Runs a local Supabase on a real PostgreSQL, on this machine only, and prints its addresses and keys.
+        switchyard emulator supabase [--port N] [--folder PATH] [--database URL] [--bucket NAME] [--open]
+                                     [--trust-firebase URL] [--confirm]
+            Runs a local Supabase on a real PostgreSQL, on this machine only, with the functions for documents, and prints
+            its addresses and keys.
             --port N        where it listens; without it, a free port
             --folder PATH   where the database and files are kept; without it, they are gone when it ends
             --database URL  a PostgreSQL to use, postgresql://USER@127.0.0.1:PORT/NAME, that asks for no password;
                             without it, one of its own is started
+            --bucket NAME   a private bucket where files belong to whoever uploads them; other buckets, and policies
+                            for them, are yours to make
+            --open          everybody may do everything with files, whatever the policies say
+            --trust-firebase URL
+                            takes the tokens of the local Firebase at this address; of another vendor's emulator,
+                            name the project. Accounts need --claims role=authenticated there
             --confirm       new addresses are to be confirmed; the mail is at /_supabase/sent
+            --schemas …     what the data service shows, such as public,shop
+            --providers …   who may vouch for people, such as github,google
+            --phone-codes NUMBER=CODE
+                            numbers that always get the same code
+
+        switchyard emulator all [--firebase-port N] [--supabase-port N] and the options of both
+            Runs both: accounts of the local Firebase may use the local Supabase. Without --claims accounts have
+            role=authenticated; without --bucket there is one called files.
 
         switchyard supabase install (--print | --database URL)
             Puts what documents on Supabase need into a database, or brings it up to date.

@@ -9,13 +9,21 @@ struct LocalControl: LocalFirebaseService {
     let faults: StreamFaults
 
     func addRoutes(to router: inout Router) {
-        router.on(.get, "/") { [project] _ in
+        router.on(.get, "/") { _ in
             .json(
                 JSON.object([
-                    "authEmulator": ["ready": true], "project": .string(project),
-                    "note": "A local Firebase for development and tests.",
+                    "authEmulator": [
+                        "ready": true, "docs": "https://firebase.google.com/docs/emulator-suite",
+                        "apiSpec": "/emulator/openapi.json",
+                    ]
                 ]).bytes())
         }
+        // For a local server of another vendor that is to take this one's tokens.
+        router.on(.get, LocalFirebase.descriptionPath) { [project, keys] _ in
+            .json(JSON.object(["project": .string(project), "keys": keys]).bytes())
+        }
+        let published = "/www.googleapis.com/service_accounts/v1/jwk/securetoken@system.gserviceaccount.com"
+        router.on(.get, published) { [keys] _ in .json(JSON.object(["keys": keys]).bytes()) }
         router.on(.post, "/emulator/v1/projects/{project}/streamFaults") { request in
             guard request.parameters["project"] == project else { return ServerResponse(status: 404) }
             guard let bytes = try? await request.body.collect(upTo: 1 << 16), let json = try? JSON(parsing: bytes),
@@ -24,6 +32,8 @@ struct LocalControl: LocalFirebaseService {
             return .json(JSON.object([:]).bytes())
         }
     }
+
+    private var keys: JSON { .array(auth.signer.publicKeys.map(\.json)) }
 
     /// - Returns: Whether there is such a switch.
     private func set(_ name: String, _ value: JSON) -> Bool {

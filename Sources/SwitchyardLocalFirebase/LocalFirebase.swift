@@ -1,4 +1,5 @@
 public import Foundation
+import SwitchyardBytes
 package import SwitchyardServerKit
 import SwitchyardWire
 
@@ -46,7 +47,9 @@ public final class LocalFirebase: Sendable {
         configuration.port = options.port
         configuration.faultControlPath = "/_faults"
         do throws(ServerError) {
-            let routes = CrossOrigin(router: router)
+            let routes = CrossOrigin(
+                router: router, exposed: "x-client-wire-protocol, x-http-session-id, x-http-initial-response",
+                allowsCredentials: true)
             server = try LoopbackServer(configuration) { await routes.answer($0) }
         } catch {
             throw LocalFirebaseError(LocalFirebase.reason(error, port: options.port))
@@ -83,6 +86,12 @@ public final class LocalFirebase: Sendable {
     /// Such as "127.0.0.1:8080": what the variables for emulator hosts want.
     public var host: String { "\(server.addresses[0]):\(port)" }
 
+    /// Where it says which project it serves and with which keys it signs.
+    static let descriptionPath = "/_firebase"
+
+    /// The keys that its ID tokens are signed with, as a list in JSON; empty where they are not signed.
+    public var publishedKeys: String { JSON.array(auth.signer.publicKeys.map(\.json)).text() }
+
     /// What a client of the vendor, or of Switchyard, looks for in its environment.
     public var environment: [String: String] {
         [
@@ -100,6 +109,9 @@ public final class LocalFirebase: Sendable {
                 "It is reachable from this machine only (\(server.addresses.map { "\($0)" }.joined(separator: ", "))).",
                 allowsEverything
                     ? "Access is open: everybody may do everything." : "Documents and files belong to their owners.",
+                auth.signer.publicKeys.isEmpty
+                    ? "ID tokens are not signed, like those of the vendor's emulator."
+                    : "ID tokens are signed; \(server.url)\(LocalFirebase.descriptionPath) publishes the key.",
             ] + variables).joined(separator: "\n")
     }
 

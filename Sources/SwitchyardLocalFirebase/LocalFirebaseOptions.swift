@@ -11,6 +11,13 @@ public struct LocalFirebaseOptions: Sendable {
     /// Whether everybody may read and write everything. Otherwise documents and files belong to somebody, as
     /// <doc:LocalFirebaseRules> says.
     public var allowsEverything = false
+    /// Whether ID tokens are signed, with a key whose public half the server publishes, as in production. Otherwise they
+    /// have no signature, as those of the vendor's emulator, and anybody on this machine can write one: the vendor's
+    /// programs insist on that.
+    public var signsTokens = false
+    /// Custom claims that every new account gets, such as `["role": "authenticated"]` for tokens that a Supabase is to
+    /// take.
+    public var claims: [String: String] = [:]
     /// Where accounts, documents and files are kept, so that they outlive the process; in memory only when `nil`.
     /// One local Firebase to a folder.
     public var folder: URL?

@@ -30,15 +30,18 @@ public final class LocalSupabase: Sendable {
     ///
     /// - Throws: When there is no PostgreSQL, the port is taken, or what the folder holds cannot be used.
     public init(_ options: LocalSupabaseOptions = LocalSupabaseOptions()) async throws(LocalSupabaseError) {
+        for bucket in options.buckets where !StorageName.isBucket(bucket) || bucket.contains("$") {
+            throw LocalSupabaseError("“\(bucket)” is not a name for a bucket. Use letters, digits, “-” and “_”.")
+        }
         place = try LocalSupabasePlace(options.folder)
         (postgres, database) = try await LocalSupabase.openDatabase(options, in: place)
         let now = options.now
-        let access = SupabaseAccess(secret: try place.secret()) { now().seconds }
+        let access = SupabaseAccess(secret: try place.secret(), firebase: options.firebase) { now().seconds }
         ground = LocalSupabaseGround(options, database, access, files: place.files)
         realtime = LocalRealtime(ground)
         services = LocalSupabase.services(on: ground, realtime)
         do {
-            try await LocalSupabase.prepare(database, for: services)
+            try await LocalSupabase.prepare(database, for: services, options)
             server = try LocalSupabase.listen(options, services)
         } catch {
             await database.close()
@@ -99,7 +102,7 @@ public final class LocalSupabase: Sendable {
     /// The key that apps carry, for whoever is not signed in.
     public var anonKey: String { ground.access.key(role: "anon") }
 
-    /// The key that stands above all policies.
+    /// The service-role key. Bypasses row-level security; servers only.
     public var serviceKey: String { ground.access.key(role: "service_role") }
 
     /// An access token for `userID`, with whom no account needs to go: for tests of what people may do.
@@ -111,6 +114,7 @@ public final class LocalSupabase: Sendable {
     public var environment: [String: String] {
         var variables = [
             "SUPABASE_URL": server.url, "SUPABASE_ANON_KEY": anonKey, "SUPABASE_SERVICE_ROLE_KEY": serviceKey,
+            "SUPABASE_JWT_SECRET": String(decoding: ground.access.secret, as: UTF8.self),
         ]
         if let postgres {
             variables["SUPABASE_DB_URL"] = "postgresql://\(LocalPostgres.user)@127.0.0.1:\(postgres.port)/postgres"
@@ -125,7 +129,17 @@ public final class LocalSupabase: Sendable {
             ([
                 "Local Supabase at \(server.url)",
                 "It is reachable from this machine only (\(server.addresses.map { "\($0)" }.joined(separator: ", "))).",
-            ] + variables).joined(separator: "\n")
+                files,
+            ] + (ground.options.firebase.map { ["Tokens of the Firebase project “\($0.name)” are taken."] } ?? [])
+            + variables).joined(separator: "\n")
+    }
+
+    private var files: String {
+        if ground.options.allowsEverything { return "Access to files is open: everybody may do everything." }
+        let buckets = ground.options.buckets.map { "“\($0)”" }.joined(separator: ", ")
+        return buckets.isEmpty
+            ? "Files are for the project's policies to open; a bucket without one is closed to everybody."
+            : "Files in \(buckets) belong to whoever uploads them; other buckets need policies of the project's own."
     }
 
     // MARK: Starting
@@ -150,14 +164,17 @@ public final class LocalSupabase: Sendable {
 
     /// Brings into the database what a project has from its start.
     private static func prepare(
-        _ database: SupabaseDatabase, for services: [any LocalSupabaseService]
+        _ database: SupabaseDatabase, for services: [any LocalSupabaseService], _ options: LocalSupabaseOptions
     ) async throws(PostgresFailure) {
         let connection = try await database.connect()
         defer { connection.close() }
         // Two servers may start on one database.
-        let scripts = [String(decoding: PackageResources.roles_sql, as: UTF8.self)] + services.map(\.schema)
+        let scripts =
+            [String(decoding: PackageResources.roles_sql, as: UTF8.self)] + services.map(\.schema)
+            + [FilePolicies.script(options)]
         let script = (["select pg_advisory_xact_lock(73310926)"] + scripts.filter { !$0.isEmpty })
         try await LocalSupabase.run(script.joined(separator: ";\n"), on: connection)
+        for script in options.scripts { try await LocalSupabase.run(script, on: connection) }
         for service in services { try await service.start() }
     }
 
@@ -185,8 +202,10 @@ public final class LocalSupabase: Sendable {
         configuration.port = options.port
         configuration.faultControlPath = "/_faults"
         let routes = CrossOrigin(
-            router: router, exposed: "Content-Range, Content-Location, Location, Preference-Applied",
-            exception: LocalFunctions.path)
+            router: router,
+            exposed:
+                "Content-Encoding, Content-Location, Content-Range, Content-Type, Date, Location, Server, Transfer-Encoding, Range-Unit",
+            exception: LocalFunctions.path, answersOptions: true)
         return try LoopbackServer(configuration) { await routes.answer($0) }
     }
 }

@@ -19,11 +19,24 @@ public struct LocalSupabaseOptions: Sendable {
     /// with the process when `nil`. One local Supabase to a folder.
     public var folder: URL?
     public var database = Database.own
+    /// SQL that is run at each start once everything else is there, such as the functions of an app's own. It has to take
+    /// that it was run before.
+    public var scripts: [String] = []
+    /// Private buckets that are made at the start, each with policies that let people who are signed in read, add, change
+    /// and remove files of their own. Other buckets and policies are for the project to make, as with the vendor: a bucket
+    /// without a policy lets nobody in but the service key.
+    public var buckets: [String] = []
+    /// Whether everybody may do everything with all files, whatever policies there are.
+    public var allowsEverything = false
+    /// The Firebase project whose people are taken for this project's own.
+    public var firebase: FirebaseProject?
     /// The time by which tokens and codes run out.
     public var now: @Sendable () -> Timestamp = { Timestamp(Date()) }
     /// How many rows an answer of the data service has at most; what exceeds it is cut off without a word, as the vendor
     /// does it.
     public var maximumRows = 1000
+    /// The schemas that the data service shows; the first one is asked where a request names none.
+    public var schemas = ["public"]
     public var auth = Auth()
     /// The functions at the edge, by their names.
     package var functions: [String: LocalFunction] = [:]
@@ -52,6 +65,12 @@ public struct LocalSupabaseOptions: Sendable {
         public var minimumPasswordLength = 6
         /// Whether a password is changed only in sessions of the last day, or with a number that was mailed for it.
         public var protectsPasswords = false
+        /// Where links in mails lead that were sent without a word on that: the app's own address.
+        public var site = "http://127.0.0.1:3000"
+        /// The identity providers that can be signed in with.
+        public var providers: Set<String> = ["apple", "azure", "facebook", "github", "google", "twitter"]
+        /// Numbers that always get the same code, for tests: digits without the plus sign.
+        public var phoneCodes: [String: String] = [:]
 
         public init() {}
     }

@@ -1,4 +1,5 @@
 import Foundation
+import SwitchyardBytes
 import SwitchyardServerKit
 
 /// Where a local Supabase keeps what it keeps: in a folder that it was given, or in one that goes with it.
@@ -27,10 +28,11 @@ struct LocalSupabasePlace: Sendable {
         }
     }
 
-    /// What tokens are signed with: the same as long as the folder stays.
+    /// What tokens are signed with, a text: the same as long as the folder stays.
     func secret() throws(LocalSupabaseError) -> [UInt8] {
-        if let kept = try folder?.read("secret") { return [UInt8](kept) }
-        let new = ServerSeal.makeKey()
+        // Bytes that are no text are of an earlier version; nobody could be told them.
+        if let kept = try folder?.read("secret"), kept.allSatisfy({ (33...126).contains($0) }) { return [UInt8](kept) }
+        let new = Array(Hex.encode(ServerSeal.makeKey()).utf8)
         try folder?.write(Data(new), as: "secret")
         return new
     }

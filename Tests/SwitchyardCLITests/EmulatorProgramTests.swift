@@ -51,8 +51,6 @@ import Testing
                 grant select, insert on public.notes to authenticated
                 """)
         connection.close()
-        #expect(try await CommandLineTool.run(["supabase", "install", "--database", address]) == .success)
-
         try await withTransport { transport in
             let signedUp = try await send(
                 .post, url + "/auth/v1/signup", ["email": "ann@example.com", "password": "secret"], ["apikey": key],
@@ -78,6 +76,33 @@ import Testing
         let temporary = try FileManager.default.contentsOfDirectory(
             atPath: FileManager.default.temporaryDirectory.path)
         #expect(!temporary.contains { $0.hasPrefix("switchyard-postgres-\(program.number)-") })
+    }
+
+    @Test(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+    func `Both local servers together: accounts of the one have documents and files on the other`() async throws {
+        let program = try RunningProgram(["emulator", "all", "--signed-tokens"])
+        let variables = try await program.variables(with: "SUPABASE_URL")
+        let host = try #require(variables["FIREBASE_AUTH_EMULATOR_HOST"])
+        let url = try #require(variables["SUPABASE_URL"])
+        let key = try #require(variables["SUPABASE_ANON_KEY"])
+        #expect(variables["SUPABASE_JWT_SECRET"]?.isEmpty == false)
+        try await withTransport { transport in
+            let signedUp = try await send(
+                .post, "http://\(host)/identitytoolkit.googleapis.com/v1/accounts:signUp?key=any",
+                ["email": "ann@example.com", "password": "secret"], [:], by: transport)
+            let token = try #require(signedUp.json["idToken"]?.string)
+            let hers: HTTPHeaders = ["apikey": key, "Authorization": "Bearer \(token)"]
+            let documents = try await send(
+                .post, url + "/rest/v1/rpc/switchyard_get", ["paths": ["users/ann"]], hers, by: transport)
+            #expect(documents.json["documents"] == [])
+            let file = url + "/storage/v1/object/files/a.json"
+            #expect(try await send(.post, file, ["a": 1], hers, by: transport).status == 200)
+            #expect(try await send(.get, file, nil, hers, by: transport).json == ["a": 1])
+            #expect(try await send(.get, file, nil, ["apikey": key], by: transport).status == 400)
+            let forged: HTTPHeaders = ["apikey": key, "Authorization": "Bearer \(token.dropLast(4))AAAA"]
+            #expect(try await send(.get, file, nil, forged, by: transport).status == 400)
+        }
+        #expect(try await program.end() == 0)
     }
 
     @Test func `A local Firebase takes accounts and documents, and ends when it is asked to`() async throws {

@@ -91,9 +91,12 @@ struct LocalClient: Sendable {
         }
     }
 
-    static func claims(_ token: String) -> JSON {
+    static func claims(_ token: String) -> JSON { part(1, of: token) }
+    static func header(_ token: String) -> JSON { part(0, of: token) }
+
+    private static func part(_ index: Int, of token: String) -> JSON {
         let parts = token.split(separator: ".")
-        guard parts.count > 1, let bytes = Base64.decode(parts[1], alphabet: .url) else { return .null }
+        guard parts.count > index, let bytes = Base64.decode(parts[index], alphabet: .url) else { return .null }
         return (try? JSON(parsing: bytes)) ?? .null
     }
 

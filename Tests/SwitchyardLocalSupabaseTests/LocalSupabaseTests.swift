@@ -95,7 +95,8 @@ struct LocalSupabaseTests {
             #expect(supabase.environment["SUPABASE_URL"] == supabase.server.url)
             #expect(
                 supabase.environment.keys.sorted() == [
-                    "SUPABASE_ANON_KEY", "SUPABASE_DB_URL", "SUPABASE_SERVICE_ROLE_KEY", "SUPABASE_URL",
+                    "SUPABASE_ANON_KEY", "SUPABASE_DB_URL", "SUPABASE_JWT_SECRET", "SUPABASE_SERVICE_ROLE_KEY",
+                    "SUPABASE_URL",
                 ])
             for (name, value) in supabase.environment { #expect(supabase.summary.contains("export \(name)=\(value)")) }
         }

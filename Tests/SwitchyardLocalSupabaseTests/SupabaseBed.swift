@@ -65,6 +65,19 @@ final class SupabaseBed: Sendable {
             status: answer.status, headers: answer.headers, json: (try? JSON(parsing: answer.body)) ?? .null)
     }
 
+    /// The body of a GET as it is.
+    func text(_ path: String, accept: String) async throws -> String {
+        var request = HTTPRequest(.get, supabase.server.url + path)
+        request.headers = [
+            "apikey": supabase.anonKey, "Accept": accept,
+            "Authorization": "Bearer \(supabase.accessToken(for: "ann"))",
+        ]
+        return String(decoding: try await transport.send(request).body, as: UTF8.self)
+    }
+
+    /// The name of the database, as statements take it.
+    func database() async throws -> String { try await value("select quote_ident(current_database())") ?? "" }
+
     func auth(
         _ method: HTTPMethod, _ path: String, _ body: JSON? = nil, as bearer: String? = nil
     ) async throws -> Answer {

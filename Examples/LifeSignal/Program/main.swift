@@ -1,13 +1,19 @@
-// The flows of a check-in app on the mock: two devices of one project.
+// The flows of a check-in app: two devices of one project.
 import LifeSignalStory
-import Switchyard
-import SwitchyardMock
+import LocalProjects
 
-let project = MockBackend()
-let alice = try await Infrastructure(.mock(project))
-let bob = try await Infrastructure(.mock(project))
+// Contacts are added on both sides, and chats are read by everybody who is signed in: an app of its own would be stricter.
+let projects = try await LocalProjects.start(
+    rules: """
+        insert into switchyard.rules (collection_id, read, write)
+        values ('contacts', 'authenticated', 'authenticated'), ('messages', 'authenticated', 'owner')
+        """)
+print("running on \(projects.description)")
+let alice = try await projects.makeDevice()
+let bob = try await projects.makeDevice()
 
 try await LifeSignalStory(alice: alice, bob: bob) { print($0) }.run()
 
 await alice.shutDown()
 await bob.shutDown()
+await projects.stop()

@@ -1,14 +1,14 @@
 /// The SQL that makes a database hold documents.
-package enum DocumentSchema {
+public enum DocumentSchema {
     /// Goes up with everything that is added or changed, so that a client knows whether what it calls is there.
-    package static let version = 8
+    public static let version = 8
     /// The oldest clients, by the version they bring along, that these functions still serve.
     package static let serves = 1
 
     /// To be run as the role that owns the schema. It takes effect as a whole or not at all, brings what an older version has
     /// left up to this one and keeps what is in the tables, changes nothing when it is run again, and refuses to take the
     /// place of a newer version.
-    package static var sql: String {
+    public static var sql: String {
         let files = [
             PackageResources.values_sql, PackageResources.tables_sql, PackageResources.queries_sql,
             PackageResources.writing_sql, PackageResources.reading_sql, PackageResources.changes_sql,

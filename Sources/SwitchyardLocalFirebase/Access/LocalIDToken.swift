@@ -1,10 +1,6 @@
 import SwitchyardBytes
-import SwitchyardServerKit
 
-/// An ID token: a JWT that one local Firebase has signed.
-///
-/// The vendor signs with the private key of a certificate; a server on this machine has no need of certificates, and
-/// checks its own tokens with the key it made them with.
+/// An ID token: a JWT of one local Firebase, or one that a test has written for it where tokens are not signed.
 struct LocalIDToken: Sendable {
     /// When the server last had reason to give up tokens of the account. Seconds, in which tokens count, are too coarse
     /// to tell those issued before from those issued after.
@@ -16,32 +12,39 @@ struct LocalIDToken: Sendable {
     }
 
     let claims: JSONObject
-    let stamp: Stamp
+    /// `nil` for a token that this server has not made.
+    let stamp: Stamp?
 
     init(claims: JSONObject, stamp: Stamp) {
         self.claims = claims
         self.stamp = stamp
     }
 
-    func text(_ seal: ServerSeal) -> String {
-        let header: JSON = [
-            "alg": "HS256", "kid": .string("local-\(stamp.expiries)-\(stamp.revocations)"), "typ": "JWT",
-        ]
-        let signed = [header, .object(claims)].map { Base64.encode($0.bytes(), alphabet: .url) }.joined(separator: ".")
-        return signed + "." + seal.signature(of: signed)
+    /// The member of the header that has the stamp.
+    private static let stampName = "stamp"
+
+    func text(_ signer: LocalTokenSigner) -> String {
+        var header = signer.header
+        header[Self.stampName] = stamp.map { [.integer(Int64($0.expiries)), .integer(Int64($0.revocations))] }
+        let signed = [JSON.object(header), .object(claims)].map { Base64.encode($0.bytes(), alphabet: .url) }
+            .joined(separator: ".")
+        return signed + "." + signer.signature(of: signed)
     }
 
-    /// - Returns: `nil` for everything that was not signed with this key.
-    init?(_ text: String, _ seal: ServerSeal) {
-        guard let dot = text.lastIndex(of: "."), seal.verifies(text[text.index(after: dot)...], of: text[..<dot])
-        else { return nil }
+    /// - Returns: `nil` for everything that is not signed as this server does it.
+    init?(_ text: String, _ signer: LocalTokenSigner) {
+        guard let dot = text.lastIndex(of: ".") else { return nil }
         let parts = text[..<dot].split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 2, let header = Self.decode(parts[0]), header["alg"]?.string == "HS256",
-            let claims = Self.decode(parts[1]), let key = header["kid"]?.string
+        guard parts.count == 2, let header = Self.decode(parts[0]), let claims = Self.decode(parts[1]),
+            signer.accepts(text[text.index(after: dot)...], of: text[..<dot], header)
         else { return nil }
-        let counts = key.split(separator: "-").dropFirst().compactMap { Int($0) }
-        guard counts.count == 2 else { return nil }
-        self.init(claims: claims, stamp: Stamp(expiries: counts[0], revocations: counts[1]))
+        self.claims = claims
+        let counts = header[Self.stampName]
+        guard let expiries = counts?[0]?.int, let revocations = counts?[1]?.int else {
+            stamp = nil
+            return
+        }
+        stamp = Stamp(expiries: expiries, revocations: revocations)
     }
 
     private static func decode(_ part: Substring) -> JSONObject? {
@@ -50,8 +53,15 @@ struct LocalIDToken: Sendable {
     }
 
     var userID: String { claims["sub"]?.string ?? "" }
-    var audience: String? { claims["aud"]?.string }
-    var expiresAt: Int64 { claims["exp"]?.int64 ?? 0 }
+    /// Whether the token is meant for this project and comes from it.
+    func belongs(to project: String) -> Bool {
+        claims["aud"]?.string == project && claims["iss"]?.string == "https://securetoken.google.com/\(project)"
+    }
+    /// Tokens that tests make by hand begin in 1970, and never run out.
+    func isExpired(at seconds: Int64) -> Bool {
+        if stamp == nil, claims["iat"]?.int64 == 0 { return false }
+        return claims["exp"]?.int64 ?? 0 <= seconds
+    }
     /// When the person signed in; refreshing does not move it.
     var signedInAt: Int64 { claims["auth_time"]?.int64 ?? 0 }
     var firebase: JSONObject { claims["firebase"]?.object ?? JSONObject() }

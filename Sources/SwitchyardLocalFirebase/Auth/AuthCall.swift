@@ -13,6 +13,9 @@ struct AuthCall: Sendable {
     /// Where this server is, for links.
     let origin: String
     let seal: ServerSeal
+    let signer: LocalTokenSigner
+    /// What every new account has as claims, as JSON text.
+    let claims: String?
 
     /// Whole seconds, as tokens count.
     var seconds: Int64 { now.seconds }
@@ -27,12 +30,19 @@ struct AuthCall: Sendable {
         }
     }
 
-    func flag(_ name: String) -> Bool? { fields[name]?.bool }
+    func flag(_ name: String) -> Bool? {
+        switch fields[name] {
+        case .bool(let flag)?: flag
+        case .string(let text)?: text == "true"
+        case .integer(let number)?: number != 0
+        default: nil
+        }
+    }
 
     func object(_ name: String) -> AuthCall {
         AuthCall(
             fields: AuthCall.camelCased(fields[name]?.object ?? JSONObject()), isAdmin: isAdmin, now: now,
-            project: project, origin: origin, seal: seal)
+            project: project, origin: origin, seal: seal, signer: signer, claims: claims)
     }
 
     func list(_ name: String) -> [String] { fields[name]?.array?.compactMap(\.string) ?? [] }
@@ -40,6 +50,12 @@ struct AuthCall: Sendable {
     func required(_ name: String, or message: String) throws(AuthFailure) -> String {
         guard let text = text(name) else { throw AuthFailure(message) }
         return text
+    }
+
+    /// An address; one that is given and empty is malformed, not missing.
+    func address(_ name: String = "email", or message: String) throws(AuthFailure) -> String {
+        guard fields[name] != nil else { throw AuthFailure(message) }
+        return try AuthRegister.email(text(name) ?? "")
     }
 
     static func camelCased(_ object: JSONObject) -> JSONObject {

@@ -8,8 +8,18 @@ extension AuthRegister {
             let ids = Set(call.list("localId"))
             let emails = Set(call.list("email").map { $0.lowercased() })
             let numbers = Set(call.list("phoneNumber"))
+            guard call.fields["initialEmail"] == nil else {
+                throw .notImplemented("Lookup by initialEmail is not implemented.")
+            }
+            let linked = Set(
+                (call.fields["federatedUserId"]?.array ?? []).compactMap { person in
+                    person["rawId"]?.string.flatMap { id in
+                        self.account(provider: person["providerId"]?.string ?? "", rawID: id)?.id
+                    }
+                })
             found = accounts.values.filter { account in
-                ids.contains(account.id) || account.email.map { emails.contains($0) } ?? false
+                ids.contains(account.id) || linked.contains(account.id)
+                    || account.email.map { emails.contains($0) } ?? false
                     || account.phoneNumber.map { numbers.contains($0) } ?? false
             }
         } else {
@@ -21,7 +31,8 @@ extension AuthRegister {
     }
 
     /// For administrators: all accounts, by name, in pages.
-    func list(_ call: AuthCall) -> JSONObject {
+    func list(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
+        if let text = call.text("maxResults"), Int(text) == nil { throw .malformed("", "must be integer") }
         let count = min(max(call.text("maxResults").flatMap { Int($0) } ?? 20, 1), 1000)
         let after = call.text("nextPageToken") ?? ""
         let rest = accounts.values.filter { $0.id > after }.sorted { $0.id < $1.id }
@@ -35,7 +46,8 @@ extension AuthRegister {
 
     mutating func delete(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
         let id: String
-        if call.isAdmin, let named = call.text("localId") {
+        if call.isAdmin, call.fields["idToken"] == nil {
+            let named = try call.required("localId", or: "MISSING_LOCAL_ID")
             guard accounts[named] != nil else { throw AuthFailure("USER_NOT_FOUND") }
             id = named
         } else {
@@ -50,18 +62,27 @@ extension AuthRegister {
     func description(of account: LocalAccount) -> JSONObject {
         var user: JSONObject = [
             "localId": .string(account.id), "createdAt": .string(String(account.createdAt)),
-            "lastLoginAt": .string(String(account.lastLoginAt)), "validSince": .string(String(account.validSince)),
-            "lastRefreshAt": .string(AuthRegister.time(milliseconds: account.lastRefreshAt)),
-            "emailVerified": .bool(account.isEmailVerified), "disabled": .bool(account.isDisabled),
+            "lastLoginAt": .string(String(account.lastLoginAt)),
         ]
+        // What was never said is not told.
+        user["lastRefreshAt"] = account.lastRefreshAt.map { .string(AuthRegister.time(milliseconds: $0)) }
+        if account.email != nil { user["emailVerified"] = .bool(account.isEmailVerified) }
+        if account.isDisabled { user["disabled"] = true }
+        if account.password != nil || account.revocations > 0 {
+            user["validSince"] = .string(String(account.validSince))
+        }
         user["email"] = account.email.map { .string($0) }
         user["initialEmail"] = account.initialEmail.map { .string($0) }
         user["displayName"] = account.displayName.map { .string($0) }
         user["photoUrl"] = account.photoURL.map { .string($0) }
+        user["screenName"] = account.screenName.map { .string($0) }
         user["phoneNumber"] = account.phoneNumber.map { .string($0) }
         user["customAttributes"] = account.customAttributes.map { .string($0) }
         user["passwordUpdatedAt"] = account.passwordUpdatedAt.map { .integer($0) }
-        if account.password != nil { user["passwordHash"] = "UkVEQUNURUQ=" }
+        if account.password != nil {
+            user["passwordHash"] = AuthRegister.redacted
+            user["salt"] = AuthRegister.redacted
+        }
         if account.isCustom { user["customAuth"] = true }
         if account.usesEmailLink { user["emailLinkSignin"] = true }
         let providers = providers(of: account)
@@ -69,6 +90,9 @@ extension AuthRegister {
         if !account.factors.isEmpty { user["mfaInfo"] = .array(account.factors.map { factorInfo($0, isOwner: true) }) }
         return user
     }
+
+    /// In place of what stays here.
+    static let redacted: JSON = "UkVEQUNURUQ="
 
     /// What the account can be signed in with, password and telephone included.
     func providers(of account: LocalAccount) -> [JSON] {
@@ -88,7 +112,7 @@ extension AuthRegister {
         for link in account.links {
             var info: JSONObject = [
                 "providerId": .string(link.provider), "rawId": .string(link.rawID),
-                "federatedId": .string(link.federatedID),
+                "federatedId": .string(link.rawID),
             ]
             info["email"] = link.email.map { .string($0) }
             info["displayName"] = link.displayName.map { .string($0) }
@@ -102,13 +126,14 @@ extension AuthRegister {
     /// A second factor. Of a telephone only its owner sees the whole number.
     func factorInfo(_ factor: LocalAccount.SecondFactor, isOwner: Bool) -> JSON {
         var info: JSONObject = [
-            "mfaEnrollmentId": .string(factor.id),
-            "enrolledAt": .string(AuthRegister.time(milliseconds: factor.enrolledAt)),
+            "mfaEnrollmentId": .string(factor.id)
         ]
+        info["enrolledAt"] = factor.enrolledAt.map { .string(AuthRegister.time(milliseconds: $0)) }
         info["displayName"] = factor.displayName.map { .string($0) }
         if let number = factor.phoneNumber {
             let hidden = "+" + String(repeating: "*", count: max(0, number.count - 5)) + number.suffix(4)
             info["phoneInfo"] = .string(isOwner ? number : hidden)
+            if isOwner { info["unobfuscatedPhoneInfo"] = .string(number) }
         } else {
             info["totpInfo"] = [:]
         }

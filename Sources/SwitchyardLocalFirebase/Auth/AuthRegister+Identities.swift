@@ -13,6 +13,7 @@ extension AuthRegister {
             let returned = ["FEDERATED_USER_ID_ALREADY_LINKED", "EMAIL_EXISTS"]
             guard call.flag("returnIdpCredential") == true, returned.contains(error.message) else { throw error }
             var answer = assertion.answer
+            answer["emailVerified"] = .bool(assertion.isEmailVerified)
             answer["errorMessage"] = .string(error.message)
             answer["pendingToken"] = .string(pendingToken(assertion, call))
             return answer
@@ -31,7 +32,9 @@ extension AuthRegister {
         } else if !settings.allowsDuplicateEmails, let email = assertion.email, let owner = self.account(email: email) {
             guard assertion.isEmailVerified else {
                 answer["needConfirmation"] = true
-                answer["verifiedProvider"] = .array(AuthRegister.methods(of: owner).map { .string($0) })
+                answer["localId"] = .string(owner.id)
+                answer["verifiedProvider"] = .array(
+                    owner.isEmailVerified ? AuthRegister.methods(of: owner).map { .string($0) } : [])
                 answer["pendingToken"] = .string(pendingToken(assertion, call))
                 return answer
             }
@@ -54,7 +57,7 @@ extension AuthRegister {
         }
         guard !account.isDisabled else { throw AuthFailure("USER_DISABLED") }
         take(assertion, into: &account)
-        answer["isNewUser"] = .bool(isNew)
+        if isNew { answer["isNewUser"] = true }
         accounts[account.id] = account
         return try signIn(
             account.id, AuthSignIn(provider: assertion.provider, at: call.seconds), call, adding: answer)
@@ -74,15 +77,13 @@ extension AuthRegister {
         } else if account.email == assertion.email, assertion.isEmailVerified {
             account.isEmailVerified = true
         }
-        account.displayName = account.displayName ?? assertion.displayName
-        account.photoURL = account.photoURL ?? assertion.photoURL
         accounts[account.id] = account
         var signIn = continued(token)
         signIn.provider = assertion.provider
         signIn.at = call.seconds
         var answer = assertion.answer
         answer["localId"] = .string(account.id)
-        answer["isNewUser"] = false
+        answer["emailVerified"] = .bool(assertion.isEmailVerified)
         for member in tokens(of: account, signIn, call).members { answer[member.key] = member.value }
         return answer
     }
@@ -91,6 +92,7 @@ extension AuthRegister {
         account.links.append(assertion.link)
         account.displayName = assertion.displayName ?? account.displayName
         account.photoURL = assertion.photoURL ?? account.photoURL
+        account.screenName = assertion.screenName ?? account.screenName
         if let email = assertion.email, account.email == nil {
             account.email = email
             account.isEmailVerified = assertion.isEmailVerified
@@ -101,23 +103,38 @@ extension AuthRegister {
 
     private func assertion(_ call: AuthCall) throws(AuthFailure) -> IdentityAssertion {
         guard let address = call.text("requestUri") else { throw AuthFailure("MISSING_REQUEST_URI") }
+        guard AuthCall.isAddress(address) else { throw AuthFailure("INVALID_REQUEST_URI") }
+        guard call.flag("returnRefreshToken") != true else {
+            throw .notImplemented("returnRefreshToken is not implemented yet.")
+        }
+        // As programs that take addresses apart write it.
+        let normal = address.dropFirst(8).contains("/") ? address : address + "/"
         if let token = call.text("pendingToken") {
             guard let content = call.seal.open(token, as: .pendingCredential), let text = content["form"]?.string,
                 let form = FormCoding.decode(text)
-            else { throw AuthFailure("INVALID_PENDING_TOKEN") }
-            return try IdentityAssertion(form)
+            else {
+                throw AuthFailure("INVALID_CREDENTIAL_OR_PROVIDER_ID : Invalid IdP response/credential: \(normal)")
+            }
+            return try IdentityAssertion(form, at: normal)
         }
-        if let body = call.text("postBody"), let form = FormCoding.decode(body) { return try IdentityAssertion(form) }
+        if let body = call.text("postBody"), let form = FormCoding.decode(body) {
+            return try IdentityAssertion(form, at: "\(normal)?\(body)")
+        }
+        let behind = ["?", "#"].compactMap { mark in
+            address.split(separator: mark, maxSplits: 1).dropFirst().first.map { $0.prefix { $0 != "#" } }
+        }
+        let items = behind.compactMap { FormCoding.decode($0) }.flatMap { $0 }
+        if items.contains(where: { $0.name == "providerId" }) { return try IdentityAssertion(items, at: normal) }
         // The browser came back: the code in the address belongs to the session that was begun, and to no other.
-        guard let query = address.split(separator: "?", maxSplits: 1).dropFirst().first,
-            let items = FormCoding.decode(query.prefix { $0 != "#" }),
-            let code = items.first(where: { $0.name == "code" })?.value,
+        guard let code = items.first(where: { $0.name == "code" })?.value,
             let content = call.seal.open(code, as: .browserCode),
             let session = call.text("sessionId"), content["session"]?.string == session,
             call.seal.open(session, as: .browserSession) != nil,
             let text = content["form"]?.string, let form = FormCoding.decode(text)
-        else { throw AuthFailure("INVALID_CREDENTIAL_OR_PROVIDER_ID : Nothing in the request says who it is.") }
-        return try IdentityAssertion(form)
+        else {
+            throw AuthFailure("INVALID_CREDENTIAL_OR_PROVIDER_ID : Invalid IdP response/credential: \(normal)")
+        }
+        return try IdentityAssertion(form, at: normal)
     }
 
     private func pendingToken(_ assertion: IdentityAssertion, _ call: AuthCall) -> String {
@@ -131,9 +148,15 @@ extension AuthRegister {
     /// What an address can be signed in with, and where a browser goes for a provider.
     mutating func createAuthURI(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
         let back = try call.required("continueUri", or: "MISSING_CONTINUE_URI")
+        guard AuthCall.isAddress(back) else { throw AuthFailure("INVALID_CONTINUE_URI") }
         let provider = call.text("providerId")
-        let session = call.seal.close(
-            ["provider": provider.map { .string($0) } ?? .null, "nonce": .string(RandomID.make())], as: .browserSession)
+        // Somebody who brings a name for the session looks for it later; a browser's has to be one that is sealed.
+        let given = provider == nil ? call.text("sessionId") : nil
+        let session =
+            given
+            ?? call.seal.close(
+                ["provider": provider.map { .string($0) } ?? .null, "nonce": .string(RandomID.make())],
+                as: .browserSession)
         var answer: JSONObject = [
             "kind": "identitytoolkit#CreateAuthUriResponse", "sessionId": .string(session),
         ]

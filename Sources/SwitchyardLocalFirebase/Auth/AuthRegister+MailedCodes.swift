@@ -4,8 +4,12 @@ import SwitchyardBytes
 extension AuthRegister {
     mutating func sendCode(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
         let name = try call.required("requestType", or: "MISSING_REQ_TYPE")
-        guard let purpose = MailedCode.Purpose(rawValue: name), purpose != .recoverEmail else {
-            throw AuthFailure("INVALID_REQ_TYPE")
+        guard let purpose = MailedCode.Purpose(rawValue: Self.purposes[name] ?? name) else {
+            throw .notImplemented(name)
+        }
+        guard call.isAdmin || call.flag("returnOobLink") != true else { throw .insufficientPermission }
+        if let address = call.text("continueUrl"), !AuthCall.isAddress(address) {
+            throw AuthFailure("INVALID_CONTINUE_URI : ((expected an absolute URI with valid scheme and host))")
         }
         var answer: JSONObject = ["kind": "identitytoolkit#GetOobConfirmationCodeResponse"]
         let mailed: MailedCode
@@ -14,16 +18,22 @@ extension AuthRegister {
             guard let account = try owner(call), let email = account.email else { throw AuthFailure("MISSING_EMAIL") }
             var newEmail: String?
             if purpose == .changeEmail {
-                newEmail = try AuthRegister.email(call.required("newEmail", or: "MISSING_NEW_EMAIL"))
-                if let owner = self.account(email: newEmail!), owner.id != account.id {
-                    answer["email"] = .string(newEmail!)
+                let address = try call.address("newEmail", or: "MISSING_NEW_EMAIL")
+                newEmail = address
+                answer["email"] = .string(email)
+                if self.account(email: address) != nil {
                     guard settings.protectsEmails else { throw AuthFailure("EMAIL_EXISTS") }
                     return answer
                 }
             }
             mailed = mail(purpose, email: email, newEmail: newEmail, userID: account.id, call)
         case .passwordReset, .emailSignIn:
-            let email = try AuthRegister.email(call.required("email", or: "MISSING_EMAIL"))
+            let given = try call.required("email", or: "MISSING_EMAIL")
+            let email: String
+            do throws(AuthFailure) { email = try AuthRegister.email(given) } catch {
+                // A malformed address is nobody's.
+                throw purpose == .passwordReset && !settings.protectsEmails ? AuthFailure("EMAIL_NOT_FOUND") : error
+            }
             answer["email"] = .string(email)
             let account = account(email: email)
             if purpose == .passwordReset, account == nil {
@@ -32,9 +42,9 @@ extension AuthRegister {
             }
             if purpose == .emailSignIn, call.text("continueUrl") == nil { throw AuthFailure("MISSING_CONTINUE_URI") }
             mailed = mail(purpose, email: email, newEmail: nil, userID: account?.id, call)
-        case .recoverEmail: throw AuthFailure("INVALID_REQ_TYPE")
+        case .recoverEmail: throw .notImplemented(name)
         }
-        answer["email"] = .string(mailed.newEmail ?? mailed.email)
+        answer["email"] = .string(mailed.email)
         if call.isAdmin, call.flag("returnOobLink") == true {
             answer["oobCode"] = .string(mailed.code)
             answer["oobLink"] = .string(mailed.link)
@@ -44,15 +54,24 @@ extension AuthRegister {
 
     /// Whom a code is for: the holder of the token, or whom an administrator names.
     private func owner(_ call: AuthCall) throws(AuthFailure) -> LocalAccount? {
-        if call.isAdmin, call.text("idToken") == nil, let email = call.text("email") {
+        if call.isAdmin, call.flag("returnOobLink") == true, call.text("idToken") == nil,
+            let email = call.text("email")
+        {
             guard let account = account(email: email.lowercased()) else { throw AuthFailure("USER_NOT_FOUND") }
             return account
         }
+        guard call.text("idToken") != nil else { throw AuthFailure("INVALID_ID_TOKEN") }
         return try signedIn(call).account
     }
 
+    /// Purposes by their numbers, which some clients send.
+    private static let purposes = [
+        "1": "PASSWORD_RESET", "4": "VERIFY_EMAIL", "5": "RECOVER_EMAIL", "6": "EMAIL_SIGNIN",
+        "7": "VERIFY_AND_CHANGE_EMAIL",
+    ]
+
     @discardableResult
-    private mutating func mail(
+    mutating func mail(
         _ purpose: MailedCode.Purpose, email: String, newEmail: String?, userID: String?, _ call: AuthCall
     ) -> MailedCode {
         let code = RandomID.make(length: 54)
@@ -97,6 +116,7 @@ extension AuthRegister {
     /// What stands behind the other links: the address is confirmed, changed, or changed back.
     mutating func applyCode(_ code: String, _ call: AuthCall) throws(AuthFailure) -> JSONObject {
         let mailed = try mailed(code, call)
+        guard mailed.purpose != .emailSignIn else { throw .notImplemented(mailed.purpose.rawValue) }
         guard let id = mailed.userID else { throw AuthFailure("INVALID_OOB_CODE") }
         guard var account = accounts[id] else { throw AuthFailure("USER_NOT_FOUND") }
         switch mailed.purpose {
@@ -118,11 +138,13 @@ extension AuthRegister {
             account.email = mailed.email
             account.isEmailVerified = true
             account.revokeSessions(at: call.seconds)
-        case .passwordReset, .emailSignIn: throw AuthFailure("INVALID_OOB_CODE")
+        case .passwordReset, .emailSignIn: throw .notImplemented(mailed.purpose.rawValue)
         }
         accounts[id] = account
         mailedCodes.removeAll { $0.code == code }
-        return changed(account)
+        var answer = changed(account)
+        if mailed.purpose == .changeEmail { answer["newEmail"] = account.email.map { .string($0) } }
+        return answer
     }
 
     mutating func signInWithEmailLink(_ call: AuthCall) throws(AuthFailure) -> JSONObject {

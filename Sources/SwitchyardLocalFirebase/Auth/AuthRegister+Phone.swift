@@ -4,15 +4,13 @@ import SwitchyardServerKit
 /// Codes that travel to a telephone. Nothing is sent here: `GET /emulator/v1/projects/…/verificationCodes` shows them.
 extension AuthRegister {
     mutating func sendPhoneCode(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
-        let number = try call.required("phoneNumber", or: "MISSING_PHONE_NUMBER")
+        guard let number = call.text("phoneNumber") else { throw .badPhoneNumber }
         return ["sessionInfo": .string(try send(to: number, call))]
     }
 
     /// - Returns: The name of the session to which the code belongs.
     mutating func send(to number: String, _ call: AuthCall) throws(AuthFailure) -> String {
-        guard number.first == "+", number.utf8.count >= 8, number.utf8.count <= 16,
-            number.utf8.dropFirst().allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
-        else { throw AuthFailure("INVALID_PHONE_NUMBER : Invalid format.") }
+        _ = try AuthRegister.number(number)
         let digits = String(Int.random(in: 0..<1_000_000))
         let sent = PhonedCode(
             session: RandomID.make(length: 64), phoneNumber: number,
@@ -31,15 +29,16 @@ extension AuthRegister {
         guard sent.sentAt + AuthRegister.phoneCodeLifetime > call.seconds else { throw AuthFailure("SESSION_EXPIRED") }
         guard sent.code == code else { throw AuthFailure("INVALID_CODE") }
         phonedCodes.removeAll { $0.session == session }
-        return sent.phoneNumber
+        return try AuthRegister.number(sent.phoneNumber)
     }
 
     mutating func signInWithPhone(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
         let linked = call.text("idToken") == nil ? nil : try signedIn(call).account
         let number: String
         if let proof = call.text("temporaryProof") {
+            let given = try call.required("phoneNumber", or: "MISSING_PHONE_NUMBER")
             guard let content = call.seal.open(proof, as: .temporaryProof), let proved = content["number"]?.string,
-                proved == call.text("phoneNumber"), (content["until"]?.int64 ?? 0) > call.seconds
+                proved == given, (content["until"]?.int64 ?? 0) > call.seconds
             else { throw AuthFailure("INVALID_TEMPORARY_PROOF") }
             number = proved
         } else {
@@ -47,6 +46,7 @@ extension AuthRegister {
         }
         let owner = account(phoneNumber: number)
         if let linked, let owner, owner.id != linked.id {
+            guard call.text("temporaryProof") == nil else { throw AuthFailure("PHONE_NUMBER_EXISTS") }
             let proof = call.seal.close(
                 ["number": .string(number), "until": .integer(call.seconds + 3600)], as: .temporaryProof)
             return [

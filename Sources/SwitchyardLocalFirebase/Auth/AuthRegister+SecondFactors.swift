@@ -25,7 +25,11 @@ extension AuthRegister {
                 ]
             ]
         }
-        let number = try call.object("phoneEnrollmentInfo").required("phoneNumber", or: "MISSING_PHONE_NUMBER")
+        guard call.fields["phoneEnrollmentInfo"] != nil else {
+            throw AuthFailure("INVALID_ARGUMENT : ((Missing phoneEnrollmentInfo.))")
+        }
+        guard let given = call.object("phoneEnrollmentInfo").text("phoneNumber") else { throw .badPhoneNumber }
+        let number = try AuthRegister.number(given)
         guard !account.factors.contains(where: { $0.phoneNumber == number }) else {
             throw AuthFailure("SECOND_FACTOR_EXISTS : Phone number already enrolled as second factor for this account.")
         }
@@ -37,7 +41,7 @@ extension AuthRegister {
         let (_, token) = try signedIn(call)
         var factor = LocalAccount.SecondFactor(
             id: RandomID.make(length: 28), displayName: call.text("displayName"), enrolledAt: call.milliseconds)
-        var info: (name: String, value: JSON)
+        var info: (name: String, value: JSON)?
         if call.fields["totpVerificationInfo"] != nil {
             let given = call.object("totpVerificationInfo")
             let session = try given.required("sessionInfo", or: "MISSING_SESSION_INFO")
@@ -56,8 +60,11 @@ extension AuthRegister {
             factor.lastStep = step
             info = ("totpAuthInfo", [:])
         } else {
+            guard call.fields["phoneVerificationInfo"] != nil else {
+                throw AuthFailure("INVALID_ARGUMENT : ((Missing phoneVerificationInfo.))")
+            }
             factor.phoneNumber = try redeem(call.object("phoneVerificationInfo"))
-            info = ("phoneAuthInfo", ["phoneNumber": .string(factor.phoneNumber ?? "")])
+            info = nil
         }
         account.factors.append(factor)
         account.revokeSessions(at: call.seconds)
@@ -66,7 +73,7 @@ extension AuthRegister {
         signIn.factor = AuthRegister.claim(factor)
         var answer = tokens(of: account, signIn, call)
         answer["expiresIn"] = nil
-        answer[info.name] = info.value
+        if let info { answer[info.name] = info.value }
         return answer
     }
 
@@ -79,9 +86,7 @@ extension AuthRegister {
         accounts[account.id] = account
         var signIn = continued(token)
         if signIn.factor?.id == id { signIn.factor = nil }
-        var answer = tokens(of: account, signIn, call)
-        answer["expiresIn"] = nil
-        return answer
+        return tokens(of: account, signIn, call)
     }
 
     private func enrolling(_ call: AuthCall) throws(AuthFailure) -> LocalAccount {
@@ -107,16 +112,23 @@ extension AuthRegister {
     }
 
     private func pending(_ call: AuthCall) throws(AuthFailure) -> (account: LocalAccount, signIn: AuthSignIn) {
-        let text = try call.required("mfaPendingCredential", or: "MISSING_MFA_PENDING_CREDENTIAL")
+        let text = try call.required(
+            "mfaPendingCredential",
+            or: call.fields["phoneVerificationInfo"] == nil
+                ? "MISSING_MFA_PENDING_CREDENTIAL : Request does not have MFA pending credential."
+                : "MISSING_CREDENTIAL : Please set MFA Pending Credential.")
         guard let content = call.seal.open(text, as: .pendingSecondFactor), let id = content["user"]?.string,
             let account = accounts[id], content["revocations"]?.int == account.revocations,
             (content["until"]?.int64 ?? 0) > call.seconds
-        else { throw AuthFailure("INVALID_MFA_PENDING_CREDENTIAL") }
+        else { throw AuthFailure("((Invalid phoneVerificationInfo.mfaPendingCredential.))") }
         guard !account.isDisabled else { throw AuthFailure("USER_DISABLED") }
         return (account, AuthRegister.signIn(content))
     }
 
     mutating func startSecondFactor(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
+        if call.text("mfaPendingCredential") != nil, call.text("mfaEnrollmentId") == nil {
+            throw AuthFailure("MISSING_MFA_ENROLLMENT_ID : No second factor identifier is provided.")
+        }
         let (account, _) = try pending(call)
         let id = try call.required("mfaEnrollmentId", or: "MISSING_MFA_ENROLLMENT_ID")
         guard let factor = account.factors.first(where: { $0.id == id }), let number = factor.phoneNumber else {
@@ -140,6 +152,9 @@ extension AuthRegister {
             accounts[account.id] = account
             index = found
         } else {
+            guard call.fields["phoneVerificationInfo"] != nil else {
+                throw AuthFailure("INVALID_ARGUMENT : MFA provider not supported!")
+            }
             let number = try redeem(call.object("phoneVerificationInfo"))
             guard let found = account.factors.firstIndex(where: { $0.phoneNumber == number }) else {
                 throw AuthFailure("MFA_ENROLLMENT_NOT_FOUND")

@@ -14,6 +14,7 @@ extension AuthRegister {
                 account.id, AuthSignIn(provider: "anonymous", at: call.seconds), call,
                 adding: ["kind": "identitytoolkit#SignupNewUserResponse"])
         }
+        guard call.text("localId") == nil else { throw AuthFailure("UNEXPECTED_PARAMETER : User ID") }
         let hasPassword = call.text("password") != nil
         guard let text = call.text("email") else { throw AuthFailure(hasPassword ? "MISSING_EMAIL" : "INVALID_EMAIL") }
         let email = try AuthRegister.email(text)
@@ -25,9 +26,10 @@ extension AuthRegister {
         account.password = password
         account.passwordUpdatedAt = call.milliseconds
         accounts[account.id] = account
+        var answer: JSONObject = ["kind": "identitytoolkit#SignupNewUserResponse", "email": .string(email)]
+        answer["displayName"] = account.displayName.map { .string($0) }
         return try signIn(
-            account.id, AuthSignIn(provider: "password", at: call.seconds), call,
-            adding: ["kind": "identitytoolkit#SignupNewUserResponse", "email": .string(email)])
+            account.id, AuthSignIn(provider: "password", at: call.seconds), call, adding: answer)
     }
 
     private mutating func linkPassword(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
@@ -51,6 +53,8 @@ extension AuthRegister {
     private mutating func createAccount(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
         let email = try call.text("email").map { text throws(AuthFailure) in try AuthRegister.email(text) }
         if let email { try checkIsFree(email) }
+        let number = try call.text("phoneNumber").map { text throws(AuthFailure) in try AuthRegister.number(text) }
+        if let number { try checkIsFree(phoneNumber: number) }
         if let id = call.text("localId"), accounts[id] != nil { throw AuthFailure("DUPLICATE_LOCAL_ID") }
         var account = newAccount(call, id: call.text("localId"))
         account.email = email
@@ -60,19 +64,32 @@ extension AuthRegister {
         }
         account.displayName = call.text("displayName")
         account.photoURL = call.text("photoUrl")
-        account.phoneNumber = call.text("phoneNumber")
+        account.phoneNumber = number
         account.isEmailVerified = call.flag("emailVerified") ?? false
         account.isDisabled = call.flag("disabled") ?? false
+        for info in call.fields["mfaInfo"]?.array ?? [] {
+            guard let text = info["phoneInfo"]?.string else { throw AuthFailure("INVALID_MFA_PHONE_NUMBER") }
+            account.factors.append(
+                LocalAccount.SecondFactor(
+                    id: RandomID.make(length: 28), displayName: info["displayName"]?.string,
+                    enrolledAt: nil, phoneNumber: try AuthRegister.number(text)))
+        }
         accounts[account.id] = account
-        return ["kind": "identitytoolkit#SignupNewUserResponse", "localId": .string(account.id)]
+        var answer: JSONObject = [
+            "kind": "identitytoolkit#SignupNewUserResponse", "localId": .string(account.id),
+        ]
+        answer["email"] = email.map { .string($0) }
+        answer["displayName"] = account.displayName.map { .string($0) }
+        return answer
     }
 
     mutating func signInWithPassword(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
-        let email = try AuthRegister.email(call.required("email", or: "MISSING_EMAIL"))
+        let email = try call.address(or: "MISSING_EMAIL")
         let password = try call.required("password", or: "MISSING_PASSWORD")
         guard let account = account(email: email) else {
             throw AuthFailure(settings.protectsEmails ? "INVALID_LOGIN_CREDENTIALS" : "EMAIL_NOT_FOUND")
         }
+        guard !account.isDisabled else { throw AuthFailure("USER_DISABLED") }
         guard let stored = account.password, stored.matches(password) else {
             throw AuthFailure(settings.protectsEmails ? "INVALID_LOGIN_CREDENTIALS" : "INVALID_PASSWORD")
         }
@@ -89,13 +106,21 @@ extension AuthRegister {
     mutating func signInWithCustomToken(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
         let token = try call.required("token", or: "MISSING_CUSTOM_TOKEN")
         guard let content = TestToken.claims(token) else {
-            throw AuthFailure("INVALID_CUSTOM_TOKEN : Invalid assertion format")
+            throw AuthFailure(
+                token.first == "{"
+                    ? "INVALID_CUSTOM_TOKEN : ((Auth Emulator only accepts strict JSON or JWTs as fake custom tokens.))"
+                    : "INVALID_CUSTOM_TOKEN : Invalid assertion format")
         }
-        let audience = content["aud"]?.string
         let wanted =
             "https://identitytoolkit.googleapis.com/google.identity.identitytoolkit.v1.IdentityToolkit"
-        guard audience == nil || audience == wanted else {
-            throw AuthFailure("INVALID_CUSTOM_TOKEN : ((Invalid aud))")
+        if token.first != "{", content["aud"]?.string != wanted {
+            throw AuthFailure(
+                "INVALID_CUSTOM_TOKEN : ((Invalid aud (audience): \(content["aud"]?.string ?? "undefined") "
+                    + "Note: Firebase ID Tokens / third-party tokens cannot be used with signInWithCustomToken.))")
+        }
+        if let claims = content["claims"] {
+            guard let claims = claims.object else { throw AuthFailure("INVALID_CLAIMS") }
+            try AuthRegister.check(claims: claims)
         }
         guard let id = content["uid"]?.string ?? content["user_id"]?.string, !id.isEmpty, id.count <= 128 else {
             throw AuthFailure("MISSING_IDENTIFIER")

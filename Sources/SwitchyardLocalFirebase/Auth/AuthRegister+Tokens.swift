@@ -77,7 +77,7 @@ extension AuthRegister {
         claims["auth_time"] = .integer(signIn.at)
         claims["iat"] = .integer(call.seconds)
         claims["exp"] = .integer(call.seconds + 3600)
-        return LocalIDToken(claims: claims, stamp: account.stamp).text(call.seal)
+        return LocalIDToken(claims: claims, stamp: account.stamp).text(call.signer)
     }
 
     private func refreshToken(of account: LocalAccount, _ signIn: AuthSignIn, _ call: AuthCall) -> String {
@@ -110,6 +110,18 @@ extension AuthRegister {
             "access_token": idToken, "id_token": idToken, "refresh_token": fresh["refreshToken"] ?? .null,
             "expires_in": "3600", "token_type": "Bearer", "user_id": .string(id), "project_id": "12345",
         ]
+    }
+
+    /// For administrators: a token for the cookies of a web server, which lasts longer.
+    func makeCookie(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
+        let (account, token) = try signedIn(call)
+        let duration = call.text("validDuration").flatMap { Int64($0) } ?? 14 * 86_400
+        guard (300...(14 * 86_400)).contains(duration) else { throw AuthFailure("INVALID_DURATION") }
+        var claims = token.claims
+        claims["iss"] = .string("https://session.firebase.google.com/\(call.project)")
+        claims["iat"] = .integer(call.seconds)
+        claims["exp"] = .integer(call.seconds + duration)
+        return ["sessionCookie": .string(LocalIDToken(claims: claims, stamp: account.stamp).text(call.signer))]
     }
 
     // MARK: Sign-ins in sealed text

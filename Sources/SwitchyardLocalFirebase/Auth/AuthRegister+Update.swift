@@ -6,11 +6,18 @@ extension AuthRegister {
         if let code = call.text("oobCode") { return try applyCode(code, call) }
         var account: LocalAccount
         var signIn: AuthSignIn?
-        if call.isAdmin, let id = call.text("localId") {
+        guard call.fields["provider"] == nil else { throw .notImplemented("provider is not implemented yet.") }
+        if call.isAdmin, call.text("idToken") == nil {
+            let id = try call.required("localId", or: "MISSING_LOCAL_ID")
             guard let named = accounts[id] else { throw AuthFailure("USER_NOT_FOUND") }
             account = named
             try changeAsAdministrator(&account, call)
         } else {
+            guard call.text("idToken") != nil else {
+                throw AuthFailure("INVALID_REQ_TYPE : Unsupported request parameters.")
+            }
+            guard call.fields["customAttributes"] == nil else { throw .insufficientPermission }
+            guard call.fields["disableUser"] == nil else { throw AuthFailure("OPERATION_NOT_ALLOWED") }
             let changesCredentials = call.text("email") != nil || call.text("password") != nil
             let (own, token) = changesCredentials ? try recentlySignedIn(call) : try signedIn(call)
             account = own
@@ -21,6 +28,7 @@ extension AuthRegister {
         if revokes { account.revokeSessions(at: call.seconds) }
         accounts[account.id] = account
         var answer = changed(account)
+        if call.text("email") != nil { answer["newEmail"] = account.email.map { .string($0) } }
         if let signIn, revokes {
             for member in tokens(of: account, signIn, call).members { answer[member.key] = member.value }
         }
@@ -30,8 +38,10 @@ extension AuthRegister {
     func changed(_ account: LocalAccount) -> JSONObject {
         var answer: JSONObject = [
             "kind": "identitytoolkit#SetAccountInfoResponse", "localId": .string(account.id),
-            "emailVerified": .bool(account.isEmailVerified), "providerUserInfo": .array(providers(of: account)),
+            "providerUserInfo": .array(providers(of: account)),
         ]
+        if account.email != nil { answer["emailVerified"] = .bool(account.isEmailVerified) }
+        if account.password != nil { answer["passwordHash"] = AuthRegister.redacted }
         answer["email"] = account.email.map { .string($0) }
         answer["displayName"] = account.displayName.map { .string($0) }
         answer["photoUrl"] = account.photoURL.map { .string($0) }
@@ -52,8 +62,12 @@ extension AuthRegister {
                         "OPERATION_NOT_ALLOWED : Please verify the new email before changing email.")
                 }
                 account.initialEmail = account.initialEmail ?? account.email
+                if let old = account.email, !call.isAdmin {
+                    // Whoever has the old address can take the change back.
+                    mail(.recoverEmail, email: old, newEmail: nil, userID: account.id, call)
+                }
                 account.email = email
-                account.isEmailVerified = call.flag("emailVerified") ?? false
+                account.isEmailVerified = call.isAdmin && call.flag("emailVerified") ?? false
                 revokes = true
             }
         }
@@ -77,11 +91,12 @@ extension AuthRegister {
     }
 
     private func changeProfile(_ account: inout LocalAccount, _ call: AuthCall) throws(AuthFailure) {
-        if let name = call.text("displayName") {
+        // Empty text is a name too: nobody's.
+        if let name = call.fields["displayName"]?.string {
             guard name.count <= 256 else { throw AuthFailure("INVALID_PROFILE_ATTRIBUTE : DISPLAY_NAME") }
             account.displayName = name
         }
-        if let photo = call.text("photoUrl") {
+        if let photo = call.fields["photoUrl"]?.string {
             guard photo.count <= 2048 else { throw AuthFailure("INVALID_PROFILE_ATTRIBUTE : PHOTO_URL") }
             account.photoURL = photo
         }
@@ -93,8 +108,7 @@ extension AuthRegister {
             case "EMAIL":
                 account.email = nil
                 account.isEmailVerified = false
-            case "PROVIDER", "RAW_USER_INFO": throw .notImplemented("Deleting \(attribute)")
-            default: throw AuthFailure("INVALID_ARGUMENT", status: "INVALID_ARGUMENT")
+            default: throw .notImplemented("deleteAttribute: \(attribute)")
             }
         }
     }
@@ -102,11 +116,43 @@ extension AuthRegister {
     private func changeAsAdministrator(_ account: inout LocalAccount, _ call: AuthCall) throws(AuthFailure) {
         if let isDisabled = call.flag("disableUser") { account.isDisabled = isDisabled }
         if let isVerified = call.flag("emailVerified") { account.isEmailVerified = isVerified }
-        if let number = call.text("phoneNumber") { account.phoneNumber = number }
-        if let text = call.text("customAttributes") {
-            guard (try? JSON(parsing: text))?.object != nil else { throw AuthFailure("INVALID_CLAIMS") }
-            account.customAttributes = text
+        if let text = call.text("phoneNumber") {
+            let number = try AuthRegister.number(text)
+            try checkIsFree(phoneNumber: number, for: account.id)
+            account.phoneNumber = number
         }
+        if let text = call.text("customAttributes") { account.customAttributes = try AuthRegister.claims(text) }
+        if call.fields["linkProviderUserInfo"] != nil { try link(call.object("linkProviderUserInfo"), to: &account) }
+        if call.fields["mfa"] != nil { try replaceFactors(of: &account, call.object("mfa")) }
+        if let text = call.text("createdAt"), let time = Int64(text) { account.createdAt = time }
+        if let text = call.text("lastLoginAt"), let time = Int64(text) { account.lastLoginAt = time }
         if let text = call.text("validSince"), let seconds = Int64(text) { account.revokeSessions(at: seconds) }
+    }
+
+    private func link(_ info: AuthCall, to account: inout LocalAccount) throws(AuthFailure) {
+        let provider = try info.required("providerId", or: "MISSING_PROVIDER_ID")
+        let rawID = try info.required("rawId", or: "MISSING_RAW_ID")
+        if let owner = self.account(provider: provider, rawID: rawID), owner.id != account.id {
+            throw AuthFailure("FEDERATED_USER_ID_ALREADY_LINKED")
+        }
+        account.links.removeAll { $0.provider == provider }
+        account.links.append(
+            LocalAccount.ProviderLink(
+                provider: provider, rawID: rawID, email: info.text("email"), displayName: info.text("displayName"),
+                photoURL: info.text("photoUrl"), screenName: info.text("screenName")))
+    }
+
+    private func replaceFactors(of account: inout LocalAccount, _ given: AuthCall) throws(AuthFailure) {
+        var factors: [LocalAccount.SecondFactor] = []
+        for entry in given.fields["enrollments"]?.array ?? [] {
+            guard let text = entry["phoneInfo"]?.string else { throw AuthFailure("INVALID_MFA_PHONE_NUMBER") }
+            let since = entry["enrolledAt"]?.string.flatMap { RFC3339.parse($0) }.map { $0.seconds * 1000 }
+            factors.append(
+                LocalAccount.SecondFactor(
+                    id: entry["mfaEnrollmentId"]?.string ?? RandomID.make(length: 28),
+                    displayName: entry["displayName"]?.string, enrolledAt: since ?? given.milliseconds,
+                    phoneNumber: try AuthRegister.number(text)))
+        }
+        account.factors = factors
     }
 }

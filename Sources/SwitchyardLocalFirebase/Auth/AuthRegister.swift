@@ -81,11 +81,13 @@ struct AuthRegister: Codable, Sendable {
     /// The account whose ID token the call brings.
     func signedIn(_ call: AuthCall) throws(AuthFailure) -> (account: LocalAccount, token: LocalIDToken) {
         let text = try call.required("idToken", or: "MISSING_ID_TOKEN")
-        guard let token = LocalIDToken(text, call.seal), token.audience == call.project else {
+        guard let token = LocalIDToken(text, call.signer), token.belongs(to: call.project) else {
             throw AuthFailure("INVALID_ID_TOKEN")
         }
         guard let account = accounts[token.userID] else { throw AuthFailure("USER_NOT_FOUND") }
-        guard token.stamp == account.stamp, token.expiresAt > call.seconds else { throw AuthFailure("TOKEN_EXPIRED") }
+        guard token.stamp ?? account.stamp == account.stamp, !token.isExpired(at: call.seconds) else {
+            throw AuthFailure("TOKEN_EXPIRED")
+        }
         guard !account.isDisabled else { throw AuthFailure("USER_DISABLED") }
         return (account, token)
     }
@@ -109,6 +111,41 @@ struct AuthRegister: Codable, Sendable {
         return text.lowercased()
     }
 
+    /// A telephone number in the form that all the world dials. How long numbers are in which country is not known here.
+    static func number(_ text: String) throws(AuthFailure) -> String {
+        let digits = text.filter { !" -().".contains($0) }
+        guard digits.first == "+", (5...15).contains(digits.utf8.count - 1),
+            digits.utf8.dropFirst().allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+        else { throw .badPhoneNumber }
+        return digits
+    }
+
+    func checkIsFree(phoneNumber: String, for userID: String? = nil) throws(AuthFailure) {
+        if let owner = account(phoneNumber: phoneNumber), owner.id != userID {
+            throw AuthFailure("PHONE_NUMBER_EXISTS")
+        }
+    }
+
+    /// Names that tokens use themselves.
+    private static let reservedClaims: Set = [
+        "acr", "amr", "at_hash", "aud", "auth_time", "azp", "c_hash", "cnf", "exp", "iat", "iss", "jti", "nbf", "nonce",
+        "sub", "firebase", "user_id",
+    ]
+
+    /// Claims that somebody wants in tokens, as JSON text.
+    static func claims(_ text: String) throws(AuthFailure) -> String {
+        guard let claims = (try? JSON(parsing: text))?.object else { throw AuthFailure("INVALID_CLAIMS") }
+        try check(claims: claims)
+        guard text.utf8.count <= 1000 else { throw AuthFailure("CLAIMS_TOO_LARGE") }
+        return text
+    }
+
+    static func check(claims: JSONObject) throws(AuthFailure) {
+        if let name = claims.keys.first(where: reservedClaims.contains) {
+            throw AuthFailure("FORBIDDEN_CLAIM : \(name)")
+        }
+    }
+
     static func password(_ text: String) throws(AuthFailure) -> StoredPassword {
         guard text.count >= 6 else {
             throw AuthFailure("WEAK_PASSWORD : Password should be at least 6 characters")
@@ -121,6 +158,8 @@ struct AuthRegister: Codable, Sendable {
     }
 
     mutating func newAccount(_ call: AuthCall, id: String? = nil) -> LocalAccount {
-        LocalAccount(id: id ?? RandomID.make(length: 28), milliseconds: call.milliseconds)
+        var account = LocalAccount(id: id ?? RandomID.make(length: 28), milliseconds: call.milliseconds)
+        account.customAttributes = call.claims
+        return account
     }
 }

@@ -10,7 +10,9 @@ struct IdentityAssertion: Codable, Sendable {
     var displayName: String?
     var photoURL: String?
     var screenName: String?
-    /// The claims as they came, for `rawUserInfo`.
+    var firstName: String?
+    var lastName: String?
+    /// The claims as they came.
     var claims = ""
     var idToken: String?
     var accessToken: String?
@@ -18,27 +20,43 @@ struct IdentityAssertion: Codable, Sendable {
     /// From the form in `postBody`, or in the address to which a browser came back.
     ///
     /// Signatures are not checked, since the keys of identity providers are of no use for tests; a nonce is.
-    init(_ form: [(name: String, value: String)]) throws(AuthFailure) {
+    ///
+    /// - Parameter address: Where the browser was, for what refusals say.
+    init(_ form: [(name: String, value: String)], at address: String) throws(AuthFailure) {
         func item(_ name: String) -> String? { form.first { $0.name == name && !$0.value.isEmpty }?.value }
-        guard let provider = item("providerId") else {
+        guard let provider = item("providerId")?.lowercased(), !provider.isEmpty else {
             throw AuthFailure(
-                "INVALID_CREDENTIAL_OR_PROVIDER_ID : Invalid IdP response/credential: \(form.map(\.name).joined(separator: ", "))"
-            )
+                "INVALID_CREDENTIAL_OR_PROVIDER_ID : Invalid IdP response/credential: \(address)")
         }
         self.provider = provider
         idToken = item("id_token")
         accessToken = item("access_token")
         guard let text = idToken ?? accessToken else {
-            throw AuthFailure("INVALID_CREDENTIAL_OR_PROVIDER_ID : There is no token of \(provider).")
+            throw .notImplemented("The Auth Emulator only supports sign-in with credentials (id_token required).")
         }
         if idToken == nil, ["google.com", "apple.com"].contains(provider) {
-            throw .notImplemented("Signing in with an access token of \(provider)")
+            throw .notImplemented(
+                "The Auth Emulator only support sign-in with \(provider) using id_token, not access_token. Please update your code to use id_token."
+            )
         }
         guard let content = TestToken.claims(text) else {
-            throw AuthFailure("INVALID_IDP_RESPONSE : Unable to parse the token of \(provider).")
+            // What a provider really gave out cannot be looked at here.
+            guard idToken != nil else {
+                throw .notImplemented("The Auth Emulator does not support \(provider) sign-in with credentials.")
+            }
+            throw AuthFailure(
+                "INVALID_IDP_RESPONSE : Unable to parse id_token: \(text) "
+                    + (text.first == "{"
+                        ? "((Auth Emulator failed to parse fake id_token as strict JSON.))"
+                        : "((Auth Emulator only accepts strict JSON or JWTs as fake id_tokens.))"))
         }
-        guard let subject = content["sub"]?.string, !subject.isEmpty else {
-            throw AuthFailure("INVALID_IDP_RESPONSE : The token of \(provider) names nobody.")
+        guard let sub = content["sub"] else {
+            throw AuthFailure(
+                "INVALID_IDP_RESPONSE : Invalid Idp Response: id_token missing required fields. ((Missing \"sub\" field. "
+                    + "This field is required and must be a unique identifier.))")
+        }
+        guard let subject = sub.string, !subject.isEmpty else {
+            throw AuthFailure("INVALID_IDP_RESPONSE : ((The \"sub\" field must be a string.))")
         }
         if let expected = content["nonce"]?.string {
             let given = item("nonce").map { Hex.encode(SHA256.digest(of: Array($0.utf8))) }
@@ -52,6 +70,8 @@ struct IdentityAssertion: Codable, Sendable {
         displayName = content["name"]?.string
         photoURL = content["picture"]?.string
         screenName = content["screen_name"]?.string
+        firstName = content["given_name"]?.string
+        lastName = content["family_name"]?.string
         claims = JSON.object(content).text()
     }
 
@@ -61,19 +81,43 @@ struct IdentityAssertion: Codable, Sendable {
             screenName: screenName)
     }
 
+    /// What the provider itself tells of somebody, in its own words.
+    private var rawUserInfo: String {
+        guard provider == "google.com" else { return claims }
+        let profile = "openid https://www.googleapis.com/auth/userinfo.profile"
+        var info: JSONObject = [
+            "granted_scopes": .string(
+                email == nil ? profile : profile + " https://www.googleapis.com/auth/userinfo.email"),
+            "id": .string(rawID),
+        ]
+        info["name"] = displayName.map { .string($0) }
+        info["given_name"] = firstName.map { .string($0) }
+        info["family_name"] = lastName.map { .string($0) }
+        info["verified_email"] = .bool(isEmailVerified)
+        info["locale"] = "en"
+        info["email"] = email.map { .string($0) }
+        info["picture"] = photoURL.map { .string($0) }
+        return JSON.object(info).text()
+    }
+
     /// What every answer about it tells.
     var answer: JSONObject {
         var answer: JSONObject = [
-            "kind": "identitytoolkit#VerifyAssertionResponse", "providerId": .string(provider),
-            "federatedId": .string(link.federatedID), "emailVerified": .bool(isEmailVerified),
-            "rawUserInfo": .string(claims),
+            "kind": "identitytoolkit#VerifyAssertionResponse", "context": "", "providerId": .string(provider),
+            "federatedId": .string(link.federatedID), "rawUserInfo": .string(rawUserInfo),
         ]
-        answer["email"] = email.map { .string($0) }
+        if let email {
+            answer["email"] = .string(email)
+            answer["emailVerified"] = .bool(isEmailVerified)
+        }
         answer["displayName"] = displayName.map { .string($0) }
+        answer["fullName"] = displayName.map { .string($0) }
+        answer["firstName"] = firstName.map { .string($0) }
+        answer["lastName"] = lastName.map { .string($0) }
         answer["photoUrl"] = photoURL.map { .string($0) }
         answer["screenName"] = screenName.map { .string($0) }
         answer["oauthIdToken"] = idToken.map { .string($0) }
-        answer["oauthAccessToken"] = accessToken.map { .string($0) }
+        answer["oauthAccessToken"] = .string(accessToken ?? "FirebaseAuthEmulatorFakeAccessToken_\(provider)")
         return answer
     }
 }

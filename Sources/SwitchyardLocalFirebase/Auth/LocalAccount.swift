@@ -10,6 +10,7 @@ struct LocalAccount: Codable, Sendable {
     var initialEmail: String?
     var displayName: String?
     var photoURL: String?
+    var screenName: String?
     var phoneNumber: String?
     var password: StoredPassword?
     /// In milliseconds, as all times here but the one in ``validSince``.
@@ -22,9 +23,10 @@ struct LocalAccount: Codable, Sendable {
     var factors: [SecondFactor] = []
     /// Claims that an administrator has added, as JSON text.
     var customAttributes: String?
-    let createdAt: Int64
+    var createdAt: Int64
     var lastLoginAt: Int64
-    var lastRefreshAt: Int64
+    /// `nil` until tokens were given out.
+    var lastRefreshAt: Int64?
     /// In seconds; for readers of the account, since tokens are told apart by ``stamp``.
     var validSince: Int64
     var expiries = 0
@@ -34,7 +36,6 @@ struct LocalAccount: Codable, Sendable {
         self.id = id
         createdAt = milliseconds
         lastLoginAt = milliseconds
-        lastRefreshAt = milliseconds
         validSince = milliseconds / 1000
     }
 
@@ -52,7 +53,8 @@ struct LocalAccount: Codable, Sendable {
     struct SecondFactor: Codable, Sendable {
         let id: String
         var displayName: String?
-        let enrolledAt: Int64
+        /// `nil` where an administrator has not said.
+        let enrolledAt: Int64?
         /// Of a telephone; otherwise there is a key.
         var phoneNumber: String?
         /// Of an authenticator app.

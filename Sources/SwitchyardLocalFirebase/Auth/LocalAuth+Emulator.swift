@@ -15,20 +15,31 @@ extension LocalAuth {
             }
         }
         router.on(.get, project + "/config") { self.look($0, LocalAuth.settings) }
-        router.on(.patch, project + "/config") { request in
-            let body = try? JSON(parsing: (try? await request.body.collect(upTo: 1 << 16)) ?? [])
-            return self.look(request) { register in
-                if let allows = body?["signIn"]?["allowDuplicateEmails"]?.bool {
-                    register.settings.allowsDuplicateEmails = allows
-                }
-                if let protects = body?["emailPrivacyConfig"]?["enableImprovedEmailPrivacy"]?.bool {
-                    register.settings.protectsEmails = protects
-                }
-                return LocalAuth.settings(&register)
-            }
-        }
+        router.on(.patch, project + "/config") { await self.configure($0) }
         router.on(.get, "/emulator/action") { self.follow($0) }
         router.on(.get, "/emulator/browser") { self.browse($0) }
+    }
+
+    /// Changes settings, or with another method just tells them.
+    func configure(_ request: ServerRequest) async -> ServerResponse {
+        guard request.method == .patch else { return look(request, LocalAuth.settings) }
+        let body = try? JSON(parsing: (try? await request.body.collect(upTo: 1 << 16)) ?? [])
+        return look(request) { register in
+            if let allows = body?["signIn"]?["allowDuplicateEmails"]?.bool {
+                register.settings.allowsDuplicateEmails = allows
+            }
+            if let protects = body?["emailPrivacyConfig"]?["enableImprovedEmailPrivacy"]?.bool {
+                register.settings.protectsEmails = protects
+            }
+            return LocalAuth.settings(&register)
+        }
+    }
+
+    /// As administrators are told of them.
+    var wholeSettings: JSON {
+        var settings = (try? perform { (register) throws(AuthFailure) in LocalAuth.settings(&register) })?.object ?? [:]
+        settings["blockingFunctions"] = [:]
+        return .object(settings)
     }
 
     private func look(
@@ -79,29 +90,72 @@ extension LocalAuth {
 
     // MARK: Links
 
+    /// What the pages behind mailed links say when a link is good, and when it is good no more.
+    private static let pages: [String: (done: String, purpose: String, again: String)] = [
+        "resetPassword": (
+            "The password has been successfully updated.", "reset your password", "resetting your password"
+        ),
+        "verifyEmail": ("The email has been successfully verified.", "verify your email", "verifying your email"),
+        "verifyAndChangeEmail": (
+            "The email has been successfully changed.", "verify and change your email",
+            "verifying and changing your email"
+        ),
+        "recoverEmail": ("The email has been successfully reset.", "reset your email", "resetting your email"),
+    ]
+
     /// The page behind a mailed link: does what the mail is about, and goes on to the app if the link says where it is.
     private func follow(_ request: ServerRequest) -> ServerResponse {
         var fields = JSONObject(request.queryItems.map { (key: $0.name, value: JSON.string($0.value)) })
         let back = fields["continueUrl"]?.string
-        let mode = fields["mode"]?.string
+        let mode = fields["mode"]?.string ?? ""
+        for (name, example) in [("oobCode", "YOUR_OOB_CODE"), ("apiKey", "YOUR_API_KEY")]
+        where fields[name]?.string?.isEmpty != false {
+            return LocalAuth.refusal(
+                "missing \(name) query parameter",
+                [("instructions", "Please modify the URL to specify an \(name), such as ...&\(name)=\(example)")])
+        }
         if mode == "signIn" {
-            guard let back else { return LocalAuth.refusal("MISSING_CONTINUE_URI") }
+            guard let back else {
+                return LocalAuth.refusal(
+                    "Missing continueUrl query parameter",
+                    [("instructions", "To sign in, append &continueUrl=YOUR_APP_URL to the link.")])
+            }
             // The app finishes the sign-in itself: it gets the link's own parameters.
             fields["continueUrl"] = nil
             return LocalAuth.redirect(to: back, adding: fields.members.map { ($0.key, $0.value.string ?? "") })
         }
+        guard let page = LocalAuth.pages[mode] else { return LocalAuth.refusal("Invalid mode") }
         do throws(AuthFailure) {
             let call = call(fields)
             let code = try call.required("oobCode", or: "MISSING_OOB_CODE")
+            if mode == "resetPassword", call.text("newPassword") == nil {
+                let mailed = try perform { register throws(AuthFailure) in try register.resetPassword(call) }
+                let address = request.rawPath + (request.rawQuery.map { "?" + $0 } ?? "")
+                return LocalAuth.refusal(
+                    "missing newPassword query parameter",
+                    [
+                        (
+                            "instructions",
+                            "To reset the password for \(mailed["email"]?.string ?? ""), send an HTTP GET request to the following URL."
+                        ),
+                        ("instructions2", "You may use a web browser or any HTTP client, such as curl."),
+                        ("urlTemplate", "\(call.origin)\(address)&newPassword=NEW_PASSWORD_HERE"),
+                    ])
+            }
             let answer = try perform { register throws(AuthFailure) in
-                guard mode == "resetPassword" else { return try register.applyCode(code, call) }
-                _ = try call.required("newPassword", or: "MISSING_NEW_PASSWORD")
-                return try register.resetPassword(call)
+                mode == "resetPassword" ? try register.resetPassword(call) : try register.applyCode(code, call)
             }
             if let back { return LocalAuth.redirect(to: back, adding: []) }
-            return LocalAuth.ok(["authEmulator": .object(["success": true, "email": answer["email"] ?? .null])])
+            return LocalAuth.ok([
+                "authEmulator": .object(["success": .string(page.done), "email": answer["email"] ?? .null])
+            ])
         } catch {
-            return LocalAuth.refusal(error.message)
+            guard ["INVALID_OOB_CODE", "EXPIRED_OOB_CODE"].contains(error.message) else {
+                return LocalAuth.refusal(error.message)
+            }
+            return LocalAuth.refusal(
+                "Your request to \(page.purpose) has expired or the link has already been used.",
+                [("instructions", "Try \(page.again) again.")])
         }
     }
 
@@ -123,8 +177,10 @@ extension LocalAuth {
         return LocalAuth.redirect(to: back, adding: [("code", code)])
     }
 
-    private static func refusal(_ message: String) -> ServerResponse {
-        .json(JSON.object(["authEmulator": ["error": .string(message)]]).bytes(), status: 400)
+    private static func refusal(_ message: String, _ more: [(String, String)] = []) -> ServerResponse {
+        var page: JSONObject = ["error": .string(message)]
+        for (name, text) in more { page[name] = .string(text) }
+        return .json(JSON.object(["authEmulator": .object(page)]).bytes(), status: 400)
     }
 
     private static func redirect(to address: String, adding items: [(String, String)]) -> ServerResponse {
@@ -132,6 +188,9 @@ extension LocalAuth {
         guard address.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else { return refusal("INVALID_CONTINUE_URI") }
         let query = FormCoding.encode(items.map { (name: $0.0, value: $0.1) }, space: .percent)
         let separator = items.isEmpty ? "" : address.contains("?") ? "&" : "?"
-        return ServerResponse(status: 303, headers: ["Location": address + separator + query])
+        let target = address + separator + query
+        var response = ServerResponse.text("See Other. Redirecting to \(target)", status: 303)
+        response.headers["Location"] = target
+        return response
     }
 }

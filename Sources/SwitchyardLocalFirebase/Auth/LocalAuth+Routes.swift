@@ -11,10 +11,37 @@ extension LocalAuth {
         router.on(.get, toolkit + "/v2/passwordPolicy") { _ in LocalAuth.ok(LocalAuth.passwordPolicy) }
         router.on(.get, toolkit + "/v2/recaptchaConfig") { _ in LocalAuth.ok(["recaptchaEnforcementState": []]) }
         router.on(.get, toolkit + "/v1/projects") { _ in
-            LocalAuth.ok(["projectId": "12345", "authorizedDomains": ["localhost", "127.0.0.1"]])
+            LocalAuth.ok(["projectId": "12345", "authorizedDomains": ["localhost"]])
+        }
+        router.on(.get, "/www.googleapis.com/identitytoolkit/v3/relyingparty/getProjectConfig") { _ in
+            LocalAuth.ok(["projectId": "12345", "authorizedDomains": ["localhost"]])
+        }
+        router.on(.get, toolkit + "/v1/recaptchaParams") { _ in
+            // The web's clients want these before a code is sent; nobody looks at them.
+            LocalAuth.ok([
+                "kind": "identitytoolkit#GetRecaptchaParamResponse",
+                "recaptchaStoken":
+                    "This-is-a-fake-token__Dont-send-this-to-the-Recaptcha-service__The-Auth-Emulator-does-not-support-Recaptcha",
+                "recaptchaSiteKey": "Fake-key__Do-not-send-this-to-Recaptcha_",
+            ])
+        }
+        router.on(.get, toolkit + "/v1/sessionCookiePublicKeys") { _ in
+            LocalAuth.refused(
+                .notImplemented("identitytoolkit.getSessionCookiePublicKeys is not implemented in the Auth Emulator."))
+        }
+        addProjectRoutes(to: &router)
+        router.on(.get, toolkit + "/v1/projects/{project}/accounts:batchGet") {
+            await self.answer($0, "accounts:batchGet")
+        }
+        for name in ["queryAccounts", "createSessionCookie"] {
+            router.on(.post, toolkit + "/v1/projects/{project}:\(name)") { await self.answer($0, name) }
         }
         for pattern in ["/v1/projects/{project}/{call}", "/v1/{call}", "/v2/{call}"] {
-            router.on(nil, toolkit + pattern) { await self.answer($0, $0.parameters["call"] ?? "") }
+            router.on(.post, toolkit + pattern) { await self.answer($0, $0.parameters["call"] ?? "") }
+            router.on(nil, toolkit + pattern) { request in
+                guard AuthRegister.isCall(request.parameters["call"] ?? "") else { return LocalAuth.refused(.notFound) }
+                return LocalAuth.onlyPosted(request)
+            }
         }
         router.on(.post, "/www.googleapis.com/identitytoolkit/v3/relyingparty/{call}") { request in
             await self.answer(request, LocalAuth.legacyNames[request.parameters["call"] ?? ""] ?? "")
@@ -39,22 +66,70 @@ extension LocalAuth {
         "schemaVersion": 1,
     ]
 
+    private func addProjectRoutes(to router: inout Router) {
+        let path = "/identitytoolkit.googleapis.com/v2/projects/{project}/config"
+        for method in [HTTPMethod.get, .patch] {
+            router.on(method, path) { request in
+                do throws(AuthFailure) {
+                    _ = try self.rights(of: request)
+                    let answer = await self.configure(request)
+                    guard answer.status == 200 else { return answer }
+                    return LocalAuth.ok(self.wholeSettings)
+                } catch {
+                    return LocalAuth.refused(error)
+                }
+            }
+        }
+    }
+
+    static func refused(_ failure: AuthFailure) -> ServerResponse {
+        .json(failure.body.bytes(), status: failure.code)
+    }
+
+    /// For what is asked in another way than it can be.
+    private static func onlyPosted(_ request: ServerRequest) -> ServerResponse {
+        let path = request.rawPath + (request.rawQuery.map { "?" + $0 } ?? "")
+        var response = ServerResponse.json(
+            JSON.object(["message": .string("Method \(request.method.rawValue) not allowed for \(path)")]).bytes(),
+            status: 405)
+        response.headers["Allow"] = "POST"
+        return response
+    }
+
+    /// Whether the developer asks, for whom every project is open and nothing needs a key.
+    private func rights(of request: ServerRequest) throws(AuthFailure) -> Bool {
+        let bearer = request.headers["Authorization"]
+        // Programs of a server come with a token of their account, which nobody here can check.
+        let isAdmin = bearer == "Bearer owner" || bearer?.hasPrefix("Bearer ya29.") == true
+        if request.parameters["project"] != nil, !isAdmin {
+            guard bearer == nil else {
+                throw AuthFailure(
+                    "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential. See https://developers.google.com/identity/sign-in/web/devconsole-project.",
+                    code: 401, status: "UNAUTHENTICATED")
+            }
+            throw AuthFailure(
+                "INSUFFICIENT_PERMISSION : Only authenticated requests can specify target_project_id.")
+        }
+        guard isAdmin || request.query("key")?.isEmpty == false || request.headers["x-goog-api-key"] != nil else {
+            throw .missingKey
+        }
+        return isAdmin
+    }
+
     static func ok(_ json: JSON) -> ServerResponse { .json(json.bytes()) }
 
     private func answer(_ request: ServerRequest, _ name: String) async -> ServerResponse {
         do throws(AuthFailure) {
-            let isAdmin = request.headers["Authorization"] == "Bearer owner"
-            guard isAdmin || request.query("key")?.isEmpty == false || request.headers["x-goog-api-key"] != nil else {
-                throw .missingKey
-            }
-            if let project = request.parameters["project"], project != self.project || !isAdmin {
-                throw isAdmin ? AuthFailure("PROJECT_NOT_FOUND") : .missingKey
+            let isAdmin = try rights(of: request)
+            if let project = request.parameters["project"], project != self.project {
+                throw AuthFailure("PROJECT_NOT_FOUND : This local Firebase serves “\(self.project)”.")
             }
             let call = call(try await LocalAuth.fields(of: request), isAdmin: isAdmin)
+            try call.checkShape(of: name)
             return LocalAuth.ok(
                 .object(try perform { register throws(AuthFailure) in try register.perform(name, call) }))
         } catch {
-            return .json(error.body.bytes(), status: error.code)
+            return LocalAuth.refused(error)
         }
     }
 
@@ -67,6 +142,9 @@ extension LocalAuth {
             guard let form = FormCoding.decode(String(decoding: bytes, as: UTF8.self)) else { throw .badJSON }
             return object(form)
         }
+        if let type = request.headers["Content-Type"], !bytes.isEmpty, !type.hasPrefix("application/json") {
+            throw .badContentType(type)
+        }
         guard let object = bytes.isEmpty ? JSONObject() : (try? JSON(parsing: bytes))?.object else { throw .badJSON }
         return object
     }
@@ -77,32 +155,67 @@ extension LocalAuth {
 }
 
 extension AuthRegister {
+    private typealias Call = @Sendable (inout AuthRegister, AuthCall) throws(AuthFailure) -> JSONObject
+
+    private static let calls: [String: Call] = [
+        "token": { (register, call) throws(AuthFailure) in try register.refresh(call) },
+        "accounts:signUp": { (register, call) throws(AuthFailure) in try register.signUp(call) },
+        "accounts": { (register, call) throws(AuthFailure) in try register.signUp(call) },
+        "accounts:signInWithPassword": { (register, call) throws(AuthFailure) in try register.signInWithPassword(call)
+        },
+        "accounts:signInWithCustomToken": { (register, call) throws(AuthFailure) in
+            try register.signInWithCustomToken(call)
+        },
+        "accounts:signInWithIdp": { (register, call) throws(AuthFailure) in try register.signInWithIdentity(call) },
+        "accounts:signInWithEmailLink": { (register, call) throws(AuthFailure) in
+            try register.signInWithEmailLink(call)
+        },
+        "accounts:signInWithPhoneNumber": { (register, call) throws(AuthFailure) in try register.signInWithPhone(call)
+        },
+        "accounts:sendVerificationCode": { (register, call) throws(AuthFailure) in try register.sendPhoneCode(call) },
+        "accounts:createAuthUri": { (register, call) throws(AuthFailure) in try register.createAuthURI(call) },
+        "accounts:sendOobCode": { (register, call) throws(AuthFailure) in try register.sendCode(call) },
+        "accounts:resetPassword": { (register, call) throws(AuthFailure) in try register.resetPassword(call) },
+        "accounts:update": { (register, call) throws(AuthFailure) in try register.update(call) },
+        "accounts:lookup": { (register, call) throws(AuthFailure) in try register.lookup(call) },
+        "accounts:delete": { (register, call) throws(AuthFailure) in try register.delete(call) },
+        "accounts:batchGet": { (register, call) throws(AuthFailure) in try register.list(call) },
+        "accounts:batchCreate": { (register, call) throws(AuthFailure) in try register.createMany(call) },
+        "accounts:batchDelete": { (register, call) throws(AuthFailure) in try register.deleteMany(call) },
+        "accounts:query": { (register, call) throws(AuthFailure) in try register.query(call) },
+        "createSessionCookie": { (register, call) throws(AuthFailure) in try register.makeCookie(call) },
+        "queryAccounts": { (register, call) throws(AuthFailure) in try register.query(call) },
+        "accounts:revokeToken": { (register, call) throws(AuthFailure) in try register.revokeProviderToken(call) },
+        "mfaEnrollment:start": { (register, call) throws(AuthFailure) in try register.startEnrollment(call) },
+        "mfaEnrollment:finalize": { (register, call) throws(AuthFailure) in try register.finishEnrollment(call) },
+        "mfaEnrollment:withdraw": { (register, call) throws(AuthFailure) in try register.withdrawFactor(call) },
+        "mfaSignIn:start": { (register, call) throws(AuthFailure) in try register.startSecondFactor(call) },
+        "mfaSignIn:finalize": { (register, call) throws(AuthFailure) in try register.finishSecondFactor(call) },
+    ]
+
+    /// Those for administrators only.
+    private static let administrative: Set = [
+        "accounts:batchGet", "accounts:batchCreate", "accounts:batchDelete", "accounts:query", "queryAccounts",
+        "createSessionCookie",
+    ]
+
+    /// What the vendor has and neither its emulator nor this server does.
+    private static let missing: Set = [
+        "accounts:signInWithGameCenter", "accounts:verifyIosClient", "accounts:issueSamlResponse",
+    ]
+
+    static func isCall(_ name: String) -> Bool { calls[name] != nil || missing.contains(name) }
+
     /// One call by its name.
     mutating func perform(_ name: String, _ call: AuthCall) throws(AuthFailure) -> JSONObject {
-        switch name {
-        case "token": try refresh(call)
-        case "accounts:signUp", "accounts": try signUp(call)
-        case "accounts:signInWithPassword": try signInWithPassword(call)
-        case "accounts:signInWithCustomToken": try signInWithCustomToken(call)
-        case "accounts:signInWithIdp": try signInWithIdentity(call)
-        case "accounts:signInWithEmailLink": try signInWithEmailLink(call)
-        case "accounts:signInWithPhoneNumber": try signInWithPhone(call)
-        case "accounts:sendVerificationCode": try sendPhoneCode(call)
-        case "accounts:createAuthUri": try createAuthURI(call)
-        case "accounts:sendOobCode": try sendCode(call)
-        case "accounts:resetPassword": try resetPassword(call)
-        case "accounts:update": try update(call)
-        case "accounts:lookup": try lookup(call)
-        case "accounts:delete": try delete(call)
-        case "accounts:batchGet" where call.isAdmin: list(call)
-        case "accounts:revokeToken": try revokeProviderToken(call)
-        case "mfaEnrollment:start": try startEnrollment(call)
-        case "mfaEnrollment:finalize": try finishEnrollment(call)
-        case "mfaEnrollment:withdraw": try withdrawFactor(call)
-        case "mfaSignIn:start": try startSecondFactor(call)
-        case "mfaSignIn:finalize": try finishSecondFactor(call)
-        default: throw .notFound
+        guard !Self.missing.contains(name) else {
+            let full = name.split(separator: ":").joined(separator: ".")
+            throw .notImplemented("identitytoolkit.\(full) is not implemented in the Auth Emulator.")
         }
+        guard let perform = Self.calls[name], call.isAdmin || !Self.administrative.contains(name) else {
+            throw .notFound
+        }
+        return try perform(&self, call)
     }
 
     /// A token of an identity provider is given back. None is kept here, so there is nothing to do but to answer.

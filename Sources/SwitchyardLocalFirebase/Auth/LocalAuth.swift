@@ -8,6 +8,8 @@ import Synchronization
 package final class LocalAuth: LocalFirebaseService, LocalIdentities {
     private struct Kept: Codable {
         var key: [UInt8]
+        /// What signs tokens, where they are signed.
+        var tokenKey: RSAPrivateKey?
         var register: AuthRegister
     }
 
@@ -18,6 +20,10 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
 
     let project: String
     let seal: ServerSeal
+    let signer: LocalTokenSigner
+    /// What every new account has as claims, as JSON text.
+    private let claims: String?
+    private let tokenKey: RSAPrivateKey?
     private let now: @Sendable () -> Timestamp
     private let folder: LocalFolder?
     private let state: Mutex<State>
@@ -33,7 +39,17 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
                 throw LocalFolder.unreadable(LocalAuth.file)
             }
         }
+        if options.signsTokens, kept.tokenKey == nil { kept.tokenKey = RSAPrivateKey() }
         seal = ServerSeal(key: kept.key)
+        tokenKey = kept.tokenKey
+        signer = options.signsTokens ? kept.tokenKey.map { .signed($0) } ?? .unsigned : .unsigned
+        claims =
+            options.claims.isEmpty
+            ? nil
+            : JSON.object(
+                JSONObject(
+                    options.claims.sorted { $0.key < $1.key }.map { (key: $0.key, value: JSON.string($0.value)) })
+            ).text()
         state = Mutex(State(register: kept.register))
         try folder.map { folder throws(LocalFirebaseError) in try save(kept.register, to: folder) }
     }
@@ -46,7 +62,7 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
     func call(_ fields: JSONObject, isAdmin: Bool = false) -> AuthCall {
         AuthCall(
             fields: AuthCall.camelCased(fields), isAdmin: isAdmin, now: now(), project: project,
-            origin: state.withLock { $0.origin }, seal: seal)
+            origin: state.withLock { $0.origin }, seal: seal, signer: signer, claims: claims)
     }
 
     /// Carries out one call. What it changed is in the folder before anybody hears of it.
@@ -64,7 +80,7 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
     }
 
     private func save(_ register: AuthRegister, to folder: LocalFolder) throws(LocalFirebaseError) {
-        guard let data = try? JSONEncoder().encode(Kept(key: seal.key, register: register)) else {
+        guard let data = try? JSONEncoder().encode(Kept(key: seal.key, tokenKey: tokenKey, register: register)) else {
             throw LocalFolder.unreadable(LocalAuth.file)
         }
         try folder.write(data, as: LocalAuth.file)
@@ -77,23 +93,21 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
         let words = authorization.split(separator: " ")
         guard words.count == 2, ["bearer", "firebase"].contains(words[0].lowercased()) else { throw .invalid }
         if words[1] == "owner" { return .owner }
-        guard let token = LocalIDToken(String(words[1]), seal), token.audience == project, !token.userID.isEmpty else {
-            throw .invalid
-        }
+        guard let token = LocalIDToken(String(words[1]), signer), token.belongs(to: project), !token.userID.isEmpty
+        else { throw .invalid }
         // As with the vendor, a service checks the token and not the account, which may be gone for up to an hour.
         let expiries = state.withLock { $0.register.accounts[token.userID]?.expiries }
-        guard token.expiresAt > now().seconds, expiries ?? token.stamp.expiries == token.stamp.expiries else {
-            throw .expired
-        }
+        let isGivenUp = token.stamp.map { stamp in expiries.map { $0 != stamp.expiries } ?? false } ?? false
+        guard !token.isExpired(at: now().seconds), !isGivenUp else { throw .expired }
         return .user(id: token.userID, claims: token.claims)
     }
 
     func idToken(for userID: String) -> String {
         let call = call(JSONObject())
-        let account = state.withLock { $0.register.accounts[userID] }
-        return AuthRegister.idToken(
-            of: account ?? LocalAccount(id: userID, milliseconds: call.milliseconds),
-            AuthSignIn(provider: "custom", at: call.seconds), call)
+        var account = LocalAccount(id: userID, milliseconds: call.milliseconds)
+        account.customAttributes = claims
+        if let known = state.withLock({ $0.register.accounts[userID] }) { account = known }
+        return AuthRegister.idToken(of: account, AuthSignIn(provider: "custom", at: call.seconds), call)
     }
 
     func expireTokens(of userID: String?) {

@@ -3,8 +3,9 @@ struct LocalMultipart {
     let description: ArraySlice<UInt8>
     let content: ArraySlice<UInt8>
 
-    init?(_ body: [UInt8], boundary: some StringProtocol) {
+    init?(_ whole: [UInt8], boundary: some StringProtocol) {
         guard !boundary.isEmpty else { return nil }
+        let body = whole.suffix(2).elementsEqual([13, 10]) ? whole.dropLast(2) : whole[...]
         let mark = Array("--\(boundary)".utf8)
         let separator = Array("\r\n".utf8) + mark
         guard body.starts(with: mark + [13, 10]), body.count > mark.count + separator.count + 2 else { return nil }
@@ -25,8 +26,9 @@ struct LocalMultipart {
 
     /// What stands behind the one header line and the empty one.
     private static func body(_ part: ArraySlice<UInt8>, type: String) -> ArraySlice<UInt8>? {
-        let head = Array("Content-Type: \(type)".utf8)
-        guard part.starts(with: head), let end = find([13, 10, 13, 10], in: part),
+        let head = "content-type: \(type)"
+        guard String(decoding: part.prefix(head.utf8.count), as: UTF8.self).lowercased() == head,
+            let end = find([13, 10, 13, 10], in: part),
             find([13, 10], in: part[..<end]) == nil
         else { return nil }
         return part[(end + 4)...]

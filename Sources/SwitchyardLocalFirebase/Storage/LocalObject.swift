@@ -17,7 +17,8 @@ struct LocalObject: Sendable {
     var updatedAt: Timestamp
     /// What the client said and may change: `contentType` and its like.
     var fields: JSONObject
-    var custom: JSONObject
+    /// What the app notes: texts under names of its own. `nil` once it was taken away as a whole.
+    var custom: JSONObject?
     var downloadTokens: [String]
 
     static let writableFields = [
@@ -38,16 +39,31 @@ struct LocalObject: Sendable {
         crc32c = contents.crc32c
         createdAt = now
         updatedAt = now
-        fields = JSONObject()
-        for name in Self.writableFields { fields[name] = description[name]?.string.map { .string($0) } }
-        custom = JSONObject(
-            (description["metadata"]?.object ?? JSONObject()).filter { $0.value.string != nil }.map {
-                (key: $0.key, value: $0.value)
-            })
-        // Kept with the object's own notes, where other tools look for them, and shown apart.
-        let given = custom["firebaseStorageDownloadTokens"]?.string
-        custom["firebaseStorageDownloadTokens"] = nil
-        downloadTokens = given.map { $0.split(separator: ",").map(String.init) } ?? [RandomID.uuid()]
+        fields = ["contentType": "application/octet-stream", "contentDisposition": "inline"]
+        for name in Self.writableFields {
+            if let text = description[name]?.string { fields[name] = .string(text) }
+        }
+        custom = [:]
+        downloadTokens = []
+        note(description["metadata"]?.object ?? [:])
+        if downloadTokens.isEmpty { downloadTokens = [RandomID.uuid()] }
+    }
+
+    private static let tokensName = "firebaseStorageDownloadTokens"
+
+    /// Adds notes and takes away those that are null. Everything else is kept as text.
+    private mutating func note(_ notes: JSONObject) {
+        var all = custom ?? [:]
+        for note in notes {
+            // Kept with the object's own notes, where other tools look for them, and shown apart.
+            if note.key == Self.tokensName {
+                let tokens = note.value.string?.split(separator: ",").map(String.init) ?? []
+                downloadTokens += tokens.filter { !downloadTokens.contains($0) }
+            } else {
+                all[note.key] = note.value.isNull ? nil : .string(note.value.string ?? note.value.text())
+            }
+        }
+        custom = all
     }
 
     var contentType: String { fields["contentType"]?.string ?? "application/octet-stream" }
@@ -59,16 +75,28 @@ struct LocalObject: Sendable {
     var resource: JSON {
         var object: JSONObject = [
             "name": .string(name), "bucket": .string(bucket), "generation": .string(String(generation)),
-            "metageneration": .string(String(metageneration)), "contentType": .string(contentType),
-            "timeCreated": .string(Self.text(createdAt)), "updated": .string(Self.text(updatedAt)),
-            "storageClass": "STANDARD", "size": .string(String(size)), "md5Hash": .string(Base64.encode(md5)),
-            "crc32c": .string(Base64.encode(crcBytes)), "etag": .string(etag), "contentEncoding": "identity",
-            "contentDisposition": "inline",
+            "metageneration": .string(String(metageneration)), "timeCreated": .string(Self.text(createdAt)),
+            "updated": .string(Self.text(updatedAt)), "storageClass": "STANDARD", "size": .string(String(size)),
+            "md5Hash": .string(Base64.encode(md5)), "crc32c": .string(Base64.encode(crcBytes)), "etag": .string(etag),
+            "downloadTokens": .string(downloadTokens.joined(separator: ",")), "contentEncoding": "identity",
         ]
         for member in fields { object[member.key] = member.value }
-        if !custom.isEmpty { object["metadata"] = .object(custom) }
-        object["downloadTokens"] = .string(downloadTokens.joined(separator: ","))
+        object["metadata"] = custom.map { .object($0) }
         return .object(object)
+    }
+
+    /// How a browser is to take the contents, and under which name.
+    var disposition: String {
+        let name = self.name.split(separator: "/").last.map(String.init) ?? self.name
+        return "\(fields["contentDisposition"]?.string ?? "attachment"); filename*=\(PercentCoding.encode(name))"
+    }
+
+    /// What answers to changes tell in their head.
+    var changedHeaders: [(String, String)] {
+        [
+            ("Content-Disposition", "contentDisposition"), ("Content-Encoding", "contentEncoding"),
+            ("Cache-Control", "cacheControl"), ("Content-Language", "contentLanguage"),
+        ].compactMap { header, field in fields[field]?.string.map { (header, $0) } }
     }
 
     private static func text(_ time: Timestamp) -> String {
@@ -81,9 +109,10 @@ struct LocalObject: Sendable {
             guard let value = changes[name] else { continue }
             fields[name] = value.isNull ? nil : value
         }
-        if let notes = changes["metadata"] {
-            if notes.isNull { custom = JSONObject() }
-            for note in notes.object ?? JSONObject() { custom[note.key] = note.value.isNull ? nil : note.value }
+        switch changes["metadata"] {
+        case .null?: custom = nil
+        case let notes?: note(notes.object ?? [:])
+        case nil: break
         }
         metageneration += 1
         updatedAt = now
@@ -116,7 +145,7 @@ struct LocalObject: Sendable {
         updatedAt = Timestamp(microseconds: updated)
         self.metageneration = metageneration
         self.fields = fields
-        custom = resource["metadata"]?.object ?? JSONObject()
+        custom = resource["metadata"]?.object
         downloadTokens = (resource["downloadTokens"]?.string ?? "").split(separator: ",").map(String.init)
     }
 }

@@ -37,8 +37,11 @@ extension LocalStorage {
             "Content-Type": object.contentType, "ETag": object.etag, "Accept-Ranges": "bytes",
             "x-goog-generation": String(object.generation), "x-goog-metageneration": String(object.metageneration),
             "x-goog-storage-class": "STANDARD", "x-goog-hash": object.hash,
-            "Content-Disposition": object.fields["contentDisposition"]?.string ?? "inline",
+            "Content-Disposition": object.disposition,
         ]
+        if let encoding = object.fields["contentEncoding"]?.string, encoding != "identity" {
+            response.headers.add("Content-Encoding", encoding)
+        }
         if let control = object.fields["cacheControl"]?.string { response.headers.add("Cache-Control", control) }
         if let header = range.header { response.headers.add("Content-Range", header) }
         return response
@@ -50,7 +53,15 @@ extension LocalStorage {
         let changes = try await Self.object(in: request)
         let now = now()
         guard let object = buckets.change(bucket, name, { $0.patch(changes, now: now) }) else { throw .notFound }
-        return .json(object.resource.bytes())
+        return Self.changed(object)
+    }
+
+    private static func changed(_ object: LocalObject) -> ServerResponse {
+        var response = ServerResponse.json(object.resource.bytes())
+        for (name, value) in object.changedHeaders where value.utf8.allSatisfy({ $0 >= 32 && $0 < 127 }) {
+            response.headers[name] = value
+        }
+        return response
     }
 
     func delete(_ request: ServerRequest, _ caller: LocalCaller) throws(LocalStorageFailure) -> ServerResponse {
@@ -63,10 +74,11 @@ extension LocalStorage {
     /// Makes or ends keys of addresses; or an upload, as one of the vendor's clients addresses it.
     func post(_ request: ServerRequest, _ caller: LocalCaller) async throws(LocalStorageFailure) -> ServerResponse {
         let (bucket, name) = place(request)
-        let isNew = request.query("create_token") == "true"
-        let ended = request.query("delete_token")
-        guard isNew || ended != nil else { return try await receive(request, caller) }
-        guard caller == .owner else { throw .forbidden("WRITE") }
+        let (made, ended) = (request.query("create_token"), request.query("delete_token"))
+        guard made != nil || ended != nil else { return try await receive(request, caller) }
+        guard caller == .owner else { throw .missingCredentials }
+        guard made == nil || made == "true" else { throw .badRequest }
+        let isNew = made != nil
         let object = buckets.change(bucket, name) { object in
             if let ended { object.downloadTokens.removeAll { $0 == ended } }
             // There is always one, unless the object never had any.
@@ -74,7 +86,7 @@ extension LocalStorage {
             object.metageneration += 1
         }
         guard let object else { throw .notFound }
-        return .json(object.resource.bytes())
+        return Self.changed(object)
     }
 
     // MARK: Lists

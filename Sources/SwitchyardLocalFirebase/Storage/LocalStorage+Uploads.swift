@@ -68,13 +68,12 @@ extension LocalStorage {
         let type = request.headers["Content-Type"] ?? ""
         let mark = "boundary="
         guard type.hasPrefix("multipart/related"), let start = type.firstRange(of: mark)?.upperBound else {
-            throw .badRequest
+            throw .badType(type)
         }
         let boundary = type[start...].filter { $0 != "\"" && $0 != "'" }
         let body = try await Self.body(of: request, upTo: Self.multipartLimit)
-        guard let parts = LocalMultipart(body, boundary: boundary), let json = try? JSON(parsing: parts.description),
-            let description = json.object
-        else { throw .badRequest }
+        guard let parts = LocalMultipart(body, boundary: boundary) else { throw .badParts }
+        guard let description = (try? JSON(parsing: parts.description))?.object else { throw .badRequest }
         let contents = try file()
         do throws(ServerContents.Failure) {
             try contents.append(Array(parts.content), by: contents.takeOver())
@@ -133,6 +132,7 @@ extension LocalStorage {
         case ["upload"], ["upload", "finalize"]:
             try await take(request, session, isLast: commands.count == 2)
             return commands.count == 2 ? try finish(session) : answer(session)
+        case ["finalize"] where session.status == .final: return answer(session)
         case ["finalize"]:
             try checkOffset(request, session)
             return try finish(session)

@@ -39,7 +39,7 @@ package final class LocalStorage: LocalFirebaseService {
     package func stop() async { uploads.forgetAll() }
 
     package func addRoutes(to router: inout Router) {
-        router.on(.get, "/v0") { _ in .json(JSON.object(["emulator": "storage"]).bytes()) }
+        on(&router, .get, "/v0") { _, _, _ in .json(JSON.object(["emulator": "storage"]).bytes()) }
         router.on(.post, "/internal/reset") { [self] _ in
             uploads.forgetAll()
             buckets.removeAll()
@@ -47,28 +47,52 @@ package final class LocalStorage: LocalFirebaseService {
         }
         on(&router, .get, "/v0/b/{bucket}/o") { try $0.list($1, $2) }
         on(&router, .post, "/v0/b/{bucket}/o") { try await $0.receive($1, $2) }
-        on(&router, .get, "/v0/b/{bucket}/o/{object...}") { try $0.get($1, $2) }
-        on(&router, .post, "/v0/b/{bucket}/o/{object...}") { try await $0.post($1, $2) }
-        on(&router, .patch, "/v0/b/{bucket}/o/{object...}") { try await $0.patch($1, $2) }
-        on(&router, .put, "/v0/b/{bucket}/o/{object...}") { storage, request, caller in
-            guard request.headers["X-HTTP-Method-Override"] == "PATCH" else { throw LocalStorageFailure.badRequest }
-            return try await storage.patch(request, caller)
+        // A name is one segment, with its slashes coded.
+        on(&router, .get, "/v0/b/{bucket}/o/{object}") { try $0.get($1, $2) }
+        on(&router, .post, "/v0/b/{bucket}/o/{object}") { try await $0.post($1, $2) }
+        on(&router, .patch, "/v0/b/{bucket}/o/{object}") { try await $0.patch($1, $2) }
+        on(&router, .put, "/v0/b/{bucket}/o/{object}") { storage, request, caller in
+            request.headers["X-HTTP-Method-Override"] == "PATCH"
+                ? try await storage.patch(request, caller) : try await storage.receive(request, caller)
         }
-        on(&router, .delete, "/v0/b/{bucket}/o/{object...}") { try $0.delete($1, $2) }
+        on(&router, .put, "/v0/b/{bucket}/o") { try await $0.receive($1, $2) }
+        on(&router, .delete, "/v0/b/{bucket}/o/{object}") { try $0.delete($1, $2) }
+        on(&router, .get, "/v0/{rest...}") { _, request, _ in
+            throw LocalStorageFailure.noSuchObject(String(request.path.dropFirst()))
+        }
+        on(&router, nil, "/v0/{rest...}") { _, _, _ in throw LocalStorageFailure.notImplemented }
+        router.on(.put, "/internal/setRules") { _ in
+            .json(
+                JSON.object([
+                    "message":
+                        "Rules are not read here: a local Firebase has a fixed set. Start it with --open to pass everything."
+                ]).bytes(), status: 501)
+        }
     }
 
     private func on(
-        _ router: inout Router, _ method: HTTPMethod, _ pattern: String,
+        _ router: inout Router, _ method: HTTPMethod?, _ pattern: String,
         _ handler: @escaping @Sendable (LocalStorage, ServerRequest, LocalCaller) async throws -> ServerResponse
     ) {
         router.on(method, pattern) { [self] request in
+            var response: ServerResponse
             do {
-                return try await handler(self, request, caller(of: request))
+                response = try await handler(self, request, caller(of: request))
             } catch {
-                return (error as? LocalStorageFailure ?? .internalError).response
+                response = (error as? LocalStorageFailure ?? .internalError).response
             }
+            response.headers["Access-Control-Expose-Headers"] = Self.exposed
+            return response
         }
     }
+
+    /// What pages may read of the head of answers: uploads go by it.
+    private static let exposed = [
+        "content-type", "x-firebase-storage-version", "X-Goog-Upload-Size-Received", "x-goog-upload-url",
+        "x-goog-upload-command", "x-gupload-uploadid", "x-goog-upload-header-content-length",
+        "x-goog-upload-header-content-type", "x-goog-upload-protocol", "x-goog-upload-status",
+        "x-goog-upload-chunk-granularity", "x-goog-upload-control-url",
+    ].joined(separator: ",")
 
     private func caller(of request: ServerRequest) throws(LocalStorageFailure) -> LocalCaller {
         do throws(LocalTokenFailure) {
@@ -93,6 +117,11 @@ package final class LocalStorage: LocalFirebaseService {
 /// What an answer says that is no success, word for word as the vendor's emulator does.
 enum LocalStorageFailure: Error {
     case badRequest
+    case badType(String)
+    case badParts
+    case missingCredentials
+    case noSuchObject(String)
+    case notImplemented
     case badPrefix
     case unauthenticated
     case forbidden(String)
@@ -104,6 +133,25 @@ enum LocalStorageFailure: Error {
     var response: ServerResponse {
         switch self {
         case .badRequest: .text("Bad Request", status: 400)
+        case .badType(let type):
+            .text("Bad content type. \(type)", status: 400, type: "text/html; charset=utf-8")
+        case .badParts:
+            .text("Unexpected number of parts in request body", status: 400, type: "text/html; charset=utf-8")
+        case .missingCredentials: Self.json(403, "Missing admin credentials.")
+        case .noSuchObject(let path):
+            .json(
+                JSON.object([
+                    "error": [
+                        "code": 404, "message": .string("No such object: \(path)"),
+                        "errors": [
+                            [
+                                "message": .string("No such object: \(path)"), "domain": "global",
+                                "reason": "notFound",
+                            ]
+                        ],
+                    ]
+                ]).bytes(), status: 404)
+        case .notImplemented: .text("Not Implemented", status: 501)
         case .badPrefix:
             Self.json(400, "The prefix parameter is required to be empty or ends with a single / character.")
         case .unauthenticated: Self.json(401, "Unauthenticated. Please make sure you are signed in.")

@@ -6,6 +6,8 @@ import SwitchyardWire
 /// The project's secret, and what it proves.
 struct SupabaseAccess: Sendable {
     let secret: [UInt8]
+    /// Whose tokens are taken beside the project's own.
+    let firebase: FirebaseProject?
     /// In seconds since 1970.
     let now: @Sendable () -> Int64
 
@@ -31,8 +33,11 @@ struct SupabaseAccess: Sendable {
 
     /// Whom a token or a key stands for.
     func token(_ text: String) throws(SupabaseToken.Refusal) -> SupabaseToken {
-        try SupabaseToken(text, secret: secret, now: now())
+        try SupabaseToken(text, secret: secret, now: now(), firebase: firebase)
     }
+
+    /// Whether this is one of the project's own keys.
+    func isKey(_ text: String) -> Bool { (try? SupabaseToken(text, secret: secret, now: now())) != nil }
 
     func key(role: String) -> String {
         let claims: JSONObject = [

@@ -42,8 +42,19 @@ package struct SupabaseDatabase: Sendable {
             ] + settings + [("role", token.role)]
         let calls = all.indices.map { "set_config($\(2 * $0 + 1), $\(2 * $0 + 2), true)" }
         let setUp = PostgresStatement(
-            "select " + calls.joined(separator: ", "), all.flatMap { [Optional($0.0), Optional($0.1)] }, isKept: true)
+            "select \(Self.limits(of: "$\(2 * all.count)")), " + calls.joined(separator: ", "),
+            all.flatMap { [Optional($0.0), Optional($0.1)] }, isKept: true)
         return Array(try await requests.run([setUp] + statements).dropFirst())
+    }
+
+    /// Takes on how long the role may take, which the database by itself sees to for those who sign in as the role only.
+    private static func limits(of role: String) -> String {
+        """
+        (select count(set_config(split_part(s, '=', 1), substr(s, strpos(s, '=') + 1), true))
+         from pg_catalog.pg_db_role_setting r join pg_catalog.pg_roles o on o.oid = r.setrole, unnest(r.setconfig) s
+         where o.rolname = \(role) and r.setdatabase in (0, (select oid from pg_catalog.pg_database where datname = current_database()))
+           and split_part(s, '=', 1) in ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'))
+        """
     }
 
     /// Runs statements with all rights, as one transaction.

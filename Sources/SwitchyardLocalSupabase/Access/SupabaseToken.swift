@@ -8,6 +8,10 @@ package struct SupabaseToken: Sendable {
         case undecodable
         case wrongSignature
         case expired
+        case notYetValid
+        case fromTheFuture
+        /// A claim that every token is checked for is of another type.
+        case malformedClaim(String)
         case unknownRole(String)
     }
 
@@ -19,17 +23,43 @@ package struct SupabaseToken: Sendable {
 
     package init(claims: JSONObject) { self.claims = claims }
 
-    /// - Parameter now: in seconds.
-    init(_ text: some StringProtocol, secret: [UInt8], now: Int64) throws(Refusal) {
+    /// - Parameters:
+    ///   - now: In seconds.
+    ///   - firebase: The project whose tokens are taken beside those that the secret has signed.
+    init(_ text: String, secret: [UInt8], now: Int64, firebase: FirebaseProject? = nil) throws(Refusal) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let header = Self.decode(parts[0]), let claims = Self.decode(parts[1]),
-            header["alg"]?.string == "HS256", let signature = Base64.decode(parts[2], alphabet: .url)
-        else { throw .undecodable }
-        let code = HMACSHA256.code(for: Array("\(parts[0]).\(parts[1])".utf8), key: secret)
-        guard HMACSHA256.areEqual(signature, code) else { throw .wrongSignature }
-        if let end = claims["exp"]?.int64, end + Self.leeway < now { throw .expired }
-        self.claims = claims
+        guard parts.count == 3, let header = Self.decode(parts[0]), let claims = Self.decode(parts[1]) else {
+            throw .undecodable
+        }
+        if header["alg"]?.string == "HS256" {
+            guard let signature = Base64.decode(parts[2], alphabet: .url) else { throw .undecodable }
+            let code = HMACSHA256.code(for: Array("\(parts[0]).\(parts[1])".utf8), key: secret)
+            guard HMACSHA256.areEqual(signature, code) else { throw .wrongSignature }
+            self.claims = claims
+        } else {
+            guard let claims = firebase?.claims(parts, header, claims) else { throw .wrongSignature }
+            self.claims = claims
+        }
+        try Self.check(claims, now: now)
         guard Self.roles.contains(role) else { throw .unknownRole(role) }
+    }
+
+    /// Times that are none are refused, as well as those that are over or have not come.
+    private static func check(_ claims: JSONObject, now: Int64) throws(Refusal) {
+        for name in ["exp", "nbf", "iat"] {
+            guard let value = claims[name], !value.isNull else { continue }
+            guard let seconds = value.int64 else { throw .malformedClaim(name) }
+            switch name {
+            case "exp": if seconds < now - leeway { throw .expired }
+            case "nbf": if seconds > now + leeway { throw .notYetValid }
+            default: if seconds > now + leeway { throw .fromTheFuture }
+            }
+        }
+        switch claims["aud"] {
+        case nil, .null?, .string?: break
+        case .array(let all)? where all.allSatisfy({ $0.string != nil }): break
+        default: throw .malformedClaim("aud")
+        }
     }
 
     func text(secret: [UInt8]) -> String {

@@ -26,6 +26,23 @@ struct AuthPerson: Sendable {
     private func text(_ column: String) -> String? { row[column]?.string.flatMap { $0.isEmpty ? nil : $0 } }
     private func has(_ column: String) -> Bool { row[column]?.string != nil }
 
+    /// As the answer to a sign-up tells of somebody whose address counts as confirmed at once: what has just been written
+    /// is told as it was sent to the database.
+    var jsonOfNewcomer: JSONObject {
+        var user = json
+        user["confirmed_at"] = nil
+        user["identities"] = .array(
+            (user["identities"]?.array ?? []).map { identity in
+                guard var changed = identity.object, var data = changed["identity_data"]?.object else {
+                    return identity
+                }
+                if data["email"] != nil { data["email_verified"] = true }
+                changed["identity_data"] = .object(data)
+                return .object(changed)
+            })
+        return user
+    }
+
     /// As clients are told of it: what is not set is left out, but an address and a number are empty text.
     var json: JSONObject {
         var user: JSONObject = [
@@ -50,18 +67,23 @@ struct AuthPerson: Sendable {
     }
 
     private static func identity(_ row: JSONObject) -> JSONObject {
-        [
+        var identity: JSONObject = [
             "identity_id": row["id"] ?? .null, "id": row["provider_id"] ?? .null, "user_id": row["user_id"] ?? .null,
-            "identity_data": row["identity_data"] ?? .null, "provider": row["provider"] ?? .null,
-            "last_sign_in_at": row["last_sign_in_at"] ?? .null, "created_at": row["created_at"] ?? .null,
-            "updated_at": row["updated_at"] ?? .null, "email": row["email"] ?? .null,
+            "provider": row["provider"] ?? .null, "last_sign_in_at": row["last_sign_in_at"] ?? .null,
+            "created_at": row["created_at"] ?? .null, "updated_at": row["updated_at"] ?? .null,
         ]
+        if let data = row["identity_data"]?.object, !data.isEmpty { identity["identity_data"] = .object(data) }
+        if let email = row["email"]?.string { identity["email"] = .string(email) }
+        return identity
     }
 
-    private static func factor(_ row: JSONObject) -> JSONObject {
-        JSONObject(
-            ["id", "friendly_name", "factor_type", "status", "created_at", "updated_at"].map {
+    static func factor(_ row: JSONObject) -> JSONObject {
+        var factor = JSONObject(
+            ["id", "created_at", "updated_at", "status", "factor_type", "last_challenged_at"].map {
                 (key: $0, value: row[$0] ?? .null)
             })
+        factor["phone"] = ""
+        if let name = row["friendly_name"]?.string { factor["friendly_name"] = .string(name) }
+        return factor
     }
 }

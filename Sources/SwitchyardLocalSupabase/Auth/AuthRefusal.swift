@@ -50,6 +50,8 @@ struct AuthRefusal: Error, Sendable {
     }
     static let wrongCredentials = AuthRefusal(400, "invalid_credentials", "Invalid login credentials")
     static let wrongCode = AuthRefusal(403, "otp_expired", "Token has expired or is invalid")
+    /// The same of what stands in links.
+    static let wrongLink = AuthRefusal(403, "otp_expired", "Email link is invalid or has expired")
     static let banned = AuthRefusal(400, "user_banned", "User is banned")
     static let badJSON = AuthRefusal(400, "bad_json", "Could not parse request body as JSON")
     static let noBearer = AuthRefusal(401, "no_authorization", "This endpoint requires a valid Bearer token")

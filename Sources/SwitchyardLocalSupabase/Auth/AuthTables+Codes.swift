@@ -26,10 +26,11 @@ extension AuthTables {
     ///
     /// - Parameter challenge: With one its link leads to a code that wants the verifier.
     func makeCode(
-        _ kind: CodeKind, for person: AuthPerson, at place: String, _ challenge: AuthChallenge? = nil
+        _ kind: CodeKind, for person: AuthPerson, at place: String, _ challenge: AuthChallenge? = nil,
+        digits given: String? = nil
     ) async throws(AuthRefusal) -> Code {
         let number = Int.random(in: 0..<1_000_000)
-        let digits = String(String(number + 1_000_000).dropFirst())
+        let digits = given ?? String(String(number + 1_000_000).dropFirst())
         let hash = (challenge == nil ? "" : "pkce_") + AuthTables.hash(digits, place)
         try await delete(
             "one_time_tokens", where: ["user_id": .string(person.id), "token_type": .string(kind.rawValue)])
@@ -78,5 +79,6 @@ extension AuthTables {
     /// Lets all codes of a person run out, as a new password does.
     func forgetCodes(of person: AuthPerson) async throws(AuthRefusal) {
         try await delete("one_time_tokens", where: ["user_id": .string(person.id)])
+        try await update("users", person.id, ["recovery_sent_at": .null, "reauthentication_sent_at": .null])
     }
 }

@@ -7,6 +7,12 @@ extension AuthTables {
         try await person(where: ["id": .string(id)])
     }
 
+    /// As administrators see people: those that are only kept for others to point at included.
+    func anybody(_ id: String) async throws(AuthRefusal) -> AuthPerson? {
+        guard let row = try await first("users", where: ["id": .string(id)]) else { return nil }
+        return try await person(row)
+    }
+
     func person(withEmail email: String) async throws(AuthRefusal) -> AuthPerson? {
         try await person(where: ["email": .string(email), "is_sso_user": false])
     }
@@ -50,7 +56,7 @@ extension AuthTables {
 
     /// Adds an identity, or brings what is known of it up to date, and names its provider in the person's data.
     func add(
-        identity subject: String, of provider: String, _ data: JSONObject, to person: AuthPerson
+        identity subject: String, of provider: String, _ data: JSONObject, to person: AuthPerson, isNamed: Bool = true
     ) async throws(AuthRefusal) -> AuthPerson {
         var data = data
         data["sub"] = .string(subject)
@@ -68,6 +74,7 @@ extension AuthTables {
                     "created_at": time, "updated_at": time,
                 ])
         }
+        guard isNamed else { return try await self.person(person.id) ?? person }
         return try await nameProviders(of: person)
     }
 

@@ -32,13 +32,14 @@ struct AuthTables: Sendable {
 
     /// The rows whose columns have these values.
     func all(
-        _ table: String, where values: JSONObject = [:], page: (limit: Int, offset: Int)? = nil
+        _ table: String, where values: JSONObject = [:], page: (limit: Int, offset: Int)? = nil,
+        isNewestFirst: Bool = false
     ) async throws(AuthRefusal) -> [JSONObject] {
         let bounds = page.map { " limit \($0.limit) offset \($0.offset)" } ?? ""
         let result = try await run(
             """
             select to_jsonb(t) from auth.\(table) t, \(Self.given(table)) where \(Self.same(values))
-            order by t.created_at, t.id\(bounds)
+            order by t.created_at\(isNewestFirst ? " desc" : ""), t.id\(bounds)
             """, [JSON.object(values).text()])
         return result.rows.compactMap { $0.first.flatMap { $0 } }.compactMap { (try? JSON(parsing: $0))?.object }
     }

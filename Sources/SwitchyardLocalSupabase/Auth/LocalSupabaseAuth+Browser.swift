@@ -24,8 +24,14 @@ extension LocalSupabaseAuth {
         guard let provider = request.query("provider"), !provider.isEmpty else {
             throw .invalid("Unsupported provider: Provider could not be found")
         }
+        guard Self.known.contains(provider) || provider.hasPrefix("custom:") else {
+            throw .invalid("Unsupported provider: Provider \(provider) could not be found")
+        }
+        guard options.providers.contains(provider) || provider.hasPrefix("custom:") else {
+            throw .invalid("Unsupported provider: provider is not enabled")
+        }
         var state: JSONObject = [
-            "provider": .string(provider), "redirect": .string(request.query("redirect_to") ?? ground.url),
+            "provider": .string(provider), "redirect": .string(request.query("redirect_to") ?? options.site),
             "until": .integer(call.seconds + 600),
         ]
         if let challenge = try call.challenge({ request.query($0) }) {
@@ -36,8 +42,18 @@ extension LocalSupabaseAuth {
         var items = [("state", seal.close(.object(state), as: .browserSession))]
         // Tests need no page in between.
         for name in ["sub", "email", "name", "error"] { request.query(name).map { items.append((name, $0)) } }
-        return Self.redirect(to: ground.url + "/_supabase/identity", query: items)
+        var answer = Self.redirect(to: ground.url + "/_supabase/identity", query: items)
+        answer.status = 302
+        return answer
     }
+
+    /// The identity providers that the vendor knows.
+    static let known = [
+        "apple", "azure", "bitbucket", "discord", "facebook", "snapchat", "figma", "fly", "github", "gitlab", "google",
+        "keycloak", "kakao", "linkedin", "linkedin_oidc", "notion", "spotify", "slack", "slack_oidc", "workos",
+        "twitch",
+        "twitter", "zoom",
+    ]
 
     /// The page of the identity provider.
     func identify(_ request: ServerRequest) -> ServerResponse {
@@ -63,7 +79,7 @@ extension LocalSupabaseAuth {
         guard let state = seal.open(text, as: .browserSession), (state["until"]?.int64 ?? 0) > call.seconds else {
             throw AuthRefusal(400, "bad_oauth_state", "OAuth state is missing or invalid")
         }
-        let target = state["redirect"]?.string ?? ground.url
+        let target = state["redirect"]?.string ?? options.site
         let challenge = state["challenge"]?.string.map {
             AuthChallenge(text: $0, method: state["method"]?.string ?? "s256")
         }

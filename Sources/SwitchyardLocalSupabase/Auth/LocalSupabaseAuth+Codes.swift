@@ -32,22 +32,26 @@ extension LocalSupabaseAuth {
                     "For security purposes, you can only request this after \(wait) seconds.")
             }
         }
-        let code = try await call.tables.makeCode(kind, for: person, at: place, challenge)
+        let code = try await call.tables.makeCode(
+            kind, for: person, at: place, challenge, digits: options.phoneCodes[place])
         try await call.tables.update("users", person.id, [column: call.tables.time])
         var message: JSONObject = [
             "to": .string(place), "occasion": .string(occasion.rawValue), "code": .string(code.digits),
             "sent_at": call.tables.time,
         ]
         if occasion != .message, occasion != .phoneChange, occasion != .reauthentication {
-            var items = [(name: "token", value: code.hash), (name: "type", value: occasion.rawValue)]
-            if let redirect = call.redirect { items.append((name: "redirect_to", value: redirect)) }
             message["token_hash"] = .string(code.hash)
-            message["link"] = .string("\(address)/verify?\(FormCoding.encode(items, space: .percent))")
+            message["link"] = .string(link(occasion, code, call))
         }
         let id = RandomID.uuid()
         message["message_id"] = .string(id)
         outbox.add(message)
         return id
+    }
+
+    func link(_ occasion: Occasion, _ code: AuthTables.Code, _ call: SupabaseAuthCall) -> String {
+        let redirect = PercentCoding.encode(call.redirect ?? options.site, as: .queryItem)
+        return "\(address)/verify?token=\(code.hash)&type=\(occasion.rawValue)&redirect_to=\(redirect)"
     }
 
     private static func sentColumn(_ occasion: Occasion) -> String {
@@ -71,8 +75,11 @@ extension LocalSupabaseAuth {
             var known = try await call.tables.person(withEmail: email)
             if known == nil {
                 try requireNewcomers(makesAccount)
-                known = try await newPerson(email: email, phone: nil, nil, call)
-                if options.confirmsEmails, let person = known { known = try await confirmEmail(of: person, call) }
+                known = try await newPerson(
+                    email: email, phone: nil, nil, data: call.object("data"), signsUp: true, call)
+                if options.confirmsEmails, let person = known {
+                    known = try await confirmEmail(of: person, isShown: false, call)
+                }
             }
             guard let person = known else { throw .wrongCode }
             let isNew = !person.isEmailConfirmed
@@ -90,7 +97,8 @@ extension LocalSupabaseAuth {
         var person = try await call.tables.person(withPhone: phone)
         if person == nil {
             try requireNewcomers(makesAccount)
-            person = try await newPerson(email: nil, phone: phone, nil, call)
+            person = try await newPerson(
+                email: nil, phone: phone, nil, data: call.object("data"), signsUp: true, call)
         }
         if let person { try await send(.message, .confirmation, to: person, at: phone, nil, call) }
         return Self.ok([:])
@@ -148,7 +156,7 @@ extension LocalSupabaseAuth {
             outbox.add([
                 "to": .string(old), "occasion": .string(Occasion.emailChange.rawValue), "code": .string(code.digits),
                 "token_hash": .string(code.hash), "sent_at": call.tables.time,
-                "link": .string("\(address)/verify?token=\(code.hash)&type=email_change"),
+                "link": .string(link(.emailChange, code, call)),
             ])
         }
     }

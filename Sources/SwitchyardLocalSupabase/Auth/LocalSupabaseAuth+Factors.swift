@@ -10,8 +10,12 @@ extension LocalSupabaseAuth {
     func enrol(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
         let caller = try await caller(call)
         guard caller.session != nil else { throw AuthRefusal(403, "no_authorization", "A session is needed") }
-        guard call.text("factor_type") == "totp" else {
-            throw .invalid("factor_type needs to be totp")
+        switch call.text("factor_type") {
+        case "totp": break
+        case "phone": throw AuthRefusal(422, "mfa_phone_enroll_not_enabled", "MFA enroll is disabled for Phone")
+        case "webauthn":
+            throw AuthRefusal(422, "mfa_webauthn_enroll_not_enabled", "MFA enroll is disabled for WebAuthn")
+        default: throw .invalid("factor_type needs to be totp, phone, or webauthn")
         }
         guard caller.person.verifiedFactors.isEmpty || caller.isVerifiedTwice else {
             throw AuthRefusal(403, "insufficient_aal", "AAL2 required to enroll a new factor")
@@ -39,13 +43,15 @@ extension LocalSupabaseAuth {
             "otpauth://totp/\(issuer):\(label)?algorithm=SHA1&digits=6&issuer=\(issuer)&period=30&secret=\(secret)"
         return Self.ok([
             "id": .string(id), "type": "totp", "friendly_name": .string(name ?? ""),
-            "totp": ["qr_code": "", "secret": .string(secret), "uri": .string(uri)],
+            "totp": ["qr_code": .string(Self.picture(of: secret)), "secret": .string(secret), "uri": .string(uri)],
         ])
     }
 
     func challenge(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
         let factor = try factor(of: try await caller(call), call)
         let id = RandomID.uuid()
+        try await call.tables.update(
+            "mfa_factors", factor["id"]?.string ?? "", ["last_challenged_at": call.tables.time])
         try await call.tables.insert(
             "mfa_challenges", ["id": .string(id), "factor_id": factor["id"] ?? .null, "created_at": call.tables.time])
         return Self.ok([
@@ -102,6 +108,30 @@ extension LocalSupabaseAuth {
         _ = try await call.tables.run(
             "update auth.sessions set aal = 'aal1' where user_id = $1::uuid", [caller.person.id])
         return Self.ok(["id": factor["id"] ?? .null])
+    }
+
+    /// In place of a picture to be photographed: whoever tests reads the key.
+    private static func picture(of secret: String) -> String {
+        """
+        <?xml version="1.0"?>
+        <svg xmlns="http://www.w3.org/2000/svg" width="420" height="60"><text x="10" y="35">\(secret)</text></svg>
+        """
+    }
+
+    // MARK: Administrators
+
+    func listFactors(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
+        let person = try await named(call)
+        return .json(JSON.array(person.factors.map { .object(AuthPerson.factor($0)) }).bytes())
+    }
+
+    func deleteFactor(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
+        let person = try await named(call)
+        guard let factor = person.factors.first(where: { $0["id"]?.string == call.request.parameters["factor"] }) else {
+            throw AuthRefusal(404, "mfa_factor_not_found", "Factor not found")
+        }
+        try await call.tables.delete("mfa_factors", where: ["id": factor["id"] ?? .null])
+        return Self.ok(AuthPerson.factor(factor))
     }
 
     private func factor(of caller: Caller, _ call: SupabaseAuthCall) throws(AuthRefusal) -> JSONObject {

@@ -35,8 +35,12 @@ extension LocalSupabaseAuth {
         add(.get, "/authorize", isOpen: true, to: &router) { call throws(AuthRefusal) in try await self.authorize(call)
         }
         add(.get, "/callback", isOpen: true, to: &router) { call throws(AuthRefusal) in try await self.callback(call) }
+        add(.post, "/sso", to: &router) { _ throws(AuthRefusal) in
+            throw AuthRefusal(404, "saml_provider_disabled", "SAML 2.0 is disabled")
+        }
         addAdminRoutes(to: &router)
         addOpenRoutes(to: &router)
+        router.on(nil, "/auth/v1/{rest...}") { _ in .text("404 page not found\n", status: 404) }
     }
 
     private func addAdminRoutes(to router: inout Router) {
@@ -46,6 +50,15 @@ extension LocalSupabaseAuth {
         admin(.put, "/admin/users/{id}", to: &router) { call throws(AuthRefusal) in try await self.updatePerson(call) }
         admin(.delete, "/admin/users/{id}", to: &router) { call throws(AuthRefusal) in
             try await self.deletePerson(call)
+        }
+        admin(.post, "/admin/generate_link", to: &router) { call throws(AuthRefusal) in
+            try await self.generateLink(call)
+        }
+        admin(.get, "/admin/users/{id}/factors", to: &router) { call throws(AuthRefusal) in
+            try await self.listFactors(call)
+        }
+        admin(.delete, "/admin/users/{id}/factors/{factor}", to: &router) { call throws(AuthRefusal) in
+            try await self.deleteFactor(call)
         }
         admin(.post, "/invite", to: &router) { call throws(AuthRefusal) in try await self.invite(call) }
     }
@@ -75,11 +88,11 @@ extension LocalSupabaseAuth {
         var external: JSONObject = [
             "anonymous_users": .bool(options.allowsAnonymous), "email": true, "phone": true,
         ]
-        for name in ["apple", "azure", "facebook", "github", "google", "twitter"] { external[name] = true }
+        for name in Self.known { external[name] = .bool(options.providers.contains(name)) }
         return [
             "external": .object(external), "disable_signup": .bool(!options.allowsSignUp),
             "mailer_autoconfirm": .bool(options.confirmsEmails), "phone_autoconfirm": .bool(options.confirmsPhones),
-            "sms_provider": "local", "saml_enabled": false,
+            "sms_provider": "local", "saml_enabled": false, "passkeys_enabled": false,
         ]
     }
 

@@ -19,11 +19,11 @@ extension LocalSupabaseAuth {
         let token: SupabaseToken
         do throws(SupabaseToken.Refusal) { token = try ground.access.token(text) } catch {
             throw AuthRefusal(
-                403, "bad_jwt",
-                "invalid JWT: unable to parse or verify signature, "
-                    + (error == .expired ? "token is expired" : "token is malformed or its signature is invalid"))
+                403, "bad_jwt", "invalid JWT: unable to parse or verify signature, \(Self.words(for: error, text))")
         }
-        guard let id = token.claims["sub"]?.string else { throw AuthRefusal(403, "bad_jwt", "missing sub claim") }
+        guard let id = token.claims["sub"]?.string else {
+            throw AuthRefusal(403, "bad_jwt", "invalid claim: missing sub claim")
+        }
         guard LocalSupabaseAuth.isUUID(id) else {
             throw AuthRefusal(400, "bad_jwt", "invalid claim: sub claim must be a UUID")
         }
@@ -39,6 +39,20 @@ extension LocalSupabaseAuth {
             throw AuthRefusal(403, "session_not_found", "Session from session_id claim in JWT does not exist")
         }
         return Caller(person: person, session: row)
+    }
+
+    private static func words(for refusal: SupabaseToken.Refusal, _ text: String) -> String {
+        switch refusal {
+        case .expired: "token has invalid claims: token is expired"
+        case .notYetValid: "token has invalid claims: token is not valid yet"
+        case .fromTheFuture: "token has invalid claims: token used before issued"
+        case .malformedClaim(let name): "token is malformed: \(name) is invalid"
+        case .wrongSignature, .unknownRole: "signature is invalid"
+        case .undecodable:
+            text.split(separator: ".", omittingEmptySubsequences: false).count == 3
+                ? "token is malformed: could not base64 decode header: illegal base64 data at input byte 0"
+                : "token is malformed: token contains an invalid number of segments"
+        }
     }
 
     /// Lets nobody pass but whoever has the project's service key.
@@ -63,13 +77,15 @@ extension LocalSupabaseAuth {
 
     /// Begins a session for somebody who has proved who they are, and gives it out.
     func signIn(
-        _ person: AuthPerson, by method: String, _ call: SupabaseAuthCall
+        _ person: AuthPerson, by method: String, isNew: Bool = false, _ call: SupabaseAuthCall
     ) async throws(AuthRefusal) -> JSONObject {
         if person.isBanned(at: call.seconds) { throw .banned }
         let tables = call.tables
         let person = try await tables.change(person, ["last_sign_in_at": tables.time])
         let session = try await tables.beginSession(of: person, by: method)
-        return grant(person, session, try await tables.makeToken(of: session), call)
+        var answer = grant(person, session, try await tables.makeToken(of: session), call)
+        if isNew { answer["user"] = .object(person.jsonOfNewcomer) }
+        return answer
     }
 
     /// A session as clients get it.

@@ -44,10 +44,11 @@ extension LocalSupabaseAuth {
             }
             return Self.ok(LocalSupabaseAuth.fabricated(email, call))
         }
-        var person = try await newPerson(email: email, phone: nil, password, call)
+        var person = try await newPerson(
+            email: email, phone: nil, password, data: call.object("data"), signsUp: true, call)
         if options.confirmsEmails {
-            person = try await confirmEmail(of: person, call)
-            return Self.ok(try await signIn(person, by: "password", call))
+            person = try await confirmEmail(of: person, isShown: false, call)
+            return Self.ok(try await signIn(person, by: "password", isNew: true, call))
         }
         try await send(.signUp, .confirmation, to: person, at: email, challenge, call)
         return Self.ok(try await tables.person(person.id)?.json ?? person.json)
@@ -63,7 +64,8 @@ extension LocalSupabaseAuth {
             if known.isPhoneConfirmed { return Self.ok(LocalSupabaseAuth.fabricated(nil, phone: phone, call)) }
             person = known
         } else {
-            person = try await newPerson(email: nil, phone: phone, password, call)
+            person = try await newPerson(
+                email: nil, phone: phone, password, data: call.object("data"), signsUp: true, call)
         }
         if options.confirmsPhones {
             person = try await tables.change(person, ["phone_confirmed_at": tables.time])
@@ -74,33 +76,52 @@ extension LocalSupabaseAuth {
     }
 
     /// An account with an address or a number that nobody has confirmed yet.
+    ///
+    /// - Parameters:
+    ///   - data: What the person is to have as data of their own.
+    ///   - signsUp: Whether the person makes the account, and then has the same data as the identity; an administrator's
+    ///     accounts have what the administrator says.
+    ///   - more: Further columns.
     func newPerson(
-        email: String?, phone: String?, _ password: String?, _ call: SupabaseAuthCall
+        email: String?, phone: String?, _ password: String?, data own: JSONObject, signsUp: Bool,
+        adding more: JSONObject = [:], _ call: SupabaseAuthCall
     ) async throws(AuthRefusal) -> AuthPerson {
         let tables = call.tables
-        var row: JSONObject = ["raw_user_meta_data": .object(call.object("data"))]
+        var row = more
+        row["id"] = more["id"] ?? .string(RandomID.uuid())
         row["email"] = email.map { .string($0) }
         row["phone"] = phone.map { .string($0) }
         if let password { row["encrypted_password"] = try await tables.hash(password) }
-        let person = try await tables.makePerson(row)
-        var data = call.object("data")
+        var data: JSONObject = signsUp ? own : [:]
         data["email"] = email.map { .string($0) }
-        data["phone"] = phone.map { .string($0) }
+        if !signsUp { data["phone"] = phone.map { .string($0) } }
         data["email_verified"] = false
         data["phone_verified"] = false
+        data["sub"] = row["id"]
+        row["raw_user_meta_data"] = .object(signsUp ? data : own)
+        let person = try await tables.makePerson(row)
         return try await tables.add(identity: person.id, of: email == nil ? "phone" : "email", data, to: person)
     }
 
     /// The address of a person counts as theirs from now on.
-    func confirmEmail(of person: AuthPerson, _ call: SupabaseAuthCall) async throws(AuthRefusal) -> AuthPerson {
+    ///
+    /// - Parameter isShown: Whether somebody has shown that it is; the identity says so then.
+    func confirmEmail(
+        of person: AuthPerson, isShown: Bool = true, _ call: SupabaseAuthCall
+    ) async throws(AuthRefusal) -> AuthPerson {
         let tables = call.tables
-        for identity in person.identities where identity["provider"]?.string == "email" {
-            var data = identity["identity_data"]?.object ?? [:]
-            data["email_verified"] = true
-            try await tables.update("identities", identity["id"]?.string ?? "", ["identity_data": .object(data)])
+        if isShown, !person.isEmailConfirmed {
+            for identity in person.identities where identity["provider"]?.string == "email" {
+                var data = identity["identity_data"]?.object ?? [:]
+                data["email_verified"] = true
+                try await tables.update("identities", identity["id"]?.string ?? "", ["identity_data": .object(data)])
+            }
         }
         guard !person.isEmailConfirmed else { return person }
-        return try await tables.change(person, ["email_confirmed_at": tables.time])
+        var own = person.ownData
+        own["email_verified"] = true
+        return try await tables.change(
+            person, ["email_confirmed_at": tables.time, "raw_user_meta_data": .object(own)])
     }
 
     /// What stands for an account that exists already, so that nobody learns that it does.
@@ -108,7 +129,7 @@ extension LocalSupabaseAuth {
         var row: JSONObject = [
             "id": .string(RandomID.uuid()), "raw_app_meta_data": ["provider": "email", "providers": ["email"]],
             "raw_user_meta_data": .object(call.object("data")), "confirmation_sent_at": call.tables.time,
-            "created_at": call.tables.time, "updated_at": call.tables.time,
+            "created_at": call.tables.time, "updated_at": call.tables.time, "role": "",
         ]
         row["email"] = email.map { .string($0) }
         row["phone"] = phone.map { .string($0) }

@@ -6,10 +6,14 @@ import SwitchyardWire
 extension LocalSupabaseAuth {
     func token(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
         switch call.request.query("grant_type") {
-        case "password": return Self.ok(try await grantPassword(call))
+        case "password":
+            var answer = try await grantPassword(call)
+            answer["weak_password"] = .null
+            return Self.ok(answer)
         case "refresh_token": return Self.ok(try await grantRefresh(call))
         case "pkce": return Self.ok(try await grantCode(call))
         case "id_token": return Self.ok(try await grantIdentity(call))
+        case "web3": throw AuthRefusal(422, "web3_provider_disabled", "Web3 provider is disabled")
         default: throw AuthRefusal(400, "invalid_credentials", "unsupported_grant_type")
         }
     }

@@ -24,7 +24,12 @@ extension LocalSupabaseAuth {
             ?? places.flatMap { place in
                 ["", "pkce_"].map { $0 + AuthTables.hash(digits ?? "", place) }
             }
-        let redeemed = try await redeem(code, type: type, isMessage: phone != nil, call)
+        let redeemed: AuthTables.Redeemed
+        do throws(AuthRefusal) {
+            redeemed = try await redeem(code, type: type, isMessage: phone != nil, call)
+        } catch {
+            throw hash != nil && error.code == AuthRefusal.wrongCode.code ? .wrongLink : error
+        }
         switch try await carryOut(redeemed, type: type, call) {
         case .session(let person, let method): return Self.ok(try await signIn(person, by: method, call))
         case .half: return Self.ok(Self.halfWay)
@@ -45,7 +50,7 @@ extension LocalSupabaseAuth {
         case "magiclink", "recovery": kinds = [.recovery]
         case "email_change": kinds = [.newEmail, .currentEmail]
         case "phone_change": kinds = [.phoneChange]
-        default: throw .invalid("Invalid verification type")
+        default: throw .wrongCode
         }
         let lifetime = isMessage ? AuthTables.messageLifetime : AuthTables.mailLifetime
         guard let redeemed = try await call.tables.redeem(hashes: hashes, kinds: kinds, lifetime: lifetime) else {
@@ -62,6 +67,7 @@ extension LocalSupabaseAuth {
         case .confirmation where redeemed.place == person.phone:
             return .session(try await tables.change(person, ["phone_confirmed_at": tables.time]), method: "otp")
         case .confirmation, .recovery:
+            if type == "invite" { try await tables.update("users", person.id, ["confirmation_sent_at": .null]) }
             return .session(try await confirmEmail(of: person, call), method: type == "recovery" ? "recovery" : "otp")
         case .newEmail, .currentEmail:
             guard let new = person.newEmail else { throw .wrongCode }
@@ -69,9 +75,15 @@ extension LocalSupabaseAuth {
                 [AuthTables.CodeKind.newEmail.rawValue, AuthTables.CodeKind.currentEmail.rawValue].contains(
                     $0["token_type"]?.string)
             }
-            if waiting {
+            // Where addresses count as confirmed anyway, one of the two mailboxes is enough.
+            if waiting, !options.confirmsEmails {
                 _ = try await tables.change(person, ["email_change_confirm_status": 1])
                 return .half
+            }
+            for kind in [AuthTables.CodeKind.newEmail, .currentEmail] {
+                try await tables.delete(
+                    "one_time_tokens",
+                    where: ["user_id": .string(person.id), "token_type": .string(kind.rawValue)])
             }
             return .session(try await changeEmail(of: person, to: new, call), method: "otp")
         case .phoneChange:
@@ -83,20 +95,23 @@ extension LocalSupabaseAuth {
 
     /// The address is the person's from now on.
     func changeEmail(
-        of person: AuthPerson, to email: String, _ call: SupabaseAuthCall
+        of person: AuthPerson, to email: String, isFirst: Bool = false, _ call: SupabaseAuthCall
     ) async throws(AuthRefusal) -> AuthPerson {
         let tables = call.tables
         if let other = try await tables.person(withEmail: email), other.id != person.id { throw .emailTaken() }
-        let changed = try await tables.change(
-            person,
-            [
-                "email": .string(email), "email_change": .null, "email_change_sent_at": .null,
-                "email_change_confirm_status": 0, "email_confirmed_at": tables.time, "is_anonymous": false,
-            ])
-        return try await tables.add(
-            identity: person.id, of: "email",
-            ["email": .string(email), "email_verified": true, "phone_verified": false],
-            to: changed)
+        var changes: JSONObject = [
+            "email": .string(email), "email_change": .null, "email_change_confirm_status": 0, "is_anonymous": false,
+        ]
+        if !person.isEmailConfirmed {
+            var own = person.ownData
+            own["email_verified"] = true
+            changes["raw_user_meta_data"] = .object(own)
+            changes["email_confirmed_at"] = tables.time
+        }
+        let changed = try await tables.change(person, changes)
+        let data: JSONObject = ["email": .string(email), "email_verified": true, "phone_verified": false]
+        // As with the vendor, the first address of somebody without one is no provider in what apps are told.
+        return try await tables.add(identity: person.id, of: "email", data, to: changed, isNamed: !isFirst)
     }
 
     func changePhone(
@@ -105,24 +120,27 @@ extension LocalSupabaseAuth {
         let changed = try await call.tables.change(
             person,
             [
-                "phone": .string(phone), "phone_change": .null, "phone_change_sent_at": .null,
+                "phone": .string(phone), "phone_change": .null,
                 "phone_confirmed_at": call.tables.time, "is_anonymous": false,
             ])
         return try await call.tables.add(
-            identity: person.id, of: "phone", ["phone": .string(phone), "phone_verified": true], to: changed)
+            identity: person.id, of: "phone",
+            ["email_verified": false, "phone": .string(phone), "phone_verified": true],
+            to: changed)
     }
 
     // MARK: Links
 
     /// `GET /verify`: the link in a mail. It leads on to the app, with the session, a code for it, or what went wrong.
     func follow(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
-        let target = call.request.query("redirect_to") ?? ground.url
+        let target = call.request.query("redirect_to") ?? options.site
         let (hash, type) = (call.request.query("token") ?? "", call.request.query("type") ?? "")
         do throws(AuthRefusal) {
             let redeemed = try await redeem([hash], type: type, isMessage: false, call)
             switch try await carryOut(redeemed, type: type, call) {
             case .half:
-                return Self.redirect(to: target, fragment: [("message", Self.halfWay["msg"]?.string ?? "")])
+                return Self.redirect(
+                    to: target, fragment: [("message", Self.halfWay["msg"]?.string ?? ""), ("sb", "")])
             case .session(let person, let method):
                 if let challenge = redeemed.challenge {
                     let code = try await makeFlow(challenge, for: person, by: method, call)
@@ -132,12 +150,13 @@ extension LocalSupabaseAuth {
                 return Self.redirect(to: target, fragment: Self.items(of: session) + [("type", type)])
             }
         } catch {
-            return Self.redirect(to: target, failure: error, isForBrowser: hash.hasPrefix("pkce_"))
+            let refusal = error.code == AuthRefusal.wrongCode.code ? AuthRefusal.wrongLink : error
+            return Self.redirect(to: target, failure: refusal, isForBrowser: hash.hasPrefix("pkce_"))
         }
     }
 
     static func items(of session: JSONObject) -> [(String, String)] {
-        ["access_token", "expires_at", "expires_in", "refresh_token", "token_type"].map { name in
+        ["access_token", "expires_at", "expires_in", "refresh_token", "sb", "token_type"].map { name in
             (name, session[name]?.string ?? session[name]?.int64.map { String($0) } ?? "")
         }
     }
@@ -145,7 +164,7 @@ extension LocalSupabaseAuth {
     static func redirect(to target: String, failure: AuthRefusal, isForBrowser: Bool) -> ServerResponse {
         let items = [
             ("error", failure.status >= 500 ? "server_error" : "access_denied"), ("error_code", failure.code),
-            ("error_description", failure.message),
+            ("error_description", failure.message), ("sb", ""),
         ]
         return redirect(to: target, query: isForBrowser ? items : [], fragment: items)
     }
@@ -158,11 +177,16 @@ extension LocalSupabaseAuth {
             return AuthRefusal.invalid("redirect_to is no address").response(for: nil)
         }
         func text(_ items: [(String, String)]) -> String {
-            FormCoding.encode(items.map { (name: $0.0, value: $0.1) }, space: .percent)
+            FormCoding.encode(items.map { (name: $0.0, value: $0.1) }, space: .plus)
         }
         var address = String(target.prefix { $0 != "#" })
         if !query.isEmpty { address += (address.contains("?") ? "&" : "?") + text(query) }
         if !fragment.isEmpty { address += "#" + text(fragment) }
-        return ServerResponse(status: 303, headers: ["Location": address])
+        let marked = address.map { $0 == "&" ? "&amp;" : $0 == "\"" ? "&#34;" : $0 == "<" ? "&lt;" : String($0) }
+            .joined()
+        var response = ServerResponse.text(
+            "<a href=\"\(marked)\">See Other</a>.\n\n", status: 303, type: "text/html; charset=utf-8")
+        response.headers["Location"] = address
+        return response
     }
 }

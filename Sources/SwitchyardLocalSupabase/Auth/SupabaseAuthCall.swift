@@ -24,9 +24,17 @@ struct SupabaseAuthCall: Sendable {
         guard let text = text(name) else { return nil }
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }), text.utf8.count < 256,
-            !text.contains(where: { $0.isWhitespace || $0.asciiValue.map { $0 < 32 } ?? false })
+            parts[0].utf8.allSatisfy({ Self.isLetter($0) || ".!#$%&'*+/=?^_`{|}~-".utf8.contains($0) }),
+            parts[1].split(separator: ".", omittingEmptySubsequences: false).allSatisfy({ label in
+                (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
+                    && label.utf8.allSatisfy { Self.isLetter($0) || $0 == UInt8(ascii: "-") }
+            })
         else { throw .invalid("Unable to validate email address: invalid format") }
         return text.lowercased()
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (48...57).contains(byte) || (97...122).contains(byte | 32) || byte > 127
     }
 
     /// The number in it: digits, without the plus sign.

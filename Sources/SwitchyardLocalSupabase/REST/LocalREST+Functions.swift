@@ -1,3 +1,4 @@
+import Switchyard
 import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
@@ -29,11 +30,14 @@ extension LocalREST {
         guard call.request.method == .post else {
             // What is no argument of the function is a condition on its rows.
             let known = Set(candidates.flatMap { $0.arguments.map(\.name) })
-            let given = call.others.filter { known.contains($0.name) || !RESTOperation.begins($0.value) }
+            let given = call.others.filter { item in
+                known.contains(item.name) || !(RESTOperation.begins(item.value) || RESTFilter.isGroup(item.name))
+            }
             let function = try choose(name, among: candidates, taking: Set(given.map(\.name)))
-            let arguments = JSONObject(given.map { (key: $0.name, value: JSON.string($0.value)) })
+            let arguments = Self.arguments(given, of: function)
             var filters: [RESTFilter] = []
-            for (name, value) in call.others where !known.contains(name) && RESTOperation.begins(value) {
+            for (name, value) in call.others
+            where !known.contains(name) && (RESTOperation.begins(value) || RESTFilter.isGroup(name)) {
                 filters.append(try RESTFilter(name: name, value: value))
             }
             return try await self.call(function, arguments, filters, call, readOnly: true, check)
@@ -42,7 +46,12 @@ extension LocalREST {
             return try await self.call(function, text: String(decoding: body, as: UTF8.self), call, check)
         }
         let arguments = try object(body)
-        let function = try choose(name, among: candidates, taking: Set(arguments.keys))
+        let function: RESTFunction
+        do throws(RESTFailure) {
+            function = try choose(name, among: candidates, taking: Set(arguments.keys))
+        } catch {
+            throw try await error.withNearest(to: name, among: candidates, taking: arguments.keys, call, self)
+        }
         return try await self.call(
             function, arguments, try call.filters(), call, readOnly: function.isStable, check)
     }
@@ -75,19 +84,44 @@ extension LocalREST {
         _ function: RESTFunction, _ source: String, _ parameters: [String?], _ call: RESTCall, readOnly: Bool,
         _ check: PostgresStatement?
     ) async throws(RESTFailure) -> ServerResponse {
+        var parameters = parameters
+        var value = "to_json(\"pgrst_call\")"
+        if let output = function.output {
+            // One value that has a name is an object of one member.
+            value = "json_build_object(\(Self.literal(output) ?? "''"), \"pgrst_call\")"
+        } else if function.isComposite, !call.selection.isEverything {
+            var statement = RESTStatement(alias: "pgrst_call", parameters: parameters)
+            let items = try statement.items(call.selection)
+            parameters = statement.parameters
+            value = "(select row_to_json(\"pgrst row\") from (select \(items)) as \"pgrst row\")"
+        }
         let results = try await run(
             [
-                PostgresStatement("select to_json(\"pgrst_call\")::text from \(source)", parameters, isKept: true),
+                PostgresStatement("select \(value)::text from \(source)", parameters, isKept: true),
                 Self.responseSettings,
             ], call, readOnly: readOnly, after: check)
         var response =
             function.isVoid ? ServerResponse(status: 204) : .json(Array((results[0].text ?? "null").utf8))
+        response.headers["Content-Range"] = "0-0/" + (call.preferences.counting == nil ? "*" : "1")
         if !function.isVoid, case .one = call.form {
             response.headers["Content-Type"] = "application/vnd.pgrst.object+json; charset=utf-8"
         }
         say(call.preferences.applied, in: &response)
         try apply(results.last, to: &response)
         return response
+    }
+
+    /// Of an argument that takes many all that are given under its name.
+    private static func arguments(_ given: [(name: String, value: String)], of function: RESTFunction) -> JSONObject {
+        var arguments: JSONObject = [:]
+        for (name, value) in given {
+            if function.isVariadic, name == function.arguments.last?.name {
+                arguments[name] = .array((arguments[name]?.array ?? []) + [.string(value)])
+            } else {
+                arguments[name] = .string(value)
+            }
+        }
+        return arguments
     }
 
     private func choose(
@@ -97,7 +131,9 @@ extension LocalREST {
         guard let function = fitting.first else {
             let list = arguments.sorted().joined(separator: ", ")
             throw RESTFailure(
-                404, "PGRST202", "Could not find the function public.\(name)(\(list)) in the schema cache")
+                404, "PGRST202",
+                "Could not find the function public.\(name)\(list.isEmpty ? " without parameters" : "(\(list))") in the schema cache"
+            )
         }
         guard fitting.count == 1 else {
             throw RESTFailure(300, "PGRST203", "Could not choose the best candidate function among \(fitting.count)")
@@ -119,5 +155,35 @@ extension LocalREST {
             throw RESTFailure(400, "PGRST102", "Empty or invalid json")
         }
         return object
+    }
+}
+
+extension RESTFailure {
+    /// A function that was not found, with the one that was probably meant.
+    fileprivate func withNearest(
+        to name: String, among candidates: [RESTFunction], taking arguments: [String], _ call: RESTCall,
+        _ rest: LocalREST
+    ) async throws(RESTFailure) -> RESTFailure {
+        guard code == "PGRST202" else { return self }
+        var failure = self
+        let list = arguments.sorted().joined(separator: ", ")
+        let what =
+            arguments.isEmpty
+            ? "without parameters" : "with \(arguments.count == 1 ? "parameter" : "parameters") \(list)"
+        failure.details = .string(
+            "Searched for the function \(call.schema).\(name) \(what) or with a single unnamed json/jsonb parameter, "
+                + "but no matches were found in the schema cache.")
+        let known = try await rest.lookUp(RESTFunction.names, call.schema, "").map {
+            String(decoding: $0, as: UTF8.self)
+        }
+        if candidates.isEmpty {
+            let names = known.map { String($0.prefix { $0 != "(" }) }
+            if let near = nearestName(to: name, in: names) {
+                failure.hint = .string("Perhaps you meant to call the function \(call.schema).\(near)")
+            }
+        } else if let near = known.first(where: { $0.hasPrefix(name + "(") }) {
+            failure.hint = .string("Perhaps you meant to call the function \(call.schema).\(near)")
+        }
+        return failure
     }
 }

@@ -7,7 +7,7 @@ extension LocalREST {
     func insert(
         into table: RESTTable, _ statement: RESTStatement, _ call: RESTCall
     ) async throws(RESTFailure) -> ServerResponse {
-        let body = try RESTBody(try await collect(call.request), call.columns)
+        let body = try RESTBody(try await Self.json(collect(call.request), call.request), call.columns)
         try body.check(against: table)
         for column in call.conflictColumns where table.types[column] == nil { throw .unknownColumn(column, table) }
         return try await insert(body, call.preferences.resolution, into: table, statement, call, success: 201)
@@ -40,6 +40,30 @@ extension LocalREST {
             throw RESTFailure(400, "PGRST115", "Payload values do not match URL in primary key column(s)")
         }
         return try await insert(body, .mergeDuplicates, into: table, statement, call, success: 201)
+    }
+
+    /// A body as JSON, whichever of the forms it came in.
+    private static func json(_ bytes: [UInt8], _ request: ServerRequest) throws(RESTFailure) -> [UInt8] {
+        switch (request.headers["Content-Type"] ?? "").prefix(while: { $0 != ";" }) {
+        case "application/x-www-form-urlencoded":
+            guard let form = FormCoding.decode(String(decoding: bytes, as: UTF8.self)) else {
+                throw RESTFailure(400, "PGRST102", "Empty or invalid form")
+            }
+            return JSON.object(JSONObject(form.map { (key: $0.name, value: JSON.string($0.value)) })).bytes()
+        case "text/csv":
+            let lines = RESTTableText.rows(String(decoding: bytes, as: UTF8.self))
+            guard let names = lines.first else { throw RESTFailure(400, "PGRST102", "Empty or invalid csv") }
+            let rows = lines.dropFirst().map { line in
+                JSON.object(
+                    JSONObject(
+                        zip(names, line).map { (key: $0, value: $1 == "NULL" ? JSON.null : JSON.string($1)) }))
+            }
+            guard lines.dropFirst().allSatisfy({ $0.count == names.count }) else {
+                throw RESTFailure(400, "PGRST102", "All lines must have same number of fields")
+            }
+            return JSON.array(rows).bytes()
+        default: return bytes
+        }
     }
 
     private func insert(
@@ -104,7 +128,7 @@ extension LocalREST {
     }
 
     /// The name of a column of the table as text.
-    private static func literal(_ name: String) -> String? {
+    static func literal(_ name: String) -> String? {
         name.contains("\\")
             ? nil : "'" + name.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
     }

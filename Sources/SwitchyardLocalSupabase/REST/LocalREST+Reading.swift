@@ -23,7 +23,10 @@ extension LocalREST {
         let inner =
             "select \(items) from \(source) where \(conditions)\(try statement.order(call.order)) limit \(limit) offset \(call.offset)"
         let row = isScalar ? "to_json(\"pgrst row\".\(alias))" : "row_to_json(\"pgrst row\")"
-        let demand = call.isOne ? ", " + RESTFailure.demanding("count(*) = 1", or: "PGRST116", "count(*)") : ""
+        var demand = call.isOne ? ", " + RESTFailure.demanding("count(*) = 1", or: "PGRST116", "count(*)") : ""
+        if let limit = call.preferences.maximumAffected, call.request.method == .post {
+            demand += ", " + RESTFailure.demanding("count(*) <= \(limit)", or: "PGRST124", "count(*)")
+        }
         let rows = PostgresStatement(
             "select coalesce(json_agg(\(row)), '[]')::text, count(*)::text\(demand) from (\(inner)) as \"pgrst row\"",
             statement.parameters)
@@ -51,10 +54,17 @@ extension LocalREST {
     ) throws(RESTFailure) -> ServerResponse {
         let count = Self.count(of: result)
         if let total, call.offset > total {
-            throw .outOfRange("An offset of \(call.offset) was requested, but there are only \(total) rows.")
+            var failure = RESTFailure.outOfRange(
+                "An offset of \(call.offset) was requested, but there are only \(total) rows.")
+            failure.headers = [("Content-Range", "*/\(total)"), ("Content-Location", call.location)]
+            if !call.preferences.applied.isEmpty {
+                failure.headers.append(("Preference-Applied", call.preferences.applied.joined(separator: ", ")))
+            }
+            throw failure
         }
         var response = body(result, call)
         response.headers["Content-Range"] = Self.range(from: call.offset, count, total)
+        if call.request.parameters["table"] != nil { response.headers["Content-Location"] = call.location }
         if let total, total > 0, count < total { response.status = 206 }
         say(call.preferences.applied, in: &response)
         try apply(settings, to: &response)
@@ -64,6 +74,17 @@ extension LocalREST {
     /// The rows of a result, in the form that is wanted.
     func body(_ result: PostgresResult, _ call: RESTCall) -> ServerResponse {
         let text = result.text ?? "[]"
+        switch call.form {
+        case .many(stripsNulls: false): return .json(Array(text.utf8))
+        case .many(stripsNulls: true):
+            let rows = (try? JSON(parsing: text))?.withoutNulls.text() ?? text
+            var response = ServerResponse.json(Array(rows.utf8))
+            response.headers["Content-Type"] = "application/vnd.pgrst.array+json;nulls=stripped; charset=utf-8"
+            return response
+        case .table:
+            return .text(Self.table(text), type: "text/csv; charset=utf-8")
+        case .one: break
+        }
         guard case .one(let stripsNulls) = call.form else { return .json(Array(text.utf8)) }
         // Between the brackets of a list of one stands the object.
         var object = String(text.dropFirst().dropLast())
@@ -71,6 +92,27 @@ extension LocalREST {
         var response = ServerResponse.json(Array(object.utf8))
         response.headers["Content-Type"] = "application/vnd.pgrst.object+json; charset=utf-8"
         return response
+    }
+
+    /// Rows as lines of values between commas, below the names of the columns.
+    private static func table(_ text: String) -> String {
+        let rows = ((try? JSON(parsing: text))?.array ?? []).compactMap(\.object)
+        guard let names = rows.first?.keys else { return "" }
+        let lines = rows.map { row in
+            names.map { name in
+                switch row[name] {
+                case nil, .null?: ""
+                case .string(let text)?: quoted(text)
+                case let value?: quoted(value.text())
+                }
+            }
+        }
+        return ([names.map(quoted)] + lines).map { $0.joined(separator: ",") }.joined(separator: "\n")
+    }
+
+    private static func quoted(_ text: String) -> String {
+        guard text.contains(where: { " ,\"\n\r()\\".contains($0) }) || text.isEmpty else { return text }
+        return "\"" + text.map { $0 == "\"" ? "\"\"" : String($0) }.joined() + "\""
     }
 
     func say(_ applied: [String], in response: inout ServerResponse) {

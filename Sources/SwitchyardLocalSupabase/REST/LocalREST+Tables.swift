@@ -1,3 +1,4 @@
+import Switchyard
 import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
@@ -6,7 +7,7 @@ import SwitchyardWire
 extension LocalREST {
     func callTable(_ call: RESTCall) async throws(RESTFailure) -> ServerResponse {
         let table = try await table(call.request.parameters["table"] ?? "", call)
-        let statement = RESTStatement(alias: table.name, columns: table.types)
+        let statement = RESTStatement(alias: table.name, columns: table.readable)
         switch call.request.method {
         case .post: return try await insert(into: table, statement, call)
         case .put: return try await put(into: table, statement, call)
@@ -21,8 +22,13 @@ extension LocalREST {
     private func table(_ name: String, _ call: RESTCall) async throws(RESTFailure) -> RESTTable {
         let found = try await lookUp(RESTTable.query, call.schema, name)
         guard let bytes = found.first, let table = RESTTable(bytes, schema: call.schema, name: name) else {
-            throw RESTFailure(
+            var failure = RESTFailure(
                 404, "PGRST205", "Could not find the table '\(call.schema).\(name)' in the schema cache")
+            let others = try await lookUp(RESTTable.names, call.schema, "").map { String(decoding: $0, as: UTF8.self) }
+            if let near = nearestName(to: name, in: others) {
+                failure.hint = .string("Perhaps you meant the table '\(call.schema).\(near)'")
+            }
+            throw failure
         }
         return table
     }
@@ -78,7 +84,12 @@ extension LocalREST {
 
     /// What a write gives back. Without an answer no column is named, for to name it asks for the right to read it.
     func returned(_ name: String, _ call: RESTCall) -> String {
-        call.preferences.returning == .representation ? "\(name).*" : "1 as \"written\""
+        guard call.preferences.returning == .representation else { return "1 as \"written\"" }
+        // Only what is asked for: a column that may not be read stands in nobody's way who does not ask for it.
+        let wanted = call.selection.items.map { $0?.column.name } + call.order.map { $0.column.name }
+        guard !wanted.contains(nil) else { return "\(name).*" }
+        let names = wanted.compactMap { $0 }.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        return names.map { "\(name).\(RESTStatement.quoted($0))" }.joined(separator: ", ")
     }
 
     // MARK: One way for all writes
@@ -117,7 +128,8 @@ extension LocalREST {
             ], call, readOnly: false)
         let count = Self.count(of: results[0])
         let isUpdateOnly = countsInserted && results[1].text == "0"
-        var response = ServerResponse(status: isUpdateOnly ? 200 : success)
+        let isReplaced = call.request.method == .put && isUpdateOnly
+        var response = ServerResponse(status: isReplaced ? 204 : isUpdateOnly ? 200 : success)
         if isAnswered {
             response = body(results[0], call)
             if success == 201, !isUpdateOnly { response.status = 201 }
@@ -125,6 +137,11 @@ extension LocalREST {
             response.headers["Location"] = Self.location(of: row, key, call)
         }
         let total = call.preferences.counting == nil ? nil : count
+        guard call.request.method != .put else {
+            say(call.preferences.applied, in: &response)
+            try apply(results.last, to: &response)
+            return response
+        }
         response.headers["Content-Range"] =
             rangeStart.map { Self.range(from: $0, count, total) } ?? "*/" + (total.map { "\($0)" } ?? "*")
         say(call.preferences.applied, in: &response)

@@ -7,15 +7,15 @@ struct LocalREST: LocalSupabaseService {
     let database: SupabaseDatabase
     private let access: SupabaseAccess
     let maximumRows: Int
-    let functions = KnownFunctions()
-
     /// What clients may reach.
-    private static let schemas = ["public"]
+    let schemas: [String]
+    let functions = KnownFunctions()
 
     init(_ ground: LocalSupabaseGround) {
         database = ground.database
         access = ground.access
         maximumRows = ground.options.maximumRows
+        schemas = ground.options.schemas
     }
 
     package func addRoutes(to router: inout Router) {
@@ -29,6 +29,12 @@ struct LocalREST: LocalSupabaseService {
                 await answer(request) { call throws(RESTFailure) in try await callTable(call) }
             }
         }
+        router.on(.options, "/rest/v1/{path...}") { _ in
+            ServerResponse(
+                headers: [
+                    "Allow": "OPTIONS,GET,HEAD,POST,PUT,PATCH,DELETE", "Access-Control-Allow-Origin": "*",
+                ])
+        }
         router.on(nil, "/rest/v1/{path...}") { _ in
             RESTFailure(404, "PGRST125", "Invalid path specified in request URL").response
         }
@@ -38,7 +44,7 @@ struct LocalREST: LocalSupabaseService {
         _ request: ServerRequest, _ body: (RESTCall) async throws(RESTFailure) -> ServerResponse
     ) async -> ServerResponse {
         do throws(RESTFailure) {
-            return try await body(RESTCall(request, as: try access.token(of: request), exposing: Self.schemas))
+            return try await body(RESTCall(request, as: try access.token(of: request), exposing: schemas))
         } catch {
             return error.response
         }
@@ -53,6 +59,8 @@ struct LocalREST: LocalSupabaseService {
         var settings = [
             (name: "request.method", value: call.request.method.rawValue),
             (name: "request.path", value: String(call.request.path.dropFirst("/rest/v1".count))),
+            (name: "request.headers", value: Self.text(call.request.headers.map { ($0.name.lowercased(), $0.value) })),
+            (name: "request.cookies", value: Self.text(Self.cookies(of: call.request))),
         ]
         if let zone = call.preferences.timeZone { settings.append((name: "timezone", value: zone)) }
         do throws(PostgresFailure) {
@@ -61,7 +69,21 @@ struct LocalREST: LocalSupabaseService {
                 schemas: RESTStatement.quoted(call.schema) + ", extensions", settings: settings)
             return check == nil ? results : Array(results.dropFirst())
         } catch {
-            throw RESTFailure(refused: error) ?? RESTFailure(error, isAnonymous: call.token.role == "anon")
+            throw RESTFailure(refused: error) ?? RESTFailure(worded: error)
+                ?? RESTFailure(error, isAnonymous: call.token.role == "anon")
+        }
+    }
+
+    private static func text(_ pairs: [(String, String)]) -> String {
+        var object: JSONObject = [:]
+        for (name, value) in pairs { object[name] = .string(value) }
+        return JSON.object(object).text()
+    }
+
+    private static func cookies(of request: ServerRequest) -> [(String, String)] {
+        (request.headers["Cookie"] ?? "").split(separator: ";").compactMap { cookie in
+            let parts = cookie.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
+            return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
         }
     }
 

@@ -21,8 +21,9 @@ struct RESTCall: Sendable {
     private(set) var others: [(name: String, value: String)] = []
 
     enum Form: Sendable {
-        case many
+        case many(stripsNulls: Bool)
         case one(stripsNulls: Bool)
+        case table
     }
 
     var isOne: Bool { if case .one = form { true } else { false } }
@@ -53,7 +54,7 @@ struct RESTCall: Sendable {
             }
         }
         if let limit, limit < 0 { throw .outOfRange("Limit should be greater than or equal to zero.") }
-        if isRead { applyRange() }
+        if isRead { try applyRange() }
     }
 
     /// The conditions, where nothing else is left.
@@ -63,11 +64,30 @@ struct RESTCall: Sendable {
         return filters
     }
 
+    /// The place that was asked, as answers name it: its parameters sorted, and coded as strictly as can be.
+    var location: String {
+        // Several conditions on one column stand behind each other.
+        var values: [String: [String]] = [:]
+        for (name, value) in request.queryItems { values[name, default: []].append(Self.coded(value)) }
+        let query = values.sorted { $0.key < $1.key }.map { Self.coded($0.key) + "=" + $0.value.joined(separator: ",") }
+        let path = request.path.dropFirst("/rest/v1".count)
+        return path + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+    }
+
+    /// The vendor's service takes each byte for a letter of its own here.
+    private static func coded(_ text: String) -> String {
+        PercentCoding.encode(String(String.UnicodeScalarView(text.utf8.map { Unicode.Scalar($0) })))
+    }
+
     /// "0-19", intersected with what the query says.
-    private mutating func applyRange() {
+    private mutating func applyRange() throws(RESTFailure) {
         guard let text = request.headers["Range"], (request.headers["Range-Unit"] ?? "items") == "items" else { return }
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, let first = Int(parts[0]), first >= 0 else { return }
+        if let last = Int(parts[1]), last < first {
+            throw .outOfRange(
+                "The lower boundary must be lower than or equal to the upper boundary in the Range header.")
+        }
         let end = min(Int(parts[1]).map { $0 + 1 } ?? .max, limit.map { offset + $0 } ?? .max)
         offset = max(offset, first)
         limit = end == .max ? limit : max(end - offset, 0)
@@ -86,7 +106,10 @@ struct RESTCall: Sendable {
             switch parts.first ?? "" {
             case "application/vnd.pgrst.object+json", "application/vnd.pgrst.object":
                 return .one(stripsNulls: parts.contains("nulls=stripped"))
-            case "*/*", "application/*", "application/json", "application/vnd.pgrst.array+json": return .many
+            case "*/*", "application/*", "application/json": return .many(stripsNulls: false)
+            case "application/vnd.pgrst.array+json", "application/vnd.pgrst.array":
+                return .many(stripsNulls: parts.contains("nulls=stripped"))
+            case "text/csv": return .table
             default: continue
             }
         }

@@ -14,6 +14,8 @@ struct RESTTable: Sendable {
     let name: String
     let columns: [Column]
     let key: [String]
+    /// Functions of the schema that take a row and can be read like columns, with the types of what they give.
+    private let computed: [(name: String, type: String)]
 
     static let query = """
         select json_build_object(
@@ -24,9 +26,17 @@ struct RESTTable: Sendable {
                       where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped),
           'key', (select json_agg(a.attname order by array_position(i.indkey, a.attnum)) from pg_index i
                   join pg_attribute a on a.attrelid = c.oid and a.attnum = any (i.indkey)
-                  where i.indrelid = c.oid and i.indisprimary))
+                  where i.indrelid = c.oid and i.indisprimary),
+          'computed', (select json_agg(json_build_array(p.proname, t.typname)) from pg_proc p join pg_type t on t.oid = p.prorettype
+                       where p.pronamespace = n.oid and p.pronargs = 1 and p.proargtypes[0] = c.reltype and not p.proretset))
         from pg_class c join pg_namespace n on n.oid = c.relnamespace
         where n.nspname = $1 and c.relname = $2 and c.relkind in ('r', 'v', 'm', 'f', 'p')
+        """
+
+    /// What tables a schema has; takes a second parameter to be asked like the others.
+    static let names = """
+        select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
+        where n.nspname = $1 and c.relkind in ('r', 'v', 'm', 'f', 'p') and $2::text = '' order by c.relname
         """
 
     init?(_ bytes: [UInt8], schema: String, name: String) {
@@ -38,10 +48,19 @@ struct RESTTable: Sendable {
             return Column(name: name, type: type, defaultValue: column[2]?.string)
         }
         key = (json["key"]?.array ?? []).compactMap(\.string)
+        computed = (json["computed"]?.array ?? []).compactMap { function in
+            guard let name = function[0]?.string, let type = function[1]?.string else { return nil }
+            return (name, type)
+        }
     }
 
     var types: [String: String] {
         Dictionary(columns.map { ($0.name, $0.type) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// What may be read of a row, with its type.
+    var readable: [String: String] {
+        types.merging(computed.map { ($0.name, $0.type) }, uniquingKeysWith: { column, _ in column })
     }
 
     /// Its name within a statement.
@@ -54,7 +73,9 @@ struct RESTFunction: Sendable {
     static let query = """
         select json_build_object('version', p.oid || ':' || p.xmin, 'isSet', p.proretset, 'isVoid', p.prorettype = 'void'::regtype,
           'isComposite', t.typtype = 'c' or p.prorettype = 'record'::regtype or p.proargmodes && '{t,o,b}',
-          'isStable', p.provolatile <> 'v', 'required', p.pronargs - p.pronargdefaults,
+          'output', (select case when count(*) = 1 then min(p.proargnames[n]) end
+                     from unnest(p.proargmodes) with ordinality as m(mode, n) where mode in ('o', 'b')),
+          'isStable', p.provolatile <> 'v', 'isVariadic', p.provariadic <> 0, 'required', p.pronargs - p.pronargdefaults,
           'arguments', coalesce((select json_agg(json_build_array(coalesce(p.proargnames[n], ''), format_type(a.t, null)) order by n)
                                  from unnest(p.proargtypes) with ordinality as a(t, n)), '[]'))
         from pg_proc p join pg_namespace n on n.oid = p.pronamespace join pg_type t on t.oid = p.prorettype
@@ -71,6 +92,18 @@ struct RESTFunction: Sendable {
     let isVoid: Bool
     let isComposite: Bool
     let isStable: Bool
+    /// Whether the last argument takes all that are given under its name.
+    let isVariadic: Bool
+    /// The name of the only value that it gives back under a name.
+    let output: String?
+
+    /// What functions a schema has, with their arguments.
+    static let names = """
+        select p.proname || '(' || coalesce((select string_agg(coalesce(p.proargnames[n], ''), ', ' order by n)
+                                             from unnest(p.proargtypes) with ordinality as a(t, n)), '') || ')'
+        from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+        where n.nspname = $1 and p.prokind = 'f' and $2::text = '' order by p.proname
+        """
 
     init?(_ bytes: [UInt8], schema: String, name: String) {
         guard let json = try? JSON(parsing: bytes) else { return nil }
@@ -86,6 +119,8 @@ struct RESTFunction: Sendable {
         isVoid = json["isVoid"]?.bool ?? false
         isComposite = json["isComposite"]?.bool ?? false
         isStable = json["isStable"]?.bool ?? false
+        isVariadic = json["isVariadic"]?.bool ?? false
+        output = json["output"]?.string
     }
 
     func accepts(_ given: Set<String>) -> Bool {
@@ -106,7 +141,8 @@ struct RESTFunction: Sendable {
         let (row, result) = (RESTStatement.quoted("arguments of the call"), RESTStatement.quoted(alias))
         let used = arguments.filter { given[$0.name] != nil }
         let values = used.map { argument in
-            "\(RESTStatement.quoted(argument.name)) => \(row).\(RESTStatement.quoted(argument.name))"
+            "\(isVariadic && argument.name == arguments.last?.name ? "variadic " : "")"
+                + "\(RESTStatement.quoted(argument.name)) => \(row).\(RESTStatement.quoted(argument.name))"
         }
         let call =
             "\(RESTStatement.quoted(schema)).\(RESTStatement.quoted(name))(\(values.joined(separator: ", "))) as \(result)"

@@ -122,9 +122,11 @@ struct RESTScanner {
 }
 
 extension RESTFailure {
-    static func unparsable(_ text: String) -> RESTFailure {
-        var failure = RESTFailure(400, "PGRST100", "\"failed to parse (\(text))\" (line 1, column 1)")
-        failure.details = "unexpected input"
+    static func unparsable(_ text: String) -> RESTFailure { unparsable("(\(text))", "unexpected input") }
+
+    static func unparsable(_ what: String, _ details: String) -> RESTFailure {
+        var failure = RESTFailure(400, "PGRST100", "\"failed to parse \(what)\" (line 1, column 1)")
+        failure.details = .string(details)
         return failure
     }
 }

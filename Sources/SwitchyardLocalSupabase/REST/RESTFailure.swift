@@ -9,6 +9,8 @@ struct RESTFailure: Error, Sendable {
     let message: String
     var details: JSON = .null
     var hint: JSON = .null
+    /// Further fields of the answer's head.
+    var headers: [(name: String, value: String)] = []
 
     init(_ status: Int, _ code: String, _ message: String) {
         self.status = status
@@ -18,9 +20,13 @@ struct RESTFailure: Error, Sendable {
 
     init(_ refusal: SupabaseToken.Refusal) {
         switch refusal {
-        case .undecodable: self.init(401, "PGRST301", "Expected 3 parts in JWT; or they cannot be decoded")
+        case .undecodable: self.init(401, "PGRST301", "JWT cryptographic operation failed")
         case .wrongSignature: self.init(401, "PGRST301", "No suitable key or wrong key type")
         case .expired: self.init(401, "PGRST303", "JWT expired")
+        case .notYetValid: self.init(401, "PGRST303", "JWT not yet valid")
+        case .fromTheFuture: self.init(401, "PGRST303", "JWT issued at future")
+        case .malformedClaim(let name):
+            self.init(401, "PGRST303", "The JWT '\(name)' claim is not of the expected type")
         case .unknownRole(let role): self.init(401, "22023", "role \"\(role)\" does not exist")
         }
     }
@@ -32,6 +38,24 @@ struct RESTFailure: Error, Sendable {
         hint = failure.hint.map { .string($0) } ?? .null
     }
 
+    /// What a function says that words its refusal itself, as JSON in the message and in the details.
+    init?(worded failure: PostgresFailure) {
+        guard failure.code == "PGRST" else { return nil }
+        guard let said = try? JSON(parsing: failure.message), let code = said["code"]?.string,
+            let message = said["message"]?.string, let head = failure.details.flatMap({ try? JSON(parsing: $0) }),
+            let status = head["status"]?.int, (100...599).contains(status)
+        else {
+            self.init(500, "PGRST121", "Could not parse JSON in the \"RAISE SQLSTATE 'PGRST'\" error")
+            return
+        }
+        self.init(status, code, message)
+        details = said["details"] ?? .null
+        hint = said["hint"] ?? .null
+        headers = (head["headers"]?.object ?? [:]).compactMap { field in
+            field.value.string.map { (name: field.key, value: $0) }
+        }
+    }
+
     /// What the vendor's service answers when it finds its connection to the database dead before a transaction has begun, and
     /// when the connection breaks before the commit is acknowledged: the same, whether nothing was done or all of it.
     static let lostDatabase = RESTFailure(400, "", "")
@@ -39,7 +63,14 @@ struct RESTFailure: Error, Sendable {
     var response: ServerResponse {
         let body: JSON = ["code": .string(code), "details": details, "hint": hint, "message": .string(message)]
         var response = ServerResponse.json(body.bytes(), status: status)
-        if status == 401 { response.headers["WWW-Authenticate"] = "Bearer" }
+        if status == 401 {
+            let reason = #" error="invalid_token", error_description="\#(message)""#
+            response.headers["WWW-Authenticate"] =
+                code == "PGRST301" || code == "PGRST303" ? "Bearer" + reason : "Bearer"
+        }
+        // A page that does not exist is said with the range, and is no error of the service.
+        if status != 416 { response.headers["Proxy-Status"] = "PostgREST; error=\(code)" }
+        for (name, value) in headers where value.utf8.allSatisfy({ $0 >= 32 }) { response.headers[name] = value }
         return response
     }
 
@@ -51,12 +82,14 @@ struct RESTFailure: Error, Sendable {
         case "23503", "23505": return 409
         case "25006": return 405
         case "P0001": return 400
-        case "21000", "42P17": return 500
+        case "21000", "42P17", "57014": return 500
+        case "57P01": return 503
         default: break
         }
         switch code.prefix(2) {
-        case "08", "57", "55", "53", "54", "40", "XX", "58", "09", "0L", "0P", "25", "2D", "34", "38", "39", "3B":
-            return code.hasPrefix("08") || code == "57P01" ? 503 : 500
+        case "08", "53": return 503
+        case "28", "0L", "0P": return 403
+        case "57", "55", "54", "40", "XX", "58", "09", "25", "2D", "34", "38", "39", "3B", "P0", "F0", "HV": return 500
         default: return 400
         }
     }

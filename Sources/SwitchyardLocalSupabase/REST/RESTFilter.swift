@@ -5,6 +5,9 @@ indirect enum RESTFilter: Hashable, Sendable {
     case any([RESTFilter])
     case not(RESTFilter)
 
+    /// Whether a pair of this name is about several columns.
+    static func isGroup(_ name: String) -> Bool { ["and", "or", "not.and", "not.or"].contains(name) }
+
     /// One pair of a query: `age=gte.18`, `or=(…)`, `not.and=(…)`.
     init(name: String, value: String) throws(RESTFailure) {
         switch name {
@@ -16,7 +19,15 @@ indirect enum RESTFilter: Hashable, Sendable {
         default:
             var scanner = RESTScanner(value)
             let isNegated = scanner.skip("not.")
-            let operation = try RESTOperation(&scanner, inTree: false)
+            let operation: RESTOperation
+            do throws(RESTFailure) {
+                operation = try RESTOperation(&scanner, inTree: false)
+            } catch {
+                throw .unparsable(
+                    "filter (\(value))",
+                    "unexpected \(value.first.map { "\"\($0)\"" } ?? "end of input") expecting \"not\" or operator (eq, gt, ...)"
+                )
+            }
             guard scanner.isAtEnd else { throw .unparsable(value) }
             let filter = RESTFilter.comparison(try RESTColumn(parsing: name), operation)
             self = isNegated ? .not(filter) : filter

@@ -10,6 +10,7 @@ struct RESTSelection: Hashable, Sendable {
     /// `nil` stands for all columns.
     let items: [Item?]
 
+    var isEverything: Bool { items == [nil] }
     static let everything = RESTSelection(items: [nil])
 
     /// `id,name:full_name,city:data->address->>city,price::text,*`

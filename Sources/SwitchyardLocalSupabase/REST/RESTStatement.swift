@@ -6,9 +6,10 @@ struct RESTStatement {
     /// The columns that may be named, with their types; `nil` where the database is to say.
     let columns: [String: String]?
 
-    init(alias: String, columns: [String: String]? = nil) {
+    init(alias: String, columns: [String: String]? = nil, parameters: [String?] = []) {
         self.alias = alias
         self.columns = columns
+        self.parameters = parameters
     }
 
     static func quoted(_ name: String) -> String {

@@ -60,7 +60,7 @@ struct ChangeBinding: Sendable {
 
     /// What is wrong with it for the columns of its table, as far as the asking role may read them.
     func problem(types: [String: String]) -> String? {
-        guard let filter, let place else { return nil }
+        guard let filter, place != nil else { return nil }
         for clause in filter.clauses {
             let text =
                 switch types[clause.column] {
@@ -68,12 +68,15 @@ struct ChangeBinding: Sendable {
                 case let type? where !clause.fits(type): "invalid input syntax for type \(type)"
                 default: nil as String?
                 }
-            if let text {
-                return "Unable to subscribe to changes with given parameters. Please check Realtime is enabled for the "
-                    + "given connect parameters: [event: \(event), schema: \(place.schema), table: \(place.table), "
-                    + "filters: \(request["filter"]?.string ?? "")]: \(text)"
-            }
+            if let text { return problem(": " + text) }
         }
         return nil
+    }
+
+    /// That the database knows nothing of the kind that it is about; a table that is not published counts as none.
+    func problem(_ reason: String) -> String {
+        "Unable to subscribe to changes with given parameters. Please check Realtime is enabled for the given connect "
+            + "parameters: [event: \(event), schema: \(schema), table: \(table), "
+            + "filters: \(request["filter"]?.string ?? "")]\(reason)"
     }
 }

@@ -97,9 +97,21 @@ extension LocalRealtime {
         guard !channel.join.bindings.isEmpty else { return }
         channel.state.withLock { $0.hearsChanges = false }
         var problem = channel.join.bindings.lazy.compactMap(\.problem).first
-        for binding in channel.join.bindings where problem == nil && binding.filter != nil {
+        for binding in channel.join.bindings where problem == nil {
             guard let place = binding.place else { continue }
             do throws(PostgresFailure) {
+                let published = try await ground.database.run([
+                    PostgresStatement(
+                        """
+                        select 1 from pg_publication_tables
+                        where pubname = 'supabase_realtime' and schemaname = $1 and tablename = $2
+                        """, [place.schema, place.table], isKept: true)
+                ])
+                guard published[0].text != nil else {
+                    problem = binding.problem("")
+                    continue
+                }
+                guard binding.filter != nil else { continue }
                 let results = try await ground.database.run(
                     [PostgresStatement("select realtime.column_types($1, $2)", [place.schema, place.table])],
                     as: channel.token.token, readOnly: true)

@@ -130,7 +130,7 @@ final class LocalRealtime: LocalSupabaseService {
             case .wrongSignature:
                 throw TokenProblem(name: "JwtSignatureError", text: "Failed to validate JWT signature")
             case .expired: throw expired(0)
-            case .unknownRole:
+            case .unknownRole, .notYetValid, .fromTheFuture, .malformedClaim:
                 throw TokenProblem(
                     name: "InvalidJWTToken", text: "Fields `role` and `exp` are required in JWT")
             }

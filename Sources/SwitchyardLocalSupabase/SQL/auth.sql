@@ -111,6 +111,7 @@ create table if not exists auth.mfa_factors (
   created_at    timestamptz not null,
   updated_at    timestamptz not null
 );
+alter table auth.mfa_factors add column if not exists last_challenged_at timestamptz;
 create unique index if not exists mfa_factors_name on auth.mfa_factors (user_id, friendly_name)
   where trim(friendly_name) <> '';
 

@@ -1,8 +1,5 @@
--- The tables of the file service, and who may do what with the objects of a fresh project.
---
--- A project of the vendor starts without policies. Here whoever uploaded an object may see, replace, move and delete it,
--- and nobody else; drop `local_owner_…` on `storage.objects` to begin as the vendor does. Buckets are made with the
--- service key.
+-- The tables of the file service. Who may do what with buckets and objects is for the project's policies to say; as with the
+-- vendor there are none at first, so that nobody gets through but the service key.
 
 create table if not exists storage.buckets (
   id text primary key,
@@ -35,20 +32,11 @@ alter table storage.buckets enable row level security;
 alter table storage.objects enable row level security;
 grant all on storage.buckets, storage.objects to anon, authenticated, service_role;
 
-do $$
-begin
-  -- Only once: whoever drops them means it.
-  if to_regclass('storage.discarded') is null then
-    create policy local_owner_read on storage.objects for select to authenticated
-      using (owner_id = (select auth.jwt() ->> 'sub'));
-    create policy local_owner_add on storage.objects for insert to authenticated
-      with check (owner_id = (select auth.jwt() ->> 'sub'));
-    create policy local_owner_change on storage.objects for update to authenticated
-      using (owner_id = (select auth.jwt() ->> 'sub'));
-    create policy local_owner_remove on storage.objects for delete to authenticated
-      using (owner_id = (select auth.jwt() ->> 'sub'));
-  end if;
-end $$;
+-- What local servers had of their own before.
+drop policy if exists local_owner_read on storage.objects;
+drop policy if exists local_owner_add on storage.objects;
+drop policy if exists local_owner_change on storage.objects;
+drop policy if exists local_owner_remove on storage.objects;
 
 -- Contents that nothing points to any more, however that came about.
 create table if not exists storage.discarded (version text not null);

@@ -17,9 +17,12 @@ struct StorageBucket: Sendable {
 
     static let columns = """
         json_build_object('id', id, 'name', name, 'owner', coalesce(owner_id, owner::text, ''), 'public', public,
-          'file_size_limit', file_size_limit, 'allowed_mime_types', allowed_mime_types, 'type', type,
+          'file_size_limit', file_size_limit, 'allowed_mime_types', allowed_mime_types,
           'created_at', \(StorageObject.time("created_at")), 'updated_at', \(StorageObject.time("updated_at")))
         """
+
+    /// As lists tell of it: with its type.
+    static let listed = "(\(columns)::jsonb || jsonb_build_object('type', type))"
 
     /// What one request may bring at most, resumable ones aside.
     static let standardLimit: Int64 = 5 << 30
@@ -46,7 +49,7 @@ struct StorageBucket: Sendable {
         if let number = json.int64 { return number >= 0 ? number : nil }
         guard let text = json.string?.uppercased() else { return nil }
         let digits = text.prefix { $0.isASCII && $0.isNumber }
-        let units: [String: Int64] = ["": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30]
+        let units: [String: Int64] = ["": 1, "B": 1, "KB": 1000, "MB": 1_000_000, "GB": 1_000_000_000]
         guard let number = Int64(digits), let unit = units[text.dropFirst(digits.count).filter { $0 != " " }] else {
             return nil
         }

@@ -10,7 +10,7 @@ struct StorageName: Hashable, Sendable {
     /// - Throws: `InvalidKey` for a name that the service does not take.
     init(bucket: String, name: String) throws(SupabaseStorageFailure) {
         guard Self.isBucket(bucket) else {
-            throw SupabaseStorageFailure(400, "InvalidBucketName", "Bucket name invalid")
+            throw .invalidBucketName
         }
         guard !name.isEmpty, !name.hasPrefix("/"), name.utf8.count <= 1024, name.utf8.allSatisfy(Self.allowed.contains)
         else { throw .invalidKey(name) }

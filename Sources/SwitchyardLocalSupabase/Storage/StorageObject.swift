@@ -51,7 +51,8 @@ struct StorageObject: Sendable {
         [
             "id": .string(id), "name": .string(place.name), "version": .string(version),
             "bucket_id": .string(place.bucket), "size": .integer(size), "content_type": .string(contentType),
-            "cache_control": .string(cacheControl), "etag": .string(etag), "metadata": notes,
+            "cache_control": .string(cacheControl), "etag": .string(etag),
+            "metadata": notes.isNull ? [:] : notes,
             "last_modified": .string(lastModified), "created_at": .string(createdAt),
         ]
     }

@@ -25,7 +25,7 @@ extension StorageRows {
             """
             with page as (select * from storage.buckets where starts_with(lower(name), lower($1))
               order by \(order.column) \(order.direction), id limit $2::bigint offset $3::bigint)
-            select coalesce(json_agg(\(StorageBucket.columns)), '[]') from page
+            select coalesce(jsonb_agg(\(StorageBucket.listed)), '[]') from page
             """, [search, limit.map(String.init), String(offset)], as: token)
     }
 

@@ -106,8 +106,13 @@ struct StorageRows: Sendable {
             """
             with gone as (delete from storage.objects where bucket_id = $1
               and name in (select jsonb_array_elements_text($2::jsonb)) returning *)
-            select coalesce(json_agg(\(Self.listed)), '[]') from gone
+            select coalesce(json_agg(\(Self.whole)), '[]') from gone
             """, [bucket, JSON.array(names.map { .string($0) }).text()], as: token, readOnly: false)
+    }
+
+    /// All that is told of an object.
+    func whole(_ id: String) async throws(SupabaseStorageFailure) -> JSON {
+        try await rows("select \(Self.whole) from storage.objects where id = $1::uuid", [id], as: .service)
     }
 
     func removeAll(from bucket: String, as token: SupabaseToken) async throws(SupabaseStorageFailure) {
@@ -122,11 +127,17 @@ struct StorageRows: Sendable {
         return results[0].rows.compactMap { $0.first.flatMap { $0 }.map { String(decoding: $0, as: UTF8.self) } }
     }
 
-    static let listed = """
-        json_build_object('name', name, 'id', id, 'bucket_id', bucket_id, 'owner', coalesce(owner_id, ''),
-          'version', version, 'metadata', metadata, 'user_metadata', user_metadata,
-          'created_at', \(StorageObject.time("created_at")), 'updated_at', \(StorageObject.time("updated_at")),
-          'last_accessed_at', \(StorageObject.time("last_accessed_at")))
+    /// As lists tell of an object.
+    static let listed = "json_build_object(\(common))"
+    /// As the answers to changes do.
+    static let whole = """
+        json_build_object('bucket_id', bucket_id, 'owner', coalesce(owner::text, ''), 'owner_id', coalesce(owner_id, ''),
+          'version', version, 'user_metadata', coalesce(user_metadata, '{}'), \(common))
+        """
+    private static let common = """
+        'name', name, 'id', id, 'metadata', metadata, 'created_at', \(StorageObject.time("created_at")),
+          'updated_at', \(StorageObject.time("updated_at")),
+          'last_accessed_at', \(StorageObject.time("last_accessed_at"))
         """
 
     /// What a statement answers with as its only value.

@@ -33,8 +33,11 @@ struct StorageSeal: Sendable {
         do throws(SupabaseToken.Refusal) {
             claims = try SupabaseToken(token ?? "", secret: key, now: now() + SupabaseToken.leeway).claims
         } catch {
-            throw .invalidToken(
-                error == .expired ? "\"exp\" claim timestamp check failed" : "Invalid Compact JWS")
+            switch error {
+            case .expired: throw .invalidToken("\"exp\" claim timestamp check failed")
+            case .wrongSignature: throw .invalidToken("signature verification failed")
+            default: throw .invalidToken("Invalid Compact JWS")
+            }
         }
         guard claims["url"]?.string == place.key, claims["scope"]?.string == purpose.rawValue else {
             throw .invalidSignature

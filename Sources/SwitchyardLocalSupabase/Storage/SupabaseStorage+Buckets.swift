@@ -40,7 +40,7 @@ extension SupabaseStorage {
         guard let name = body["id"]?.string ?? body["name"]?.string else {
             throw .invalidRequest("body must have required property 'name'")
         }
-        guard StorageName.isBucket(name) else { throw Failure(400, "InvalidBucketName", "Bucket name invalid") }
+        guard StorageName.isBucket(name) else { throw .invalidBucketName }
         try await rows.create(name, body, as: token)
         return .json(JSON.object(["name": .string(name)]).bytes())
     }
@@ -49,7 +49,7 @@ extension SupabaseStorage {
         let token = try caller(request)
         let order = try StorageRows.Order(
             [
-                "column": .string(request.query("sortColumn") ?? "name"),
+                "column": .string(request.query("sortColumn") ?? "created_at"),
                 "order": .string(request.query("sortOrder") ?? "asc"),
             ],
             columns: ["id", "name", "created_at", "updated_at"])

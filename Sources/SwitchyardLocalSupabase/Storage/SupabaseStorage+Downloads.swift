@@ -29,7 +29,10 @@ extension SupabaseStorage {
 
     func info(_ request: ServerRequest, _ audience: Audience) async throws(Failure) -> ServerResponse {
         let place = try StorageName(request, behind: "object/info/\(audience.route)".withoutSlash)
-        return .json(try await object(place, audience, request).info.bytes())
+        let object = try await object(place, audience, request)
+        var response = ServerResponse.json(object.info.bytes())
+        response.headers["Cache-Control"] = object.cacheControl
+        return response
     }
 
     func downloadSigned(_ request: ServerRequest) async throws(Failure) -> ServerResponse {
@@ -50,7 +53,9 @@ extension SupabaseStorage {
             }
         let isPublic = try await rows.bucket(place.bucket).isPublic
         if !isPublic {
-            let isAnonymous = token.subject == nil && token.role == "anon"
+            // Somebody without any key, that is; the key of an app shows as little as the policies do.
+            let isAnonymous =
+                SupabaseAccess.bearer(of: request) == nil && request.headers["apikey"] == nil
             if case .everybody = audience { throw .noSuchBucket }
             if case .either = audience, isAnonymous { throw .noSuchBucket }
         }

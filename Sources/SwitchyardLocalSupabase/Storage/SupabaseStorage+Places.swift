@@ -35,10 +35,24 @@ extension SupabaseStorage {
             after: cursor, as: token)
         let shown = found.prefix(limit)
         var answer: JSONObject = ["hasNext": .bool(found.count > limit)]
-        answer["objects"] = .array(shown.compactMap { $0["row"].flatMap { $0.isNull ? nil : $0 } })
+        // Where folders are told, each entry has its name without the folder's slash as well.
+        let isFlat = body["with_delimiter"]?.bool != true
+        func keyed(_ entry: JSON, _ name: String) -> JSON {
+            guard !isFlat, var object = entry.object else { return entry }
+            object["key"] = .string(name.hasSuffix("/") ? String(name.dropLast()) : name)
+            return .object(object)
+        }
+        answer["objects"] = .array(
+            shown.compactMap { entry in
+                entry["row"].flatMap { $0.isNull ? nil : keyed($0, entry["name"]?.string ?? "") }
+            })
         answer["folders"] = .array(
-            shown.filter { $0["row"]?.isNull != false }.map {
-                ["id": .null, "name": $0["name"] ?? .null, "bucket_id": .string(bucket)]
+            shown.filter { $0["row"]?.isNull != false }.map { entry in
+                keyed(
+                    [
+                        "id": .null, "name": entry["name"] ?? .null, "updated_at": .null, "created_at": .null,
+                        "last_accessed_at": .null, "metadata": .null,
+                    ], entry["name"]?.string ?? "")
             })
         if found.count > limit, let last = shown.last {
             let mark: JSON = [last["place"] ?? "", last["name"] ?? ""]
@@ -49,8 +63,15 @@ extension SupabaseStorage {
     }
 
     private static func cursor(_ text: String) throws(Failure) -> (String, String) {
-        guard let bytes = Base64.decode(text, alphabet: .url), let json = try? JSON(parsing: bytes),
-            let place = json[0]?.string, let name = json[1]?.string
+        guard let bytes = Base64.decode(text, alphabet: .url) else {
+            throw Failure(400, "InvalidParameter", "Invalid parameter: cursor")
+        }
+        // As the vendor writes them: the name of the last entry, without the slash of a folder.
+        if bytes.starts(with: Array("l:".utf8)) {
+            let name = String(decoding: bytes.dropFirst(2), as: UTF8.self) + "/"
+            return (name, name)
+        }
+        guard let json = try? JSON(parsing: bytes), let place = json[0]?.string, let name = json[1]?.string
         else { throw Failure(400, "InvalidParameter", "Invalid parameter: cursor") }
         return (place, name)
     }
@@ -70,11 +91,8 @@ extension SupabaseStorage {
     func move(_ request: ServerRequest) async throws(Failure) -> ServerResponse {
         let token = try caller(request)
         let (source, destination) = try ends(of: try await json(request))
-        let object = try await rows.move(source, to: destination, as: token)
-        return .json(
-            JSON.object([
-                "message": "Successfully moved", "Id": .string(object.id), "Key": .string(destination.name),
-            ]).bytes())
+        _ = try await rows.move(source, to: destination, as: token)
+        return .message("Successfully moved")
     }
 
     func copy(_ request: ServerRequest) async throws(Failure) -> ServerResponse {
@@ -100,7 +118,7 @@ extension SupabaseStorage {
         system["cacheControl"] = .string(object.cacheControl)
         system["lastModified"] = .string(moment)
         let stored = try await keep(object, version: version, .object(system))
-        var answer = stored.info.object ?? [:]
+        var answer = try await rows.whole(stored.id).object ?? [:]
         answer["Id"] = .string(stored.id)
         answer["Key"] = .string(destination.key)
         return .json(JSON.object(answer).bytes())

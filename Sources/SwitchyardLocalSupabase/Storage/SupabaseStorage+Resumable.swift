@@ -46,16 +46,31 @@ extension SupabaseStorage {
             let isSigned = route.hasPrefix("upload/resumable/sign")
             let token = method == .options || isSigned ? nil : try storage.caller(request)
             guard method == .options || request.headers["Tus-Resumable"] == "1.0.0" else {
-                return Failure(412, "InvalidRequest", "Tus-Resumable Required\n").plain.response
+                return Self.told(Failure(412, "InvalidRequest", "Tus-Resumable Required\n").plain.response)
             }
             do {
-                var response = try await handler(storage, request, token)
-                response.headers["Tus-Resumable"] = "1.0.0"
-                return response
+                return Self.told(try await handler(storage, request, token))
             } catch {
-                throw (error as? Failure ?? Failure(500, "InternalError", "Internal Server Error")).plain
+                let failure = error as? Failure ?? Failure(500, "InternalError", "Internal Server Error")
+                return Self.told(failure.plain.response)
             }
         }
+    }
+
+    private static func told(_ answer: ServerResponse) -> ServerResponse {
+        var response = answer
+        response.headers["Tus-Resumable"] = "1.0.0"
+        response.headers["Access-Control-Allow-Origin"] = "*"
+        response.headers["Access-Control-Expose-Headers"] = [
+            "Authorization", "Content-Type", "Location", "Tus-Extension", "Tus-Max-Size", "Tus-Resumable",
+            "Tus-Version", "Upload-Concat", "Upload-Defer-Length", "Upload-Length", "Upload-Metadata",
+            "Upload-Offset", "X-HTTP-Method-Override", "X-Requested-With", "X-Forwarded-Host", "X-Forwarded-Proto",
+            "Forwarded,",
+        ].joined(separator: ", ")
+        if response.status != 204, response.headers["Content-Type"] == nil {
+            response.headers["Content-Type"] = "text/plain;charset=UTF-8"
+        }
+        return response
     }
 
     // MARK: The steps

@@ -56,14 +56,13 @@ final class SupabaseStorage: LocalSupabaseService {
         for audience in [Audience.authenticated, .everybody] {
             on(&router, .get, "object/\(audience.route){object...}") { try await $0.download($1, audience) }
         }
-        on(&router, nil, "render/{rest...}") { _, _ in
-            throw Failure(409, "FeatureNotEnabled", "Images are not transformed here")
-        }
         on(&router, .delete, "object/{bucket}") { try await $0.deleteMany($1) }
         on(&router, .delete, "object/{object...}") { try await $0.delete($1) }
         on(&router, .post, "object/{object...}") { try await $0.upload($1, replaces: false) }
         on(&router, .put, "object/{object...}") { try await $0.upload($1, replaces: true) }
         on(&router, .get, "object/{object...}") { try await $0.download($1, .either) }
+        on(&router, nil, "render/{rest...}") { Failure.noRoute($1, isInShape: true) }
+        on(&router, nil, "{rest...}") { Failure.noRoute($1) }
     }
 
     /// - Parameter route: The pattern of a path below the service's own.

@@ -26,6 +26,9 @@ struct SupabaseStorageFailure: Error, Sendable {
             case .undecodable: "Invalid Compact JWS"
             case .wrongSignature: "signature verification failed: the JWT is another project's"
             case .expired: "\"exp\" claim timestamp check failed"
+            case .notYetValid: "\"nbf\" claim timestamp check failed"
+            case .fromTheFuture: "\"iat\" claim timestamp check failed (it should be in the past)"
+            case .malformedClaim(let name): "\"\(name)\" claim must be a number"
             case .unknownRole(let role): "role \"\(role)\" in the JWT does not exist"
             }
         self = .accessDenied(message)
@@ -47,6 +50,7 @@ struct SupabaseStorageFailure: Error, Sendable {
 
     // MARK: By name
 
+    static let invalidBucketName = Self(400, "InvalidBucketName", "Bucket name invalid", error: "Invalid Input")
     static let noSuchKey = Self(404, "NoSuchKey", "Object not found", error: "not_found")
     static let noSuchBucket = Self(404, "NoSuchBucket", "Bucket not found", error: "Bucket not found")
     static let noSuchUpload = Self(404, "NoSuchUpload", "The upload does not exist")
@@ -80,8 +84,27 @@ struct SupabaseStorageFailure: Error, Sendable {
         return failure
     }
 
+    /// For what is nowhere here.
+    ///
+    /// - Parameter isInShape: Whether it is said as other refusals are.
+    static func noRoute(_ request: ServerRequest, isInShape: Bool = false) -> ServerResponse {
+        let path = request.rawPath.dropFirst("/storage/v1".count) + (request.rawQuery.map { "?\($0)" } ?? "")
+        if isInShape {
+            let failure = Self(
+                404, "InvalidRequest", "Route \(request.method.rawValue):\(path) not found", error: "Not Found")
+            var response = failure.response
+            response.status = 404
+            return response
+        }
+        return .json(
+            JSON.object([
+                "message": .string("Route \(request.method.rawValue):\(path) not found"), "error": "Not Found",
+                "statusCode": 404,
+            ]).bytes(), status: 404)
+    }
+
     var response: ServerResponse {
-        if isPlain { return .text(message, status: status) }
+        if isPlain { return .text(message, status: status, type: "text/plain;charset=UTF-8") }
         let body: JSON = [
             "statusCode": .string(String(status)), "error": .string(error), "message": .string(message),
             "code": .string(code),

@@ -12,7 +12,7 @@ package struct ContentRange: Sendable {
         self.size = size
         // A range of what is another object by now is no range.
         let isStale = request.headers["If-Range"].map { $0 != etag } ?? false
-        guard let header = request.headers["Range"], !isStale else {
+        guard let header = request.headers["Range"], header.hasPrefix("bytes="), !isStale else {
             (bytes, isPart) = (0..<size, false)
             return
         }
@@ -27,8 +27,9 @@ package struct ContentRange: Sendable {
 
     /// `bytes=a-b`, `bytes=a-` or `bytes=-n`; `nil` for what cannot be satisfied.
     private static func parse(_ header: String, size: Int64) -> Range<Int64>? {
-        guard header.hasPrefix("bytes=") else { return 0..<size }
-        let parts = header.dropFirst(6).split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        // Of several ranges the first is given.
+        let parts = header.dropFirst(6).prefix { $0 != "," }.split(
+            separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }
         if parts[0].isEmpty {
             guard let count = Int64(parts[1]), count > 0, size > 0 else { return nil }

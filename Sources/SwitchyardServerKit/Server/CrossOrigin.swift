@@ -7,29 +7,47 @@ package struct CrossOrigin: Sendable {
     package let exposed: String
     /// Where the beginning of paths is this, answers are left as they are.
     package let exception: String?
+    /// Whether pages may send along what the browser keeps for this server, as some clients do with every request.
+    package let allowsCredentials: Bool
+    /// Whether the server answers questions for its methods that no browser has asked.
+    package let answersOptions: Bool
 
-    package init(router: Router, exposed: String = "", exception: String? = nil) {
+    package init(
+        router: Router, exposed: String, exception: String? = nil, allowsCredentials: Bool = false,
+        answersOptions: Bool = false
+    ) {
         self.router = router
         self.exposed = exposed
         self.exception = exception
+        self.allowsCredentials = allowsCredentials
+        self.answersOptions = answersOptions
     }
 
     package func answer(_ request: ServerRequest) async -> ServerResponse {
         if let exception, request.rawPath.hasPrefix(exception) { return await router.handle(request) }
-        if request.method == .options, request.headers["Access-Control-Request-Method"] != nil || exposed.isEmpty {
-            return ServerResponse(
+        if request.method == .options, request.headers["Access-Control-Request-Method"] != nil || !answersOptions {
+            var response = ServerResponse(
                 status: 204,
                 headers: [
                     "Access-Control-Allow-Origin": request.headers["Origin"] ?? "*",
                     "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
                     "Access-Control-Allow-Headers": request.headers["Access-Control-Request-Headers"] ?? "*",
                 ])
+            permit(request.headers["Origin"], in: &response)
+            return response
         }
         var response = await router.handle(request)
-        if let origin = request.headers["Origin"] {
-            response.headers["Access-Control-Allow-Origin"] = origin
-            if !exposed.isEmpty { response.headers["Access-Control-Expose-Headers"] = exposed }
+        if let origin = request.headers["Origin"] { response.headers["Access-Control-Allow-Origin"] = origin }
+        permit(request.headers["Origin"], in: &response)
+        if request.headers["Origin"] != nil, response.headers["Access-Control-Expose-Headers"] == nil {
+            response.headers["Access-Control-Expose-Headers"] = exposed
         }
         return response
+    }
+
+    private func permit(_ origin: String?, in response: inout ServerResponse) {
+        guard origin != nil, allowsCredentials else { return }
+        response.headers["Access-Control-Allow-Credentials"] = "true"
+        response.headers["Vary"] = "Origin"
     }
 }

@@ -1,3 +1,4 @@
+import SwitchyardBytes
 package import SwitchyardWire
 
 /// Finds the handler of a request by its method and the pattern of its path.
@@ -37,8 +38,13 @@ package struct Router: Sendable {
             request.parameters = parameters
             return await route.handler(request)
         }
-        guard !allowed.isEmpty else { return ServerResponse(status: 404) }
-        return ServerResponse(status: 405, headers: ["Allow": allowed.joined(separator: ", ")])
+        // What is missing says so in words: an empty answer sends people looking for a mistake of their own.
+        var response = ServerResponse.json(
+            JSON.object([
+                "message": .string("This local server has no \(request.method.rawValue) \(request.rawPath).")
+            ]).bytes(), status: allowed.isEmpty ? 404 : 405)
+        if !allowed.isEmpty { response.headers["Allow"] = allowed.joined(separator: ", ") }
+        return response
     }
 }
 

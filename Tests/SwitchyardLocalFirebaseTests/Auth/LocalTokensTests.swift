@@ -1,3 +1,5 @@
+import Foundation
+import Switchyard
 import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardTestSupport
@@ -7,8 +9,14 @@ import Testing
 @testable import SwitchyardLocalFirebase
 
 @Suite struct `Tokens of a local Firebase` {
-    @Test func `A token is believed for its signature only`() async throws {
-        let client = try LocalClient()
+    private static let signing: LocalFirebaseOptions = {
+        var options = LocalFirebaseOptions()
+        options.signsTokens = true
+        return options
+    }()
+
+    @Test func `Where tokens are signed they are believed for their signature only`() async throws {
+        let client = try LocalClient(Self.signing)
         let ada = try await client.signUp()
         #expect(try client.firebase.auth.caller(authorization: "Bearer " + ada.idToken).userID == ada.id)
         #expect(try client.firebase.auth.caller(authorization: "Firebase " + ada.idToken).userID == ada.id)
@@ -20,7 +28,7 @@ import Testing
         claims["sub"] = "somebody-else"
         let forgedClaims = Base64.encode(JSON.object(claims).bytes(), alphabet: .url)
         let unsigned = Base64.encode(JSON.object(["alg": "none", "typ": "JWT"]).bytes(), alphabet: .url)
-        let stranger = try LocalClient()
+        let stranger = try LocalClient(Self.signing)
         let forged = [
             "\(parts[0]).\(forgedClaims).\(parts[2])", "\(unsigned).\(parts[1]).", "\(parts[0]).\(parts[1]).",
             "\(parts[0]).\(parts[1])", "\(parts[0]).\(parts[1]).\(parts[2]).x", "owner2", "", ada.refreshToken,
@@ -36,6 +44,86 @@ import Testing
         #expect(throws: LocalTokenFailure.invalid) { try client.firebase.auth.caller(authorization: "Basic b3duZXI=") }
         await client.stop()
         await stranger.stop()
+    }
+
+    @Test func `The key that tokens are signed with is published, and kept with the folder`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("local-\(RandomID.make())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var options = Self.signing
+        options.folder = folder
+        let client = try LocalClient(options)
+        let ada = try await client.signUp()
+        let path = "/www.googleapis.com/service_accounts/v1/jwk/securetoken@system.gserviceaccount.com"
+        let entry = try #require(try await client.send(.get, path).json["keys"]?[0])
+        let key = try #require(RSAPublicKey(entry))
+        let parts = ada.idToken.split(separator: ".").map(String.init)
+        let signature = try #require(Base64.decode(parts[2], alphabet: .url))
+        #expect(key.verifies(signature, of: parts[0] + "." + parts[1]))
+        let described = try await client.send(.get, "/_firebase")
+        #expect(described.json["project"] == "demo-switchyard" && described.json["keys"]?[0] == entry)
+        await client.stop()
+
+        let again = try LocalClient(options)
+        #expect(try again.firebase.auth.caller(authorization: "Bearer " + ada.idToken).userID == ada.id)
+        await again.stop()
+    }
+
+    @Test func `Without signatures a token counts that is of this project, has not run out and was not given up`()
+        async throws
+    {
+        let time = LocalTime()
+        let client = try LocalClient(time: time)
+        let ada = try await client.signUp()
+        #expect(ada.idToken.hasSuffix("."))
+        #expect(LocalClient.header(ada.idToken)["alg"] == "none")
+        #expect(try client.firebase.auth.caller(authorization: "Bearer " + ada.idToken).userID == ada.id)
+        #expect(try await client.send(.get, "/_firebase").json["keys"] == [])
+
+        func written(_ change: (inout JSONObject) -> Void) -> String {
+            var claims: JSONObject = [
+                "iss": "https://securetoken.google.com/demo-switchyard", "aud": "demo-switchyard", "sub": "ben",
+                "iat": .integer(time.now.seconds), "exp": .integer(time.now.seconds + 60),
+            ]
+            change(&claims)
+            return [JSON.object(["alg": "none", "type": "JWT"]), JSON.object(claims)].map {
+                Base64.encode($0.bytes(), alphabet: .url) + "."
+            }.joined()
+        }
+        #expect(try client.firebase.auth.caller(authorization: "Bearer " + written { _ in }).userID == "ben")
+        let fromTests = written {
+            $0["iat"] = 0
+            $0["exp"] = 3600
+        }
+        #expect(try client.firebase.auth.caller(authorization: "Bearer " + fromTests).userID == "ben")
+        for other in [
+            written { $0["aud"] = "elsewhere" }, written { $0["iss"] = "https://securetoken.google.com/elsewhere" },
+            written { $0["sub"] = "" }, written { _ in } + "AAAA",
+        ] {
+            #expect(throws: LocalTokenFailure.invalid) {
+                try client.firebase.auth.caller(authorization: "Bearer " + other)
+            }
+        }
+        let over = written { $0["exp"] = .integer(time.now.seconds) }
+        #expect(throws: LocalTokenFailure.expired) {
+            try client.firebase.auth.caller(authorization: "Bearer " + over)
+        }
+        client.firebase.expireTokens(of: ada.id)
+        #expect(throws: LocalTokenFailure.expired) {
+            try client.firebase.auth.caller(authorization: "Bearer " + ada.idToken)
+        }
+        await client.stop()
+    }
+
+    @Test func `New accounts have the claims that the server was started with`() async throws {
+        var options = LocalFirebaseOptions()
+        options.claims = ["role": "authenticated"]
+        let client = try LocalClient(options)
+        let ada = try await client.signUp()
+        #expect(LocalClient.claims(ada.idToken)["role"] == "authenticated")
+        let refreshed = try LocalClient.Session(await client.refresh(ada.refreshToken))
+        #expect(LocalClient.claims(refreshed.idToken)["role"] == "authenticated")
+        #expect(LocalClient.claims(client.firebase.idToken(for: "ben"))["role"] == "authenticated")
+        await client.stop()
     }
 
     @Test func `A token runs out after an hour, and when told to`() async throws {

@@ -55,6 +55,44 @@ struct RealtimeChangeTests {
         }
     }
 
+    @Test func `Of a table without policies every change is told, however quickly the next one comes`() async throws {
+        let bed = try await Bed()
+        try await bed.sql("alter table \(bed.table) disable row level security")
+        let ann = try await bed.peer("ann")
+        for round in 1...30 {
+            try await bed.sql("insert into \(bed.table) values (\(round), 'ann', 'x', 1, 1)")
+            try await bed.sql("update \(bed.table) set body = 'y' where id = \(round)")
+            try await bed.sql("delete from \(bed.table) where id = \(round)")
+            try await eventually("round \(round)") { changes(ann).count >= 3 * round }
+        }
+        #expect(summary(ann) == (1...30).flatMap { ["INSERT \($0)", "UPDATE \($0)", "DELETE \($0)"] })
+    }
+
+    @Test func `Three changes in one transaction are three events`() async throws {
+        let bed = try await Bed()
+        try await bed.sql("alter table \(bed.table) disable row level security")
+        let ann = try await bed.peer("ann")
+        _ = try await bed.client.supabase.database.run([
+            PostgresStatement("insert into \(bed.table) values (1, 'ann', 'x', 1, 1)"),
+            PostgresStatement("update \(bed.table) set body = 'y' where id = 1"),
+            PostgresStatement("delete from \(bed.table) where id = 1"),
+        ])
+        try await eventually("all three") { changes(ann).count == 3 }
+        #expect(summary(ann) == ["INSERT 1", "UPDATE 1", "DELETE 1"])
+    }
+
+    @Test(arguments: ["nowhere", "unpublished"])
+    func `Changes of a table that is not there or not published are refused in words`(_ name: String) async throws {
+        let bed = try await Bed()
+        try await bed.sql("create table if not exists public.unpublished (id int primary key)")
+        try await bed.sql("grant select on public.unpublished to authenticated")
+        let peer = try await RealtimePeer(bed.client, as: .user("ann"))
+        let bindings: JSON = [["event": "*", "schema": "public", "table": .string(name)]]
+        #expect(try await peer.join("realtime:refused", ["postgres_changes": bindings]).status == "ok")
+        let said = try await peer.system("realtime:refused", "Unable to subscribe to changes with given parameters")
+        #expect(said.payload["status"] == "error" && said.payload["extension"] == "postgres_changes")
+    }
+
     @Test func `Rows are told to their owners, with their columns`() async throws {
         let bed = try await Bed()
         let ann = try await bed.peer("ann")

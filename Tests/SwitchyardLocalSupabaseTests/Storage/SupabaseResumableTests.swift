@@ -17,6 +17,7 @@ struct SupabaseResumableTests {
         try await client.json(
             .post, "\(root)/bucket",
             ["id": .string(id), "file_size_limit": limit.map { .integer(Int64($0)) } ?? .null], as: .service)
+        try await client.supabase.addOwnersPolicies(to: id)
         return id
     }
 

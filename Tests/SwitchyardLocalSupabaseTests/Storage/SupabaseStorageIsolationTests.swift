@@ -17,6 +17,7 @@ struct SupabaseStorageIsolationTests {
             client = try await SupabaseClient.shared.value
             bucket = "i-\(RandomID.make(length: 10))"
             try await client.json(.post, "/storage/v1/bucket", ["id": .string(bucket)], as: .service)
+            try await client.supabase.addOwnersPolicies(to: bucket)
             let answer = try await client.send(
                 .post, "/storage/v1/object/\(bucket)/ann/secret", Array("hers".utf8), as: .user("ann"))
             try #require(answer.status == 200, "\(answer.text)")
@@ -162,14 +163,16 @@ struct SupabaseStorageIsolationTests {
         let client = try await SupabaseClient.shared.value
         let bucket = "p-\(RandomID.make(length: 10))"
         try await client.json(.post, "/storage/v1/bucket", ["id": .string(bucket)], as: .service)
+        for name in ["shared/a", "own/a"] {
+            let refused = try await client.send(.post, "/storage/v1/object/\(bucket)/\(name)", [1], as: .user("ann"))
+            #expect(refused.meant == 403)
+            try await client.send(.post, "/storage/v1/object/\(bucket)/\(name)", [1], as: .service)
+        }
         _ = try await client.sql(
             """
             create policy "shared \(bucket)" on storage.objects for select to authenticated
             using (bucket_id = '\(bucket)' and (storage.foldername(name))[1] = 'shared')
             """)
-        for name in ["shared/a", "own/a"] {
-            try await client.send(.post, "/storage/v1/object/\(bucket)/\(name)", [1], as: .user("ann"))
-        }
         #expect(try await client.send(.get, "/storage/v1/object/\(bucket)/shared/a", as: .user("bob")).status == 200)
         #expect(try await client.send(.get, "/storage/v1/object/\(bucket)/own/a", as: .user("bob")).meant == 404)
         let deleted = try await client.send(.delete, "/storage/v1/object/\(bucket)/shared/a", as: .user("bob"))

@@ -50,6 +50,7 @@ final class SupabaseFilesSite: FileHarness {
                 ], body: Array(#"{"id": "\#(Self.bucket)"}"#.utf8)))
         await transport.shutDown()
         try #require(made.isSuccess)
+        try await supabase.addOwnersPolicies(to: Self.bucket)
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }

@@ -39,6 +39,7 @@ final class IsolationSite: Sendable {
                         "Authorization": "Bearer \(supabase.serviceKey)", "Content-Type": "application/json",
                     ], body: bucket.bytes()))
             try #require(made.isSuccess)
+            try await supabase.addOwnersPolicies(to: name)
         }
         await transport.shutDown()
         ann = try await Self.person("ann", on: supabase)

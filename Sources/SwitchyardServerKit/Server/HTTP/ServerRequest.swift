@@ -29,9 +29,31 @@ package struct ServerRequest: Sendable {
         return head.target[head.target.index(after: mark)...]
     }
 
-    /// The query's items in order, decoded; empty when there are none or they cannot be decoded.
+    /// The query's items in order, decoded.
     package var queryItems: [(name: String, value: String)] {
-        rawQuery.flatMap { FormCoding.decode($0) } ?? []
+        (rawQuery ?? "").split(separator: "&").map { pair in
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (Self.text(parts[0]), parts.count > 1 ? Self.text(parts[1]) : "")
+        }
+    }
+
+    /// A part of a query. One that is not coded as it should be is taken as it is: nothing that was asked is passed over.
+    private static func text(_ part: Substring) -> String {
+        let bytes = Array(part.utf8)
+        var text: [UInt8] = []
+        var index = 0
+        while index < bytes.count {
+            if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count, let high = Hex.value(of: bytes[index + 1]),
+                let low = Hex.value(of: bytes[index + 2])
+            {
+                text.append(UInt8(high) << 4 | UInt8(low))
+                index += 3
+            } else {
+                text.append(bytes[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : bytes[index])
+                index += 1
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// The first query item of this name.

@@ -1,0 +1,74 @@
+public import Switchyard
+import SwitchyardFirebase
+import SwitchyardLocalFirebase
+import SwitchyardLocalSupabase
+import SwitchyardMock
+import SwitchyardSupabase
+
+/// What an example runs on: a Firebase and a Supabase in this very process, over their real protocols, or the mock where this
+/// machine has no PostgreSQL for the latter.
+public struct LocalProjects: Sendable {
+    /// Where people sign in.
+    public let auth: InfrastructureProvider
+    /// Where documents and files are.
+    public let storage: InfrastructureProvider
+    /// In a sentence, for whoever looks at the terminal.
+    public let description: String
+    private let modules: @Sendable () -> InfrastructureFactory
+    private let end: @Sendable () async -> Void
+
+    /// - Parameter rules: Rows of `switchyard.rules` beside the default ones, as SQL.
+    public static func start(rules: String = "") async throws -> LocalProjects {
+        // The claim is what a Supabase demands of tokens, the hosted ones too.
+        var options = LocalFirebaseOptions()
+        options.claims = ["role": "authenticated"]
+        let firebase = try LocalFirebase(options)
+        do {
+            var options = LocalSupabaseOptions()
+            options.firebase = try FirebaseProject(firebase.project, keys: firebase.publishedKeys)
+            options.buckets = ["files"]
+            options.scripts = [DocumentSchema.sql, rules].filter { !$0.isEmpty }
+            return LocalProjects(firebase, try await LocalSupabase(options))
+        } catch {
+            await firebase.stop()
+            return LocalProjects(withoutServers: error.message)
+        }
+    }
+
+    private init(_ firebase: LocalFirebase, _ supabase: LocalSupabase) {
+        auth = .firebase
+        storage = .supabase
+        description =
+            "accounts on a local Firebase at \(firebase.url), documents and files on a local Supabase at \(supabase.url)"
+        let host = firebase.host
+        let accounts = FirebaseConfiguration(
+            project: firebase.project, apiKey: "local",
+            emulators: FirebaseConfiguration.Emulators(firestore: host, auth: host))
+        let data = SupabaseConfiguration(
+            url: supabase.url.absoluteString, key: Secret(supabase.anonKey), bucket: "files")
+        modules = { InfrastructureFactory(FirebaseModule(accounts), SupabaseModule(data), MockModule()) }
+        end = {
+            await supabase.stop()
+            await firebase.stop()
+        }
+    }
+
+    private init(withoutServers reason: String) {
+        auth = .mock
+        storage = .mock
+        description = "the mock, since there is no local Supabase: \(reason)"
+        let backend = MockBackend()
+        modules = { InfrastructureFactory(MockModule(backend: backend)) }
+        end = {}
+    }
+
+    /// Another device of the same projects: clients of its own, with nobody signed in.
+    public func makeDevice() async throws(InfrastructureError) -> Infrastructure {
+        var selection = InfrastructureSelection(default: storage)
+        selection.auth = auth
+        selection.omit(.messaging)
+        return try await modules().make(selection)
+    }
+
+    public func stop() async { await end() }
+}

@@ -1,0 +1,75 @@
+public import Foundation
+import SwitchyardBytes
+import SwitchyardServerKit
+
+/// A Firebase project whose people a local Supabase takes for its own, as a hosted project does for third-party auth.
+///
+/// ```swift
+/// let firebase = try LocalFirebase()
+/// var options = LocalSupabaseOptions()
+/// options.firebase = try FirebaseProject(firebase.project, keys: firebase.publishedKeys)
+/// ```
+///
+/// Their tokens need the claim `role` with the value `authenticated`, as they do in production.
+public struct FirebaseProject: Hashable, Sendable {
+    public let name: String
+    /// What tokens are signed with; empty where they are not signed.
+    private let keys: [RSAPublicKey]
+
+    /// - Parameters:
+    ///   - name: The project's ID, which stands in its tokens.
+    ///   - keys: The keys that its tokens are signed with, a list in JSON. With none, tokens that nobody has signed are
+    ///     taken, as local servers of Firebase give them out: anybody on this machine can write one.
+    /// - Throws: For keys that cannot be read.
+    public init(_ name: String, keys: String = "[]") throws(LocalSupabaseError) {
+        guard let list = (try? JSON(parsing: keys))?.array else {
+            throw LocalSupabaseError("The keys of the Firebase project “\(name)” are not a JSON array.")
+        }
+        let read = list.compactMap { RSAPublicKey($0) }
+        guard read.count == list.count else {
+            throw LocalSupabaseError("A key of the Firebase project “\(name)” is not an RSA key of at least 2048 bits.")
+        }
+        self.name = name
+        self.keys = read
+    }
+
+    /// The project of a local Firebase that runs on this machine.
+    ///
+    /// - Throws: When nobody answers there, or something else does.
+    public init(at url: URL) async throws(LocalSupabaseError) {
+        guard let fetch = LoopbackFetch(url.absoluteString) else {
+            throw LocalSupabaseError(
+                "“\(url.absoluteString)” is not the address of a server on this machine. "
+                    + "Use the address that “switchyard emulator firebase” prints, such as http://127.0.0.1:9099.")
+        }
+        guard let bytes = await fetch.get("/_firebase"), let answer = try? JSON(parsing: bytes),
+            let name = answer["project"]?.string, let keys = answer["keys"]
+        else {
+            throw LocalSupabaseError(
+                "No local Firebase answers at \(url.absoluteString). Start it first, with “switchyard emulator firebase”; "
+                    + "for another vendor's emulator give the project's ID instead of an address.")
+        }
+        try self.init(name, keys: keys.text())
+    }
+
+    /// The claims of a token of the project; `nil` for what is none of its tokens.
+    ///
+    /// - Parameters:
+    ///   - parts: The token's three parts.
+    ///   - header: The first one, read.
+    func claims(_ parts: [Substring], _ header: JSONObject, _ claims: JSONObject) -> JSONObject? {
+        guard claims["iss"]?.string == "https://securetoken.google.com/\(name)", claims["aud"]?.string == name,
+            claims["sub"]?.string?.isEmpty == false
+        else { return nil }
+        switch header["alg"]?.string {
+        case "none": return keys.isEmpty && parts[2].isEmpty ? claims : nil
+        case "RS256":
+            guard let key = keys.first(where: { $0.id == header["kid"]?.string }),
+                let signature = Base64.decode(parts[2], alphabet: .url),
+                key.verifies(signature, of: "\(parts[0]).\(parts[1])")
+            else { return nil }
+            return claims
+        default: return nil
+        }
+    }
+}

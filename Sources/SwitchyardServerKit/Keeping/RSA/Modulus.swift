@@ -1,0 +1,106 @@
+/// Calculates with the rests of an odd number, in Montgomery's way: without a division.
+struct Modulus: Sendable {
+    let value: Magnitude
+    private let count: Int
+    /// The negated inverse of the lowest word.
+    private let inverse: UInt64
+    /// The square of what a rest is multiplied with inside.
+    private let square: Magnitude
+
+    /// - Parameter value: Odd, with its highest word other than zero.
+    init(_ value: Magnitude) {
+        self.value = value
+        count = value.words.count
+        var inverse: UInt64 = 1
+        for _ in 0..<6 { inverse = inverse &* (2 &- value.words[0] &* inverse) }
+        self.inverse = 0 &- inverse
+        var square = Magnitude(1).padded(count)
+        for _ in 0..<(128 * count) {
+            let overflows = square.add(square)
+            if overflows || !(square < value) { square.subtract(value) }
+        }
+        self.square = square
+    }
+
+    /// The rest of a number of at most twice as many words.
+    func rest(of number: Magnitude) -> Magnitude {
+        let wide = number.padded(2 * count)
+        var high = Magnitude(words: Array(wide.words[count...]))
+        var low = Magnitude(words: Array(wide.words[..<count]))
+        while !(high < value) { high.subtract(value) }
+        while !(low < value) { low.subtract(value) }
+        return sum(product(high, square), low)
+    }
+
+    func sum(_ left: Magnitude, _ right: Magnitude) -> Magnitude {
+        var sum = left
+        let overflows = sum.add(right)
+        if overflows || !(sum < value) { sum.subtract(value) }
+        return sum
+    }
+
+    func difference(_ left: Magnitude, _ right: Magnitude) -> Magnitude {
+        var difference = left
+        if left < right { difference.add(value) }
+        difference.subtract(right)
+        return difference
+    }
+
+    func power(_ base: Magnitude, _ exponent: Magnitude) -> Magnitude {
+        let base = product(base.padded(count), square)
+        var result = product(Magnitude(1).padded(count), square)
+        for index in (0..<exponent.bitCount).reversed() {
+            result = product(result, result)
+            if exponent.bit(index) { result = product(result, base) }
+        }
+        return product(result, Magnitude(1).padded(count))
+    }
+
+    /// Of two rests.
+    func multiply(_ left: Magnitude, _ right: Magnitude) -> Magnitude { product(product(left, square), right) }
+
+    /// The product of two rests divided by the word size to the power of `count`.
+    private func product(_ left: Magnitude, _ right: Magnitude) -> Magnitude {
+        let (count, inverse) = (count, inverse)
+        let words = [UInt64](unsafeUninitializedCapacity: count + 2) { buffer, initialized in
+            buffer.initialize(repeating: 0)
+            guard let sum = buffer.baseAddress else { return }
+            left.words.withUnsafeBufferPointer { left in
+                right.words.withUnsafeBufferPointer { right in
+                    value.words.withUnsafeBufferPointer { value in
+                        guard let left = left.baseAddress, let right = right.baseAddress,
+                            let value = value.baseAddress
+                        else { return }
+                        for index in 0..<count {
+                            Self.addProduct(left[index], right, count, to: sum)
+                            Self.addProduct(sum[0] &* inverse, value, count, to: sum)
+                            for place in 0...count { sum[place] = sum[place + 1] }
+                            sum[count + 1] = 0
+                        }
+                    }
+                }
+            }
+            initialized = count + 2
+        }
+        var result = Magnitude(words: Array(words[..<count]))
+        if words[count] > 0 || !(result < value) { result.subtract(value) }
+        return result
+    }
+
+    /// Adds a number times a word.
+    private static func addProduct(
+        _ factor: UInt64, _ number: UnsafePointer<UInt64>, _ count: Int, to sum: UnsafeMutablePointer<UInt64>
+    ) {
+        var carry: UInt64 = 0
+        for place in 0..<count {
+            let (high, low) = factor.multipliedFullWidth(by: number[place])
+            let (first, overflows) = low.addingReportingOverflow(sum[place])
+            let (second, overflowsAgain) = first.addingReportingOverflow(carry)
+            sum[place] = second
+            carry = high &+ (overflows ? 1 : 0) &+ (overflowsAgain ? 1 : 0)
+        }
+        let (top, overflows) = sum[count].addingReportingOverflow(carry)
+        sum[count] = top
+        sum[count + 1] &+= overflows ? 1 : 0
+    }
+}

@@ -1,0 +1,120 @@
+import SwitchyardBytes
+
+/// A key that signs with RS256. For tokens of servers on this machine: it takes no care to hide how long it calculates.
+package struct RSAPrivateKey: Codable, Sendable {
+    private let p: [UInt8]
+    private let q: [UInt8]
+    package let publicKey: RSAPublicKey
+
+    private static let exponent: UInt64 = 65_537
+    private static let primeBits = 1024
+
+    /// A new one of 2048 bits.
+    package init() {
+        let first = Self.prime()
+        var second = Self.prime()
+        while second == first { second = Self.prime() }
+        let (p, q) = second < first ? (first, second) : (second, first)
+        self.init(p: p.bytes(Self.primeBits / 8), q: q.bytes(Self.primeBits / 8))
+    }
+
+    private init(p: [UInt8], q: [UInt8]) {
+        (self.p, self.q) = (p, q)
+        let modulus = Magnitude(bytes: p).multiplied(by: Magnitude(bytes: q)).bytes(2 * p.count)
+        let id = Hex.encode(Array(SHA256.digest(of: modulus).prefix(10)))
+        publicKey = RSAPublicKey(id: id, modulus: modulus, exponent: [1, 0, 1])
+    }
+
+    package func signature(of text: some StringProtocol) -> [UInt8] {
+        let number = Magnitude(bytes: RSAPublicKey.padded(text, p.count + q.count))
+        let (p, q) = (Modulus(Magnitude(bytes: p)), Modulus(Magnitude(bytes: q)))
+        let byP = p.power(p.rest(of: number), Self.inverse(p.value))
+        let byQ = q.power(q.rest(of: number), Self.inverse(q.value))
+        // The inverse of `q`, by Fermat.
+        var fermat = p.value
+        fermat.subtract(Magnitude(2))
+        let factor = p.multiply(p.difference(byP, byQ), p.power(q.value, fermat))
+        var result = factor.multiplied(by: q.value)
+        result.add(byQ)
+        return result.bytes(self.p.count + self.q.count)
+    }
+
+    /// The exponent that takes back the public one, among the powers of one prime.
+    private static func inverse(_ prime: Magnitude) -> Magnitude {
+        var order = prime
+        order.subtract(Magnitude(1))
+        let rest = order.divided(by: exponent).rest
+        // The smallest factor that makes the order one less than a multiple of the exponent; the exponent is prime.
+        let factor = exponent - power(rest, exponent - 2)
+        var product = order.multiplied(by: Magnitude(factor))
+        product.add(Magnitude(1))
+        return product.divided(by: exponent).quotient
+    }
+
+    private static func power(_ base: UInt64, _ power: UInt64) -> UInt64 {
+        var (result, base, power) = (UInt64(1), base % exponent, power)
+        while power > 0 {
+            if power & 1 == 1 { result = result * base % exponent }
+            base = base * base % exponent
+            power >>= 1
+        }
+        return result
+    }
+
+    // MARK: Primes
+
+    private static let smallPrimes: [UInt64] = (3..<2000).filter { number in
+        number % 2 == 1 && !stride(from: 3, to: number, by: 2).contains { $0 * $0 <= number && number % $0 == 0 }
+    }
+
+    private static func prime() -> Magnitude {
+        var generator = SystemRandomNumberGenerator()
+        while true {
+            var candidate = Magnitude(words: (0..<(primeBits / 64)).map { _ in generator.next() })
+            candidate.words[0] |= 1
+            // Two of them have the full length together.
+            candidate.words[candidate.words.count - 1] |= 3 << 62
+            guard smallPrimes.allSatisfy({ candidate.divided(by: $0).rest != 0 }) else { continue }
+            var order = candidate
+            order.subtract(Magnitude(1))
+            guard order.divided(by: exponent).rest != 0 else { continue }
+            if isProbablyPrime(candidate, order) { return candidate }
+        }
+    }
+
+    /// The test of Miller and Rabin, for random numbers of this length.
+    private static func isProbablyPrime(_ candidate: Magnitude, _ order: Magnitude) -> Bool {
+        let modulus = Modulus(candidate)
+        let twos = (0..<order.bitCount).first { order.bit($0) } ?? 0
+        var odd = order
+        for _ in 0..<twos { odd = odd.divided(by: 2).quotient }
+        return ([2, 3, 5, 7] as [UInt64]).allSatisfy { base in
+            var power = modulus.power(Magnitude(base), odd)
+            if power == Magnitude(1).padded(power.words.count) || power == order { return true }
+            for _ in 1..<max(twos, 1) {
+                power = modulus.multiply(power, power)
+                if power == order { return true }
+            }
+            return false
+        }
+    }
+
+    // MARK: Keeping
+
+    private enum CodingKeys: CodingKey { case p, q }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let (p, q) = (try container.decode([UInt8].self, forKey: .p), try container.decode([UInt8].self, forKey: .q))
+        guard p.count == Self.primeBits / 8, q.count == p.count, Magnitude(bytes: q) < Magnitude(bytes: p) else {
+            throw DecodingError.dataCorruptedError(forKey: .p, in: container, debugDescription: "This is no key.")
+        }
+        self.init(p: p, q: q)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(p, forKey: .p)
+        try container.encode(q, forKey: .q)
+    }
+}
