@@ -14,7 +14,8 @@ import Testing
     @Test func `Reads, queries, streams and writes name their target once, and keep code and hints`() async throws {
         let (backend, mock) = try await backend()
         let refusal = StorageError(.unauthorized, "Not allowed.", retryAfter: .seconds(3), isRefusal: true)
-        for operation in [MockOperation.document, .commit] { mock.controls.fail(operation, with: refusal) }
+        mock.controls.fail(.document, with: refusal)
+        mock.controls.fail(.commit, with: refusal)
         mock.controls.fail(.query, with: refusal)
         mock.controls.fail(.queryStream, with: refusal)
 
