@@ -1,0 +1,9 @@
+let acme = AcmeModule.Settings()
+let globex = GlobexModule.Settings()
+let selection = InfrastructureSelection(default: .acme)
+struct MyLimiter: ClientLayer {}
+
+extension ConfigurableModule {
+    static let acme = ConfigurableModule(AcmeModule.self)
+    static let globex = ConfigurableModule(GlobexModule.self)
+}

@@ -1,0 +1,2 @@
+func askForProfile() {}
+func tryAgain(after pause: Duration?) {}

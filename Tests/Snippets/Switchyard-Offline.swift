@@ -1,0 +1,2 @@
+let receipt: WriteReceipt = { fatalError() }()
+func showBadge(_ isShown: Bool) {}

@@ -1,0 +1,4 @@
+struct User: Codable, Sendable {
+    var name: String
+    var age: Int
+}

@@ -1,0 +1,10 @@
+struct AcmeHarness: StorageHarness {
+    let features = StorageFeatures(.all)
+    func makeStorageClient() async throws -> any StorageClient { MockStorageClient() }
+}
+
+public struct AcmeConfiguration: Codable, Sendable {}
+
+func AcmeStorageAdapter(_ configuration: AcmeConfiguration, auth: (any AuthClient)?) -> any StorageClient {
+    MockStorageClient()
+}

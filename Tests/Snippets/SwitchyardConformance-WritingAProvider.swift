@@ -1,0 +1,8 @@
+struct FileCabinetConfiguration: Codable, Sendable {}
+struct FileCabinet { init(now: @escaping @Sendable () -> Timestamp) {} }
+
+struct FileCabinetClient: StorageLayer {
+    static let capabilities = StorageCapabilities.all
+    let base: any StorageClient = MockStorageClient()
+    init(cabinet: FileCabinet) {}
+}

@@ -1,0 +1,2 @@
+let selection = InfrastructureSelection(default: .acme)
+func runApp() async throws {}

@@ -1,0 +1,2 @@
+let firebase: FirebaseConfiguration = { fatalError() }()
+let supabase: SupabaseConfiguration = { fatalError() }()

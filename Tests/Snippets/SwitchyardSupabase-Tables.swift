@@ -1,0 +1,1 @@
+nonisolated(unsafe) var configuration: SupabaseConfiguration = { fatalError() }()

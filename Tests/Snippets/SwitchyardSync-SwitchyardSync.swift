@@ -1,0 +1,5 @@
+let server = ModelServer()
+let receipt: WriteReceipt = { fatalError() }()
+let data = Data()
+func AcmeDriver(_ server: ModelServer) -> ModelDriver { { fatalError() }() }
+func mended(_ write: RefusedWrite) -> WriteBatch? { nil }
