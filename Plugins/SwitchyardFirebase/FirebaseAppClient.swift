@@ -90,7 +90,7 @@ public final class FirebaseAppClient: Sendable {
             try Data(JSON.object(["analytics": .bool(isEnabled)]).bytes()).write(to: file, options: .atomic)
         } catch {
             throw InfrastructureError(
-                .localStore, "The choice about analytics cannot be kept in “\(file.path)”.", underlying: error)
+                .localStore, "The analytics setting cannot be saved in “\(file.path)”.", underlying: error)
         }
     }
 

@@ -24,10 +24,10 @@ extension TransportError {
         let (code, text): (ErrorCode, String) =
             switch meaning {
             case .cancelled: (.cancelled, "The call was cancelled.")
-            case .deadlineExceeded: (.deadlineExceeded, "The server did not answer in time.")
+            case .deadlineExceeded: (.deadlineExceeded, "The server did not respond in time.")
             case .shutDown: (.shutDown, "The client was shut down.")
             case .invalidArgument: (.invalidArgument, message)
-            default: (.unavailable, "The server cannot be reached: \(message).")
+            default: (.unavailable, "Could not reach the server: \(message).")
             }
         return ErrorDetails(
             code, text, isRetryable: code == .unavailable || code == .deadlineExceeded, underlying: self)
@@ -50,7 +50,7 @@ extension FileStorageError {
                 (.unavailable, false)
             default: (error.meaning, error.mayPass)
             }
-        self.init(code, "The server could not be asked: \(error.message).", isRetryable: isRetryable, underlying: error)
+        self.init(code, "The call could not be sent: \(error.message).", isRetryable: isRetryable, underlying: error)
     }
 }
 

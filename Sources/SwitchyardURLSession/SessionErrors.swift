@@ -22,9 +22,9 @@ enum SessionErrors {
     ) -> (code: TransportError.Code, message: String, isPassing: Bool, wasSent: Bool) {
         switch code {
         case .cancelled: (.cancelled, "the exchange was cancelled", false, true)
-        case .cannotFindHost, .dnsLookupFailed: (.hostNotFound, "the host name cannot be resolved", true, false)
-        case .cannotConnectToHost, .notConnectedToInternet: (.cannotConnect, "no connection could be made", true, false)
-        case .timedOut: (.stalled, "nothing moved for too long", true, true)
+        case .cannotFindHost, .dnsLookupFailed: (.hostNotFound, "the host name could not be resolved", true, false)
+        case .cannotConnectToHost, .notConnectedToInternet: (.cannotConnect, "could not connect", true, false)
+        case .timedOut: (.stalled, "no data arrived for too long", true, true)
         case .networkConnectionLost: (.connectionLost, "the connection broke", true, true)
         case .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateHasUnknownRoot,
             .serverCertificateNotYetValid:

@@ -5,6 +5,7 @@ struct AcmeHarness: StorageHarness {
 
 public struct AcmeConfiguration: Codable, Sendable {}
 
+// swift-format-ignore: AlwaysUseLowerCamelCase
 func AcmeStorageAdapter(_ configuration: AcmeConfiguration, auth: (any AuthClient)?) -> any StorageClient {
     MockStorageClient()
 }

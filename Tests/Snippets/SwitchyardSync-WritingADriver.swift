@@ -8,4 +8,5 @@ struct AcmeServer: Sendable {
     func write(_ writes: [DocumentWrite]) async throws(StorageError) -> Timestamp { fatalError() }
 }
 
+// swift-format-ignore: AlwaysUseLowerCamelCase
 func AcmeWatch(_ server: AcmeServer) -> any WatchConnection { fatalError() }

@@ -17,7 +17,9 @@ extension AuthError {
         case .unanswered(let error, let status): self.init(error, status, failure)
         case .own(let error): self = error
         case .unsafeAddress:
-            self.init(.invalidArgument, "The address is plain HTTP to another machine; no secret is sent there.")
+            self.init(
+                .invalidArgument,
+                "The address uses plain HTTP to another machine, so no secret is sent there. Use https.")
         case .appCheck(let error):
             self.init(.unavailable, "There is no App Check token to send.", isRetryable: true, underlying: error)
         }
@@ -36,29 +38,29 @@ extension AuthError {
             case "EXPIRED_OOB_CODE", "SESSION_EXPIRED":
                 (.codeExpired, "The code or link has run out; ask for a new one.")
             case "INVALID_MFA_PENDING_CREDENTIAL", "MISSING_MFA_PENDING_CREDENTIAL":
-                (.codeExpired, "The sign-in took too long; begin again.")
+                (.codeExpired, "The sign-in took too long. Begin again.")
             case "EMAIL_NOT_FOUND": (.userNotFound, "There is no account with this address.")
             case "USER_NOT_FOUND" where call == .signIn: (.userNotFound, "There is no such account.")
             case "USER_NOT_FOUND": (.sessionExpired, "The account no longer exists.")
             case "EMAIL_EXISTS":
                 (.emailInUse, "An account with this address exists, perhaps with another way to sign in.")
             case "FEDERATED_USER_ID_ALREADY_LINKED":
-                (.identityInUse, "The identity belongs to another account already.")
+                (.identityInUse, "The identity already belongs to another account.")
             case "WEAK_PASSWORD", "PASSWORD_DOES_NOT_MEET_REQUIREMENTS":
                 (.weakPassword, "The password is too weak; use at least six characters, or what the project asks for.")
             case "USER_DISABLED": (.userDisabled, "The account is disabled.")
             case "INVALID_EMAIL", "MISSING_EMAIL", "INVALID_IDENTIFIER", "MISSING_IDENTIFIER",
                 "INVALID_RECIPIENT_EMAIL", "MISSING_NEW_EMAIL", "INVALID_NEW_EMAIL":
-                (.invalidArgument, "This is no e-mail address.")
+                (.invalidArgument, "This is not an e-mail address.")
             case "INVALID_PHONE_NUMBER", "MISSING_PHONE_NUMBER":
                 (.invalidArgument, "This is no telephone number with a country code.")
             case "TOO_MANY_ATTEMPTS_TRY_LATER", "RESET_PASSWORD_EXCEED_LIMIT", "QUOTA_EXCEEDED", "RESOURCE_EXHAUSTED":
-                (.rateLimited, "There were too many attempts; try again later.")
+                (.rateLimited, "Too many attempts. Try again later.")
             case "CREDENTIAL_TOO_OLD_LOGIN_AGAIN":
-                (.recentSignInRequired, "The change needs a fresh sign-in: reauthenticate and try again.")
+                (.recentSignInRequired, "The change needs a recent sign-in. Reauthenticate and try again.")
             case "TOKEN_EXPIRED", "INVALID_REFRESH_TOKEN", "INVALID_ID_TOKEN", "MISSING_ID_TOKEN",
                 "MISSING_REFRESH_TOKEN":
-                (.sessionExpired, "The server no longer takes the session; sign in again.")
+                (.sessionExpired, "The session is no longer valid. Sign in again.")
             case "UNVERIFIED_EMAIL": (.emailNotConfirmed, "Confirm the address of the account first.")
             case "OPERATION_NOT_ALLOWED", "PASSWORD_LOGIN_DISABLED", "ADMIN_ONLY_OPERATION", "PROJECT_DISABLED",
                 "EMAIL_CHANGE_NEEDS_VERIFICATION", "UNSUPPORTED_TENANT_OPERATION", "UNAUTHORIZED_DOMAIN",
@@ -81,7 +83,7 @@ extension AuthError {
             case "API_KEY_IOS_APP_BLOCKED":
                 (Code(rawValue: serverCode), "The API key is restricted to an Apple app; set Firebase's bundleID.")
             case "INVALID_CONTINUE_URI", "MISSING_CONTINUE_URI":
-                (.invalidArgument, "The address to come back to is none that the project knows.")
+                (.invalidArgument, "The project does not know the redirect URL. Add it to the authorized domains.")
             case "SECOND_FACTOR_EXISTS", "SECOND_FACTOR_LIMIT_EXCEEDED", "MFA_ENROLLMENT_NOT_FOUND",
                 "MISSING_MFA_ENROLLMENT_ID":
                 (Code(rawValue: serverCode), "The account's second factors do not allow this (\(serverCode)).")
@@ -95,7 +97,7 @@ extension AuthError {
         guard let error else {
             let reason = status.map { " (HTTP \($0))" } ?? ""
             self.init(
-                .unavailable, "The server's answer is none\(reason).", retryAfter: failure.retryAfter,
+                .unavailable, "The server returned an invalid response\(reason).", retryAfter: failure.retryAfter,
                 underlying: failure)
             return
         }

@@ -32,7 +32,8 @@ struct FirebaseTokens: Sendable {
             switch self {
             case .unsafeAddress:
                 ErrorDetails(
-                    .unauthenticated, "The address is plain HTTP to another machine; tokens are not sent there.",
+                    .unauthenticated,
+                    "The address uses plain HTTP to another machine, so no token is sent there. Use https.",
                     isRetryable: false)
             case .auth(let error):
                 switch error.code {
@@ -40,10 +41,11 @@ struct FirebaseTokens: Sendable {
                     ErrorDetails(error.code, error.message, isRetryable: false, underlying: error)
                 case .unavailable, .deadlineExceeded, .rateLimited, .sessionChanged:
                     ErrorDetails(
-                        .unavailable, "There is no token: \(error.message)", isRetryable: true, underlying: error)
+                        .unavailable, "No token is available: \(error.message)", isRetryable: true, underlying: error)
                 default:
                     ErrorDetails(
-                        .unauthenticated, "There is no token: \(error.message)", isRetryable: false, underlying: error)
+                        .unauthenticated, "No token is available: \(error.message)", isRetryable: false,
+                        underlying: error)
                 }
             case .appCheck(let error):
                 ErrorDetails(
@@ -51,7 +53,7 @@ struct FirebaseTokens: Sendable {
             case .otherUser:
                 ErrorDetails(
                     .sessionChanged,
-                    "The call was not carried on: whoever began it is no longer signed in. Begin it anew as who is.",
+                    "The call was stopped because the user who began it is no longer signed in. Begin it again.",
                     isRetryable: false)
             }
         }

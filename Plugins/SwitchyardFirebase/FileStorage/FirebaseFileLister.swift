@@ -26,7 +26,9 @@ struct FirebaseFileLister: Sendable {
         init(_ text: String) throws(FileStorageError) {
             guard let bytes = Base64.decode(text, alphabet: .url), let json = try? JSON(parsing: bytes),
                 let token = json[0]?.string, let last = json[1]?.string
-            else { throw FileStorageError(.invalidArgument, "There is no such page; hand in what a list said.") }
+            else {
+                throw FileStorageError(.invalidArgument, "There is no such page. Pass the nextPage of an earlier list.")
+            }
             self.init(token: token, last: last)
         }
 

@@ -46,7 +46,8 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
         guard let bucket = surroundings.configuration.bucket, !bucket.isEmpty else {
             throw InfrastructureError(
                 .invalidConfiguration,
-                "Files on Firebase need a bucket: set “bucket” to the name that the console shows under Storage.")
+                "Files on Firebase need a bucket. Set “bucket” to the name that the console shows under Storage, or choose \"none\" for files."
+            )
         }
         let service = FirebaseFileService(
             bucket: bucket, endpoint: surroundings.endpoints.storage, tokens: surroundings.tokens,
@@ -158,7 +159,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
                 .noDownloadURL, "The file has no download token; make one in the console, or store it anew.")
         }
         guard let url = URL(string: service.address(of: path, ["alt": "media", "token": token])) else {
-            throw FileStorageError(.invalidArgument, "The path makes no address.")
+            throw FileStorageError(.invalidArgument, "The path cannot be written as a URL.")
         }
         return url
     }

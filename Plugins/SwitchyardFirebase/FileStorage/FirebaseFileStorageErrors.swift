@@ -32,22 +32,25 @@ extension FileStorageError {
         let (code, message): (Code, String) =
             switch (response.status, subject) {
             case (400, _) where failure.isPage, (403, _) where failure.isPage:
-                (.unavailable, "Something before the service answered with a page; check the network and try again.")
-            case (400, _): (.invalidArgument, "The request was refused as invalid.")
+                (
+                    .unavailable,
+                    "A proxy answered with a web page instead of the service. Check the network and try again."
+                )
+            case (400, _): (.invalidArgument, "The server rejected the request as invalid.")
             case (401, _) where failure.text.contains("App Check"):
                 (.unauthorized, "The App Check token is missing or not good.")
-            case (401, _): (.unauthenticated, "The session's token was refused.")
+            case (401, _): (.unauthenticated, "The server rejected the session's token.")
             case (402, _): (.quotaExceeded, "The project's quota is used up.")
             case (403, _): (.unauthorized, "The security rules do not allow it.")
             case (404, .object): (.notFound, "There is no such file.")
             case (404, .bucket): (.notFound, "There is no such bucket; check the configuration.")
             case (404, .session), (410, .session):
-                (.uploadExpired, "The server has forgotten the upload; start it anew.")
-            case (408, _): (.deadlineExceeded, "The server waited too long for the request.")
+                (.uploadExpired, "The server no longer knows the upload. Start it again.")
+            case (408, _): (.deadlineExceeded, "The server timed out waiting for the request.")
             case (413, _): (.tooLarge, "The file is larger than the server allows.")
-            case (416, _): (.rangeNotSatisfiable, "The range lies outside of the file.")
-            case (429, _): (.rateLimited, "Too many requests; wait a little.")
-            case (500...599, _): (.unavailable, "The server cannot answer now.")
+            case (416, _): (.rangeNotSatisfiable, "The range lies outside the file.")
+            case (429, _): (.rateLimited, "Too many requests. Wait a moment.")
+            case (500...599, _): (.unavailable, "The server is not responding.")
             default:
                 (Code(rawValue: "http\(response.status)"), "The server answered with status \(response.status).")
             }
@@ -57,7 +60,7 @@ extension FileStorageError {
 
     init(_ failure: FirebaseTokens.Failure) { self.init(failure.meaning) }
 
-    static let unreadableAnswer = FileStorageError(.unavailable, "The server's answer could not be read.")
+    static let unreadableAnswer = FileStorageError(.unavailable, "The server's response could not be read.")
 }
 
 extension ErrorCode {

@@ -114,7 +114,7 @@ final class FirebaseUploadDriver: UploadDriver {
             guard error.code == .notFound else { throw error }
             return hasChecked.withLock { $0 = true }
         }
-        throw FileStorageError(.alreadyExists, "There is a file at this path already.")
+        throw FileStorageError(.alreadyExists, "A file already exists at this path.")
     }
 
     private func command(_ name: String, to session: UploadSession) -> HTTPRequest {

@@ -88,7 +88,7 @@ public final class FirebaseMessageSender: Sendable {
             do {
                 credential = try await token(isRefused)
             } catch {
-                throw MessagingError(.unauthenticated, "There is no token to send with.", underlying: error)
+                throw MessagingError(.unauthenticated, "No access token is available for sending.", underlying: error)
             }
             var request = HTTPRequest(
                 method, "\(endpoint.address)/v1/projects/\(project)\(path)",

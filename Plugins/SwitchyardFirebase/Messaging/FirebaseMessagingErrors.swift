@@ -52,31 +52,34 @@ extension MessagingError {
     init(_ failure: FirebaseMessagingFailure) {
         switch failure.kind {
         case .unsafeAddress:
-            self.init(.invalidArgument, "The address is plain HTTP to another machine; no secret is sent there.")
+            self.init(
+                .invalidArgument,
+                "The address uses plain HTTP to another machine, so no secret is sent there. Use https.")
         case .foreignName:
-            self.init(.unavailable, "The server registers another installation than this one.", underlying: failure)
+            self.init(.unavailable, "The server registered a different installation.", underlying: failure)
         case .unanswered(let error?, _):
             self.init(error)
         case .unanswered(nil, let status):
             let reason = status.map { " (HTTP \($0))" } ?? ""
             self.init(
-                .unavailable, "The server's answer is none\(reason).", retryAfter: failure.retryAfter,
+                .unavailable, "The server returned an invalid response\(reason).", retryAfter: failure.retryAfter,
                 underlying: failure)
         case .refused(let serverCode, let status):
             let (code, message): (Code, String) =
                 switch (serverCode, status) {
-                case ("UNREGISTERED", _): (.unregistered, "The registration is gone; the device has to register anew.")
+                case ("UNREGISTERED", _):
+                    (.unregistered, "The registration no longer exists. The device has to register again.")
                 case ("SENDER_ID_MISMATCH", _): (.unauthorized, "The token belongs to another project.")
                 case ("THIRD_PARTY_AUTH_ERROR", _):
                     (Code(rawValue: serverCode), "Apple's or the browser's push service refuses the project's key.")
                 case ("QUOTA_EXCEEDED", _), ("RESOURCE_EXHAUSTED", _), (_, 429):
-                    (.rateLimited, "There were too many requests; try again later.")
-                case ("UNAUTHENTICATED", _), (_, 401): (.unauthenticated, "The server does not take the token.")
+                    (.rateLimited, "Too many requests. Try again later.")
+                case ("UNAUTHENTICATED", _), (_, 401): (.unauthenticated, "The server does not accept the token.")
                 case ("PERMISSION_DENIED", _), (_, 403): (.unauthorized, "The project does not allow this.")
                 case ("INVALID_ARGUMENT", _), ("FAILED_PRECONDITION", _):
-                    (.invalidArgument, "The server refuses the request; check Firebase's appID and what was sent.")
+                    (.invalidArgument, "The server rejected the request. Check Firebase's appID and the message.")
                 case ("NOT_FOUND", _), (_, 404):
-                    (.invalidArgument, "The server knows no such project, app or registration.")
+                    (.invalidArgument, "The project, app or registration does not exist.")
                 default: (Code(rawValue: serverCode), "The server refused the call (\(serverCode)).")
                 }
             self.init(code, message, retryAfter: failure.retryAfter, underlying: failure)

@@ -84,7 +84,7 @@ actor FirebaseRegistrar {
             }
             if isDone { return }
         }
-        throw MessagingError(.unavailable, "The server forgets the installation again and again.")
+        throw MessagingError(.unavailable, "The server repeatedly rejects the installation.")
     }
 
     private func isRegistered(_ token: MessagingToken) -> Bool { state.registration?.token == token.value.reveal() }
@@ -109,7 +109,7 @@ actor FirebaseRegistrar {
             // The platform has changed or withdrawn its token meanwhile: another round.
         }
         if state.registration != nil { try await removeRegistration() }
-        throw MessagingError(.noPlatformToken, "Hand in the platform's push token first.")
+        throw MessagingError(.noPlatformToken, "Call setPlatformToken(_:) with the platform's push token first.")
     }
 
     /// What the server calls the device once it has the platform's token.
@@ -173,7 +173,7 @@ actor FirebaseRegistrar {
             return ["web": .object(web)]
         default:
             throw MessagingError(
-                .invalidArgument, "Firebase takes push tokens of apns, apnsSandbox, fcm and webPush, not of others.")
+                .invalidArgument, "Firebase accepts push tokens of apns, apnsSandbox, fcm and webPush only.")
         }
     }
 

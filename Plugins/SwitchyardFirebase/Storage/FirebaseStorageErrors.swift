@@ -31,7 +31,7 @@ extension StorageError {
     }
 
     init(_ error: FirestoreFormatError) {
-        self.init(.internal, "The server's answer could not be read.", isRetryable: false, underlying: error)
+        self.init(.internal, "The server's response could not be read.", isRetryable: false, underlying: error)
     }
 
     init(_ failure: FirebaseTokens.Failure) { self.init(failure.meaning) }

@@ -8,7 +8,8 @@ extension FirestoreDriver {
         do throws(FirestoreFormatError) {
             return try FirestoreBundleReader.bundle(data, in: service.database)
         } catch {
-            throw StorageError(.invalidArgument, "This is no bundle of documents of this database.", underlying: error)
+            throw StorageError(
+                .invalidArgument, "This is not a bundle of this database's documents.", underlying: error)
         }
     }
 }

@@ -151,7 +151,7 @@ extension FirestoreWriteResults {
 
     func time() throws(StorageError) -> Timestamp {
         guard let commitTime else {
-            throw StorageError(.internal, "The server took the writes without saying when.")
+            throw StorageError(.internal, "The server accepted the writes without a commit time.")
         }
         return commitTime
     }

@@ -48,7 +48,7 @@ struct FirestoreTransaction: StorageTransactionBackend {
             return WriteReceipt.Acknowledgement(
                 commitTime: time, updateTimes: Array(repeating: nil, count: count))
         }
-        throw StorageError(.aborted, "The commit was lost on its way.", underlying: loss)
+        throw StorageError(.aborted, "The commit's answer was lost.", underlying: loss)
     }
 }
 

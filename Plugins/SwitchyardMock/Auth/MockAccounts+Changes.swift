@@ -24,7 +24,7 @@ extension MockAccounts {
             let session = try state.session(refreshToken, now)
             let age = now.microseconds - session.provedAt.microseconds
             if needsRecentSignIn, age > lifetime.recentSignIn.microseconds {
-                throw AuthError(.recentSignInRequired, "Prove who you are anew, then try again.")
+                throw AuthError(.recentSignInRequired, "Sign in again, then retry.")
             }
             try body(&state, session.userID, now)
             return state.accounts[session.userID]?.user ?? AuthUser(id: session.userID)
@@ -81,7 +81,7 @@ extension MockAccounts {
                 throw AuthError(.invalidArgument, "The account has no identity of “\(provider)”.")
             }
             guard identities.count > 1 else {
-                throw AuthError(.invalidArgument, "This is the only way to sign in; link another one first.")
+                throw AuthError(.invalidArgument, "This is the account's only sign-in method. Link another one first.")
             }
             state.accounts[id]?.identities[provider.rawValue] = nil
             if provider == .password { state.accounts[id]?.removePassword() }
@@ -112,7 +112,7 @@ extension MockAccounts {
     ) throws(AuthError) -> AuthUser {
         try edit(refreshToken) { (state, id, now) throws(AuthError) in
             guard let known = state.enrollments[enrollment.session.reveal()], known.userID == id else {
-                throw AuthError(.codeExpired, "The second factor is no longer being set up; begin again.")
+                throw AuthError(.codeExpired, "The enrolment of the second factor has expired. Begin again.")
             }
             guard OneTimeCode.step(of: code.reveal(), key: known.key, at: now.seconds) != nil else { throw .wrongProof }
             state.enrollments[enrollment.session.reveal()] = nil

@@ -51,7 +51,7 @@ extension MockAccounts {
         let now = now()
         return try change { (state) throws(AuthError) in
             guard let half = state.halfSignIns[challenge.session.reveal()], now < half.expiresAt else {
-                throw AuthError(.codeExpired, "The sign-in took too long; begin again.")
+                throw AuthError(.codeExpired, "The sign-in took too long. Begin again.")
             }
             guard let account = state.accounts[half.userID],
                 account.accepts(oneTimeCode: answer.code, of: answer.factor, at: now)
@@ -88,7 +88,7 @@ extension MockAccounts {
         let digits = number.utf8.dropFirst()
         guard number.utf8.first == UInt8(ascii: "+"), (6...15).contains(digits.count),
             digits.allSatisfy({ (48...57).contains($0) })
-        else { throw AuthError(.invalidArgument, "A telephone number is a plus sign and 6 to 15 digits.") }
+        else { throw AuthError(.invalidArgument, "A phone number is a plus sign followed by 6 to 15 digits.") }
         let code = String(String(UInt32.random(in: 1_000_000...1_999_999)).dropFirst())
         let id = RandomID.make()
         deliver(.phoneCode, to: number, code: code, id: id, link: nil)
@@ -173,7 +173,7 @@ extension MockAccounts {
         case .browser(let signIn, let callback):
             let query = URLQuery(callback)
             guard query["state"] == signIn.state else { throw .wrongProof }
-            if query["error"] != nil { throw AuthError(.cancelled, "The sign-in was called off in the browser.") }
+            if query["error"] != nil { throw AuthError(.cancelled, "The sign-in was cancelled in the browser.") }
             guard let code = query["code"], let grant = state.grants[code],
                 grant.challenge == MockAccounts.digest(signIn.verifier)
             else { throw .wrongProof }
@@ -204,7 +204,7 @@ extension MockAccounts {
         let end = Timestamp(microseconds: now.microseconds + lifetime.code.microseconds)
         state.halfSignIns[session] = HalfSignIn(userID: id, expiresAt: end)
         throw AuthError(
-            .secondFactorRequired, "The account has a second factor; answer its challenge.",
+            .secondFactorRequired, "The account has a second factor. Answer its challenge.",
             challenge: SecondFactorChallenge(factors: factors.map(\.factor), session: Secret(session)))
     }
 
@@ -232,7 +232,7 @@ extension MockAccounts {
         guard parts.count == 2, !parts[0].isEmpty, parts[1].utf8.contains(UInt8(ascii: ".")),
             parts[1].split(separator: ".", omittingEmptySubsequences: false).allSatisfy({ !$0.isEmpty }),
             email.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F })
-        else { throw AuthError(.invalidArgument, "This is no e-mail address.") }
+        else { throw AuthError(.invalidArgument, "This is not an e-mail address.") }
         return email.lowercased()
     }
 
@@ -280,11 +280,11 @@ extension MockAccounts.State {
     /// The session, if it is still one.
     func session(_ refreshToken: String, _ now: Timestamp) throws(AuthError) -> MockSession {
         guard let session = sessions[refreshToken], let account = accounts[session.userID] else {
-            throw AuthError(.sessionExpired, "The server has ended the session; sign in again.")
+            throw AuthError(.sessionExpired, "The server has ended the session. Sign in again.")
         }
         if account.isDisabled { throw .disabled }
         if let end = session.expiresAt, end <= now {
-            throw AuthError(.sessionExpired, "The session has run out; sign in again.")
+            throw AuthError(.sessionExpired, "The session has expired. Sign in again.")
         }
         return session
     }
@@ -297,7 +297,7 @@ extension MockAccounts.State {
     ) throws(AuthError) -> String {
         guard let known = codes[id], known.kind == kind.rawValue else { throw .wrongProof }
         guard !known.isUsed, now.microseconds < known.expiresAt, known.failures < 5 else {
-            throw AuthError(.codeExpired, "The code is too old or was used before; ask for a new one.")
+            throw AuthError(.codeExpired, "The code has expired or was used before. Request a new one.")
         }
         guard known.code == code else {
             codes[id]?.failures += 1
@@ -309,8 +309,8 @@ extension MockAccounts.State {
 }
 
 extension AuthError {
-    static let wrongProof = AuthError(.invalidCredential, "The password, code, link or token is not right.")
-    static let emailInUse = AuthError(.emailInUse, "There is an account with this address already.")
+    static let wrongProof = AuthError(.invalidCredential, "The password, code, link or token is wrong.")
+    static let emailInUse = AuthError(.emailInUse, "An account with this address already exists.")
     static let disabled = AuthError(.userDisabled, "The account was disabled.")
 }
 

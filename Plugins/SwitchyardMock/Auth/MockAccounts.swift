@@ -109,7 +109,7 @@ public final class MockAccounts: Sendable {
         let query = URLQuery(signIn.url)
         guard let challenge = query["code_challenge"], query["code_challenge_method"] == "S256",
             let redirect = query["redirect_uri"], let stateText = query["state"], let name = query["provider"]
-        else { throw AuthError(.invalidArgument, "This is no page of the mock.") }
+        else { throw AuthError(.invalidArgument, "This is not a page of the mock.") }
         let code = RandomID.make(length: 32)
         let grant = Grant(
             provider: IdentityProvider(rawValue: name), subject: subject, email: email, challenge: challenge)

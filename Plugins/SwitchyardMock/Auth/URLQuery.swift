@@ -18,7 +18,7 @@ struct URLQuery {
     static func url(_ base: String, _ values: KeyValuePairs<String, String>) throws(AuthError) -> URL {
         let query = values.map { "\($0.key)=\(PercentCoding.encode($0.value))" }.joined(separator: "&")
         guard let url = URL(string: base + (base.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + query) else {
-            throw AuthError(.invalidArgument, "The address to come back to is none.")
+            throw AuthError(.invalidArgument, "The redirect URL is invalid.")
         }
         return url
     }

@@ -38,7 +38,7 @@ final class MockUploadDriver: UploadDriver {
     ) async throws(FileStorageError) -> UploadAnswer {
         _ = try await controls.enter(.uploadPart, path.rawValue, needsNetwork: true)
         if let limit, offset + bytes.count > limit {
-            throw FileStorageError(.tooLarge, "A file has at most \(limit) bytes here.")
+            throw FileStorageError(.tooLarge, "A file can have at most \(limit) bytes.")
         }
         guard let completed = try server.append(Data(try bytes.collected()), at: offset, to: session.address) else {
             return .displaced

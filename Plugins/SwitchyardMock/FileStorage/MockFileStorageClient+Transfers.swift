@@ -14,7 +14,7 @@ extension MockFileStorageClient {
             throw .unsupported("uploads of unknown length", by: provider, instead: "Say how long it is.")
         }
         if let most = capabilities.maximumFileSize, let total = content.length, total > most {
-            throw FileStorageError(.tooLarge, "A file has at most \(most) bytes here.")
+            throw FileStorageError(.tooLarge, "A file can have at most \(most) bytes.")
         }
         return try desk.upload(content, to: path, options, driver: driver(to: path, options, of: try await owner()))
     }

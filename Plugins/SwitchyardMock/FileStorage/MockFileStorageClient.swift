@@ -143,7 +143,7 @@ public final class MockFileStorageClient: FileStorageClient {
             throw .unsupported("download addresses", by: provider, instead: "Download the file through the client.")
         }
         guard expiresIn.map({ $0 > .zero }) ?? true else {
-            throw FileStorageError(.invalidArgument, "An address must be good for some time.")
+            throw FileStorageError(.invalidArgument, "A URL must be valid for some time.")
         }
         try path.checked()
         if let scripted = try await enter(.downloadURL, path.rawValue) { return scripted }
@@ -171,7 +171,8 @@ public final class MockFileStorageClient: FileStorageClient {
         let state = await auth.state
         if state == .unknown || state == .locked {
             throw FileStorageError(
-                .unauthenticated, "The device does not let the session be read yet; try again once it is unlocked.",
+                .unauthenticated,
+                "The session cannot be read while the device is locked. Try again once it is unlocked.",
                 isRetryable: true)
         }
         return state.user?.id ?? UploadSession.nobody

@@ -167,7 +167,7 @@ public final class MockFiles: Sendable {
             let end = expiresIn.map { Timestamp(microseconds: now.microseconds + $0.microseconds) }
             let text = "https://files.mock.invalid/\(PercentCoding.encode(path.rawValue, as: .path))?token=\(token)"
             guard let url = URL(string: text) else {
-                throw FileStorageError(.invalidArgument, "The path makes no address.")
+                throw FileStorageError(.invalidArgument, "The path cannot be written as a URL.")
             }
             state.addresses[token] = Address(path: path, expiresAt: end)
             return url
@@ -198,6 +198,7 @@ public final class MockFiles: Sendable {
 
 extension FileStorageError {
     static let missing = FileStorageError(.notFound, "There is no such file.")
-    static let exists = FileStorageError(.alreadyExists, "There is a file at this path already.")
-    static let uploadForgotten = FileStorageError(.uploadExpired, "The server has forgotten the upload; start it anew.")
+    static let exists = FileStorageError(.alreadyExists, "A file already exists at this path.")
+    static let uploadForgotten = FileStorageError(
+        .uploadExpired, "The server no longer knows the upload. Start it again.")
 }

@@ -101,7 +101,7 @@ public final class MockMessages: Sendable {
         do throws(JSONError) {
             json = try JSON(parsing: payload.json)
         } catch {
-            throw MessagingError(.invalidArgument, "The payload is no JSON.", underlying: error)
+            throw MessagingError(.invalidArgument, "The payload is not JSON.", underlying: error)
         }
         guard let object = json["switchyardMock"]?.object, let id = object["id"]?.string else { return nil }
         let data = object["data"]?.object?.compactMap { member in member.value.string.map { (member.key, $0) } } ?? []

@@ -17,8 +17,8 @@ struct MockFile: Sendable {
             case .unwritable(let name):
                 "The mock's file “\(name)” cannot be read or written; check the folder's permissions."
             case .damaged(let name, let setAside):
-                "The mock's file “\(name)” is damaged and was set aside as “\(setAside)”; restore it or go on without it."
-            case .newer(let name): "The mock's file “\(name)” is of a newer version."
+                "The mock's file “\(name)” is damaged and was set aside as “\(setAside)”. Restore it or continue without it."
+            case .newer(let name): "The mock's file “\(name)” was written by a newer version."
             }
         }
     }

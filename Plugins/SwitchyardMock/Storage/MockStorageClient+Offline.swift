@@ -38,7 +38,7 @@ extension MockStorageClient {
             guard device.queue.cancellable(id), let (item, paths, actions) = device.queue.remove(id) else {
                 return (false, [])
             }
-            let error = StorageError(.cancelled, "The write was taken out of the queue.")
+            let error = StorageError(.cancelled, "The write was removed from the queue.")
             return (
                 true, device.changed(paths, state.documents) + actions + [{ item.answer.resolve(.failure(error)) }]
             )
@@ -60,7 +60,7 @@ extension MockStorageClient {
         try database.change { [device] state throws(StorageError) in
             if let refusal = device.refusal(of: .cache) { throw refusal }
             guard let (_, actions) = device.queue.takeRefused(id) else {
-                throw StorageError(.notFound, "There is no refused write of that name.")
+                throw StorageError(.notFound, "There is no refused write with that ID.")
             }
             guard let batch else { return ((), actions) }
             return ((), actions + device.enqueue(batch, RandomID.make(), now, state.documents).1)
@@ -73,7 +73,7 @@ extension MockStorageClient {
         try requireOffline("a local store")
         try database.change { [device] state throws(StorageError) in
             guard device.streamCount == 0 else {
-                throw StorageError(.failedPrecondition, "Leave all streams before the local data is deleted.")
+                throw StorageError(.failedPrecondition, "Close all streams before deleting the data on this device.")
             }
             return ((), device.forget(state.documents))
         }

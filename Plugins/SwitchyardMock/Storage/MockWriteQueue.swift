@@ -154,7 +154,7 @@ final class MockWriteQueue {
     func removeAll(of owner: String? = nil) -> [Action] {
         let share = shares.removeValue(forKey: owner ?? self.owner) ?? Share()
         for item in share.items {
-            item.answer.resolve(.failure(StorageError(.cancelled, "The write was thrown away.")))
+            item.answer.resolve(.failure(StorageError(.cancelled, "The write was discarded.")))
         }
         return pendingActions() + refusedActions()
     }

@@ -50,7 +50,7 @@ extension SupabaseAuthAdapter {
     public func reauthenticate(with credential: AuthCredential) async throws(AuthError) {
         let session = try await engine.present()
         if case .anonymous = credential.kind {
-            throw AuthError(.invalidArgument, "Being anonymous proves nothing; use another credential.")
+            throw AuthError(.invalidArgument, "An anonymous credential proves nothing. Use another one.")
         }
         try await uninterrupted { [engine, service] () async throws(AuthError) in
             let grant: SupabaseGrant
@@ -64,8 +64,8 @@ extension SupabaseAuthAdapter {
                 // The session that the proof has made is nobody's; the one in use stays.
                 _ = try? await service.call(.post, "/logout?scope=local", as: grant.tokens.access)
                 throw isOther
-                    ? AuthError(.invalidCredential, "This is another person's proof.")
-                    : AuthError(.secondFactorRequired, "The account has a second factor; sign in with it again.")
+                    ? AuthError(.invalidCredential, "The credential belongs to another account.")
+                    : AuthError(.secondFactorRequired, "The account has a second factor. Sign in with it again.")
             }
             let old = try? await engine.accessToken(of: session).value
             try await engine.update(grant.user, tokens: grant.tokens, in: session)

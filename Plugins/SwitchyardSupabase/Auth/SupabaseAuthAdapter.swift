@@ -179,10 +179,10 @@ public final class SupabaseAuthAdapter: AuthClient {
             if answer["access_token"] != nil { return try SupabaseGrant(session: answer, at: service.now()) }
             // Where addresses are to be confirmed, a made-up account stands for one that exists; only this gives it away.
             if answer["identities"]?.array?.isEmpty == true {
-                throw .own(.emailInUse, "An account with this address exists already.")
+                throw .own(.emailInUse, "An account with this address already exists.")
             }
             guard AuthUser(supabase: answer) != nil else { throw SupabaseAuthFailure.unreadable }
-            throw .own(.emailNotConfirmed, "The account is made; confirm its address with the link that was sent.")
+            throw .own(.emailNotConfirmed, "The account was created. Confirm its address with the link that was sent.")
         }
     }
 
@@ -220,7 +220,7 @@ public final class SupabaseAuthAdapter: AuthClient {
         do throws(SupabaseAuthFailure) { grant = try await call(service) } catch { throw AuthError(error) }
         if asksForFactors, !grant.openFactors.isEmpty {
             throw AuthError(
-                .secondFactorRequired, "The account has a second factor; answer the challenge.",
+                .secondFactorRequired, "The account has a second factor. Answer the challenge.",
                 challenge: SecondFactorChallenge(factors: grant.openFactors, session: grant.tokens.access))
         }
         if Task.isCancelled { throw AuthError(.cancelled, "The call was cancelled.") }
@@ -239,7 +239,7 @@ public final class SupabaseAuthAdapter: AuthClient {
         ]
         if !scopes.isEmpty { items.append((name: "scopes", value: scopes.joined(separator: " "))) }
         guard let url = URL(string: "\(service.address)/authorize?\(FormCoding.encode(items, space: .percent))") else {
-            throw AuthError(.invalidArgument, "The address to come back to is none.")
+            throw AuthError(.invalidArgument, "The redirect URL is invalid.")
         }
         return BrowserSignIn(
             identityProvider: provider, url: url, redirectURL: redirectURL, state: RandomID.make(length: 32),

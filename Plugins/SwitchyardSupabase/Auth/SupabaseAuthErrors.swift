@@ -10,7 +10,9 @@ extension AuthError {
         case .refused(nil, let status, _): self.init(status: status, failure)
         case .unanswered(let error, let status): self.init(error, status, failure)
         case .unsafeAddress:
-            self.init(.invalidArgument, "The address is plain HTTP to another machine; no secret is sent there.")
+            self.init(
+                .invalidArgument,
+                "The address uses plain HTTP to another machine, so no secret is sent there. Use https.")
         case .own(let error): self = error
         }
     }
@@ -21,44 +23,47 @@ extension AuthError {
             switch serverCode {
             case "invalid_credentials": (.invalidCredential, "The address or the password is wrong.")
             case "email_not_confirmed", "phone_not_confirmed":
-                (.emailNotConfirmed, "The address or number of the account is not confirmed yet.")
+                (
+                    .emailNotConfirmed,
+                    "The account's address or number is not confirmed yet. Follow the link or enter the code that was sent."
+                )
             case "user_banned": (.userDisabled, "The account is disabled.")
             case "user_already_exists", "email_exists", "phone_exists":
-                (.emailInUse, "An account with this address or number exists already.")
-            case "identity_already_exists": (.identityInUse, "The identity belongs to another account already.")
+                (.emailInUse, "An account with this address or number already exists.")
+            case "identity_already_exists": (.identityInUse, "The identity already belongs to another account.")
             case "weak_password", "same_password":
                 (.weakPassword, "The password is too weak, or the same as before.")
             case "email_address_invalid", "email_address_not_authorized", "email_address_not_provided":
-                (.invalidArgument, "The server does not take this e-mail address.")
+                (.invalidArgument, "The server does not accept this e-mail address.")
             case "validation_failed": AuthError.invalid(hint)
             case "user_not_found": (.userNotFound, "There is no such account.")
             case "reauthentication_needed", "current_password_required", "insufficient_aal":
-                (.recentSignInRequired, "The change needs a fresh sign-in: reauthenticate and try again.")
+                (.recentSignInRequired, "The change needs a recent sign-in. Reauthenticate and try again.")
             case "reauthentication_not_valid", "current_password_invalid", "bad_code_verifier", "bad_oauth_state",
                 "bad_oauth_callback", "oauth_invalid_state", "flow_state_not_found", "flow_state_already_used",
                 "mfa_verification_failed", "mfa_verification_rejected", "oauth_client_state_not_found":
                 (.invalidCredential, "The code is wrong, or was used before.")
             case "otp_expired", "flow_state_expired", "mfa_challenge_expired", "oauth_client_state_expired":
-                (.codeExpired, "The code or link is wrong or has run out; ask for a new one.")
+                (.codeExpired, "The code or link is wrong or has expired. Request a new one.")
             case "session_expired", "session_not_found", "refresh_token_not_found", "refresh_token_already_used":
-                (.sessionExpired, "The server no longer takes the session; sign in again.")
+                (.sessionExpired, "The session is no longer valid. Sign in again.")
             case "bad_jwt", "no_authorization":
-                (.sessionExpired, "The server does not take the session's token; sign in again.")
+                (.sessionExpired, "The server does not accept the session's token. Sign in again.")
             case "over_request_rate_limit", "over_email_send_rate_limit", "over_sms_send_rate_limit":
-                (.rateLimited, "There were too many attempts; try again later.")
+                (.rateLimited, "Too many attempts. Try again later.")
             case "conflict", "request_timeout": (.unavailable, "The server is busy with the same thing; try again.")
             case "hook_timeout", "hook_timeout_after_retry":
-                (.unavailable, "A function of the project's own did not answer in time.")
+                (.unavailable, "A function of the project did not respond in time.")
             case "not_admin", "user_sso_managed", "single_identity_not_deletable", "oauth_provider_not_supported",
                 "email_conflict_identity_not_deletable", "unexpected_audience", "captcha_failed",
                 "provider_email_needs_verification":
-                (.methodDisabled, "The project does not allow this (\(serverCode)); see its auth settings.")
+                (.methodDisabled, "The project's auth settings do not allow this (\(serverCode)).")
             case _ where isDisabled:
-                (.methodDisabled, "The project has this way to sign in switched off (\(serverCode)).")
+                (.methodDisabled, "This sign-in method is disabled for the project (\(serverCode)).")
             // The shape that answers identity tokens knows no codes.
             case "oauth:invalid request", "oauth:invalid_grant", "oauth:invalid_request":
-                (.invalidCredential, "The token is not one that the server takes, or its nonce does not fit.")
-            case _ where status >= 500: (.unavailable, "The server had a mishap; try again.")
+                (.invalidCredential, "The server does not accept the token, or its nonce does not match.")
+            case _ where status >= 500: (.unavailable, "The server failed to handle the call. Try again.")
             // A code that is not known here keeps its name; the text that came with it may hold anything.
             default: (Code(rawValue: serverCode), "The server refused the call (\(serverCode)).")
             }
@@ -68,20 +73,20 @@ extension AuthError {
     /// One code for all that is wrong with what was sent: the text tells them apart.
     private static func invalid(_ hint: String) -> (Code, String) {
         if ["Unable to validate email", "An email address", "Invalid email format"].contains(where: hint.hasPrefix) {
-            return (.invalidArgument, "This is no e-mail address.")
+            return (.invalidArgument, "This is not an e-mail address.")
         }
         if ["Password cannot be longer", "Signup requires a valid password"].contains(where: hint.hasPrefix) {
             return (.weakPassword, "The password is empty or too long; it may have 72 bytes.")
         }
-        return (.invalidArgument, "The server does not take what was sent.")
+        return (.invalidArgument, "The server does not accept the input.")
     }
 
     private init(status: Int, _ failure: SupabaseAuthFailure) {
         let (code, message): (Code, String) =
             switch status {
-            case 401, 403: (.methodDisabled, "The project does not take the API key, or does not allow this.")
-            case 429: (.rateLimited, "There were too many attempts; try again later.")
-            case 408, 409, 500...: (.unavailable, "The server had a mishap; try again.")
+            case 401, 403: (.methodDisabled, "The project does not accept the API key, or does not allow this.")
+            case 429: (.rateLimited, "Too many attempts. Try again later.")
+            case 408, 409, 500...: (.unavailable, "The server failed to handle the call. Try again.")
             default: (Code(rawValue: "HTTP_\(status)"), "The server refused the call (HTTP \(status)).")
             }
         self.init(code, message, retryAfter: failure.retryAfter, underlying: failure)
@@ -91,7 +96,7 @@ extension AuthError {
         guard let error else {
             let reason = status.map { " (HTTP \($0))" } ?? ""
             self.init(
-                .unavailable, "The server's answer is none\(reason).", retryAfter: failure.retryAfter,
+                .unavailable, "The server returned an invalid response\(reason).", retryAfter: failure.retryAfter,
                 underlying: failure)
             return
         }

@@ -63,7 +63,7 @@ struct SupabaseFileService: Sendable {
         _ request: HTTPRequest, replacing refused: SupabaseTokens.Proof?
     ) async throws(FileStorageError) -> (HTTPRequest, SupabaseTokens.Proof?) {
         guard let home = try? URLParts(validating: address), let target = try? URLParts(validating: request.url) else {
-            throw FileStorageError(.invalidArgument, "The address of the project is none.")
+            throw FileStorageError(.invalidArgument, "The project's address is invalid.")
         }
         // Uploads may be sent elsewhere by the server; keys and tokens are not.
         guard target.origin == home.origin else {
@@ -74,7 +74,7 @@ struct SupabaseFileService: Sendable {
         }
         guard home.mayCarrySecrets else {
             throw FileStorageError(
-                .unauthenticated, "The address is plain HTTP to another machine; keys are not sent there.",
+                .unauthenticated, "The address uses plain HTTP to another machine, so no key is sent there. Use https.",
                 isRetryable: false)
         }
         var request = request

@@ -42,7 +42,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         let buckets = try SupabaseBuckets(configuration)
         guard !buckets.isEmpty else {
             throw InfrastructureError(
-                .invalidConfiguration, "Supabase's bucket is not set; without one there is no place for files.")
+                .invalidConfiguration, "Files on Supabase need a bucket. Set “bucket”, or choose \"none\" for files.")
         }
         self.init(
             SupabaseFileService(
@@ -154,7 +154,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         try folder?.checked()
         try folder?.checkForSupabase()
         guard let offset = Int(page ?? "0"), offset >= 0 else {
-            throw FileStorageError(.invalidArgument, "There is no such page; hand in what a list said.")
+            throw FileStorageError(.invalidArgument, "There is no such page. Pass the nextPage of an earlier list.")
         }
         // On the first page only, where every folder belongs that stands for a bucket.
         let mounted = offset == 0 ? service.buckets.folders(in: folder) : []
@@ -244,7 +244,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
             return try url(try service.address("object/public", of: path))
         }
         guard expiresIn >= .seconds(1) else {
-            throw FileStorageError(.invalidArgument, "An address must be good for at least a second.")
+            throw FileStorageError(.invalidArgument, "A URL must be valid for at least one second.")
         }
         let request = service.post(
             try service.address("object/sign", of: path), ["expiresIn": .integer(expiresIn.components.seconds)])
@@ -282,7 +282,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
 
     private func url(_ text: String) throws(FileStorageError) -> URL {
         guard let url = URL(string: text) else {
-            throw FileStorageError(.invalidArgument, "The path makes no address.")
+            throw FileStorageError(.invalidArgument, "The path cannot be written as a URL.")
         }
         return url
     }

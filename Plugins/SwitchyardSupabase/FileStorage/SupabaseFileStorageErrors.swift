@@ -49,29 +49,29 @@ extension FileStorageError {
 
     private static func byName(_ failure: SupabaseFileFailure) -> (Code, String)? {
         switch failure.code {
-        case "NoSuchKey", "not_found": (.notFound, "There is no such file, or it may not be seen.")
-        case "NoSuchBucket", "Bucket not found": (.notFound, "There is no such bucket, or it may not be seen.")
+        case "NoSuchKey", "not_found": (.notFound, "The file does not exist, or the rules hide it.")
+        case "NoSuchBucket", "Bucket not found": (.notFound, "The bucket does not exist, or the policies hide it.")
         case "NoSuchUpload", "InvalidUploadId":
-            (.uploadExpired, "The server has forgotten the upload; start it anew.")
+            (.uploadExpired, "The server no longer knows the upload. Start it again.")
         case "InvalidSignature", "SignatureDoesNotMatch", "InvalidUploadSignature":
-            (.unauthorized, "The address's token is not good for this.")
+            (.unauthorized, "The URL's token does not allow this.")
         case "KeyAlreadyExists", "ResourceAlreadyExists", "BucketAlreadyExists", "Duplicate":
-            (.alreadyExists, "There is a file at this path already.")
+            (.alreadyExists, "A file already exists at this path.")
         case "EntityTooLarge", "Payload too large": (.tooLarge, "The file is larger than the bucket allows.")
         case "InvalidMimeType", "invalid_mime_type":
-            (.invalidArgument, "The bucket does not take this kind of contents.")
+            (.invalidArgument, "The bucket does not accept this content type.")
         case "InvalidKey", "InvalidBucketName", "InvalidRequest", "InvalidParameter", "MissingParameter",
             "MissingContentLength", "InvalidChecksum":
-            (.invalidArgument, "The request was refused as invalid.")
-        case "InvalidRange": (.rangeNotSatisfiable, "The range lies outside of the file.")
-        case "ResourceLocked", "LockTimeout": (.unavailable, "Another request holds this file.")
+            (.invalidArgument, "The server rejected the request as invalid.")
+        case "InvalidRange": (.rangeNotSatisfiable, "The range lies outside the file.")
+        case "ResourceLocked", "LockTimeout": (.unavailable, "Another request is writing this file.")
         case "ResourceReferenced", "TransactionError":
-            (Code(rawValue: failure.code), "Another request was faster; try again.")
-        case "SlowDown", "too_many_connections": (.rateLimited, "Too many requests; wait a little.")
-        case "DatabaseTimeout", "DatabaseReadOnly": (.unavailable, "The server's database cannot answer now.")
+            (Code(rawValue: failure.code), "Another request was faster. Try again.")
+        case "SlowDown", "too_many_connections": (.rateLimited, "Too many requests. Wait a moment.")
+        case "DatabaseTimeout", "DatabaseReadOnly": (.unavailable, "The server's database is not responding.")
         case "FeatureNotEnabled", "NotSupported": (.unsupported, "The project does not offer this.")
         // After all names that say something else: a file may be called after a token.
-        case _ where failure.isAboutToken: (.unauthenticated, "The session's token was refused.")
+        case _ where failure.isAboutToken: (.unauthenticated, "The server rejected the session's token.")
         case "AccessDenied", "Unauthorized": (.unauthorized, "The bucket's policies do not allow it.")
         default: nil
         }
@@ -80,8 +80,8 @@ extension FileStorageError {
     /// Resumable uploads say little, but with their true status.
     private static func bySession(_ failure: SupabaseFileFailure) -> (Code, String)? {
         switch failure.status {
-        case 404, 410: (.uploadExpired, "The server has forgotten the upload; start it anew.")
-        case 423: (.unavailable, "Another request holds this upload.")
+        case 404, 410: (.uploadExpired, "The server no longer knows the upload. Start it again.")
+        case 423: (.unavailable, "Another request is writing this upload.")
         default: nil
         }
     }
@@ -89,19 +89,19 @@ extension FileStorageError {
     private static func byStatus(_ failure: SupabaseFileFailure) -> (Code, String) {
         switch failure.status {
         case 400 where failure.isPage, 403 where failure.isPage, 404 where failure.isPage:
-            (.unavailable, "Something before the service answered with a page; check the network and try again.")
-        case 400: (.invalidArgument, "The request was refused as invalid.")
-        case 401: (.unauthenticated, "The session's token was refused.")
+            (.unavailable, "A proxy answered with a web page instead of the service. Check the network and try again.")
+        case 400: (.invalidArgument, "The server rejected the request as invalid.")
+        case 401: (.unauthenticated, "The server rejected the session's token.")
         case 402: (.quotaExceeded, "The project's quota is used up.")
         case 403: (.unauthorized, "The bucket's policies do not allow it.")
-        case 404: (.notFound, "There is no such file, or it may not be seen.")
-        case 408: (.deadlineExceeded, "The server waited too long for the request.")
-        case 409: (.alreadyExists, "There is a file at this path already.")
+        case 404: (.notFound, "The file does not exist, or the rules hide it.")
+        case 408: (.deadlineExceeded, "The server timed out waiting for the request.")
+        case 409: (.alreadyExists, "A file already exists at this path.")
         case 413: (.tooLarge, "The file is larger than the bucket allows.")
-        case 415: (.invalidArgument, "The bucket does not take this kind of contents.")
-        case 416: (.rangeNotSatisfiable, "The range lies outside of the file.")
-        case 429: (.rateLimited, "Too many requests; wait a little.")
-        case 500...599: (.unavailable, "The server cannot answer now.")
+        case 415: (.invalidArgument, "The bucket does not accept this content type.")
+        case 416: (.rangeNotSatisfiable, "The range lies outside the file.")
+        case 429: (.rateLimited, "Too many requests. Wait a moment.")
+        case 500...599: (.unavailable, "The server is not responding.")
         default:
             (
                 Code(rawValue: failure.code.isEmpty ? "http\(failure.status)" : failure.code),
@@ -110,5 +110,5 @@ extension FileStorageError {
         }
     }
 
-    static let unreadable = FileStorageError(.unavailable, "The server's answer could not be read.")
+    static let unreadable = FileStorageError(.unavailable, "The server's response could not be read.")
 }

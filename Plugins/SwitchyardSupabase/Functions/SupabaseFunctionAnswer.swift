@@ -38,7 +38,7 @@ public struct SupabaseFunctionAnswer: Sendable, Hashable {
             return try JSONBytesDecoder().decode(type, from: Array(body))
         } catch {
             throw SupabaseFunctionError(
-                .invalidAnswer, "The function's answer is not of the form that was expected.", underlying: error)
+                .invalidAnswer, "The function returned an unexpected response.", underlying: error)
         }
     }
 }

@@ -75,7 +75,7 @@ public struct SupabaseFunctionCall: Sendable {
     func request(to address: String) throws(SupabaseFunctionError) -> HTTPRequest {
         let segments = name.split(separator: "/", omittingEmptySubsequences: false)
         guard segments.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." }) else {
-            throw SupabaseFunctionError(.invalidArgument, "“\(name)” is the name of no function.")
+            throw SupabaseFunctionError(.invalidArgument, "“\(name)” is not a function name.")
         }
         var items = query
         // For whatever stands in between and passes on addresses, but not all header fields.

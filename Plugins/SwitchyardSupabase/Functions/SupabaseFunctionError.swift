@@ -44,12 +44,12 @@ extension SupabaseFunctionError {
                 case "IDLE_TIMEOUT": (.deadlineExceeded, "The function did not answer in time.")
                 case "WORKER_RESOURCE_LIMIT": (.resourceExhausted, "The function took too much memory or time.")
                 case "EDGE_FUNCTION_ERROR": (.failed, "The function failed while it ran.")
-                case "NOT_FOUND": (.notFound, "There is no function of that name.")
+                case "NOT_FOUND": (.notFound, "There is no function with that name.")
                 default:
                     switch response.status {
                     case 546: (.resourceExhausted, "The function took too much memory or time.")
                     case 401 where SupabaseFunctionError.isPlatforms(response):
-                        (.unauthenticated, "The platform does not take the session's token.")
+                        (.unauthenticated, "The platform does not accept the session's token.")
                     default: (.function, "The function answered with status \(response.status).")
                     }
                 }
@@ -67,7 +67,7 @@ extension SupabaseFunctionError {
 
     init(_ error: TransportError) {
         self.init(
-            error.meaning, "The function could not be asked: \(error.message).", isRetryable: error.isRetryable,
+            error.meaning, "The function could not be called: \(error.message).", isRetryable: error.isRetryable,
             underlying: error)
     }
 

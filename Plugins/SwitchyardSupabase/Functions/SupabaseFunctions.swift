@@ -142,7 +142,7 @@ public final class SupabaseFunctions: Sendable {
             return try JSONBytesDecoder().decode(type, from: answer.isEmpty ? Array("null".utf8) : answer)
         } catch {
             throw StorageError(
-                .codingFailed, "The function's answer is not of the form that was expected.", underlying: error)
+                .codingFailed, "The function returned an unexpected response.", underlying: error)
         }
     }
 

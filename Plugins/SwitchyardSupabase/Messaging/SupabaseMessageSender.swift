@@ -34,7 +34,7 @@ public final class SupabaseMessageSender: Sendable {
     ) throws(InfrastructureError) {
         try SupabaseModule(configuration).validate()
         guard let key = configuration.serviceKey else {
-            throw InfrastructureError(.invalidConfiguration, "Supabase's serviceKey is not set; sending needs it.")
+            throw InfrastructureError(.invalidConfiguration, "Sending needs Supabase's serviceKey, which is not set.")
         }
         address = try SupabaseProject(configuration.url).realtime
         self.key = key

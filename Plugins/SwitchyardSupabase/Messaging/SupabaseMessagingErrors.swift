@@ -31,7 +31,7 @@ extension MessagingError {
                 (
                     .unauthenticated,
                     failure.problem?.message(failure.issuer)
-                        ?? "The realtime service does not take the session's token."
+                        ?? "The realtime service does not accept the session's token."
                 )
             case .unauthorized where failure.problem != nil:
                 (
@@ -40,7 +40,7 @@ extension MessagingError {
                 )
             case .unauthorized: (.unauthorized, "The project's policies do not let this session listen.")
             case .refused: (.unsupported, "The project does not allow channels of this kind.")
-            case .tooManyChannels: (.rateLimited, "There are too many channels already; leave a topic first.")
+            case .tooManyChannels: (.rateLimited, "There are too many channels. Unsubscribe from a topic first.")
             case .closed: (.shutDown, "The client was shut down.")
             case .tooLarge: (.invalidArgument, "The message is too large.")
             case .topicInUse, .unavailable, .unanswered: (.unavailable, "The realtime service cannot be reached.")
@@ -52,11 +52,11 @@ extension MessagingError {
     init(_ response: HTTPResponse, now: Timestamp) {
         let (code, message): (Code, String) =
             switch response.status {
-            case 401: (.unauthenticated, "The key is not one that may send.")
-            case 403: (.unauthorized, "The project does not allow it.")
-            case 422: (.invalidArgument, "The message is too large or not of the right form.")
-            case 429: (.rateLimited, "The project sends too many messages; wait a little.")
-            case 500...: (.unavailable, "The server cannot answer now.")
+            case 401: (.unauthenticated, "The key is not allowed to send.")
+            case 403: (.unauthorized, "The project does not allow this.")
+            case 422: (.invalidArgument, "The message is too large or malformed.")
+            case 429: (.rateLimited, "The project sends too many messages. Wait a moment.")
+            case 500...: (.unavailable, "The server is not responding.")
             default: (Code(rawValue: "http\(response.status)"), "The server answered with status \(response.status).")
             }
         self.init(

@@ -10,8 +10,8 @@ public enum SupabaseSchemaProblem: Error, Sendable, Hashable {
     var message: String {
         switch self {
         case .missing:
-            "The database does not have the functions of this client. Put them there with "
-                + "“switchyard supabase install”; the article Database tells how."
+            "The database lacks this client's functions. Install them with "
+                + "“switchyard supabase install”."
         case .tooOld(let version, let needed):
             "The database has version \(version) of this client's functions, which needs version \(needed). "
                 + "Bring them up to date with “switchyard supabase install”."

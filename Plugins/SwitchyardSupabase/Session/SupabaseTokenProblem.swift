@@ -45,12 +45,12 @@ public enum SupabaseTokenProblem: Error, Sendable, Hashable {
     func message(_ issuer: InfrastructureProvider?) -> String {
         let name = issuer.map { "of “\($0)” " } ?? ""
         return switch self {
-        case .noWebToken: "The token \(name)is no JSON web token; the project understands nothing else."
+        case .noWebToken: "The token \(name)is not a JSON web token, the only kind the project accepts."
         case .missingClaim("role"):
             "The token \(name)has no claim “role”. Let its issuer say “authenticated” there, then refresh."
         case .missingClaim(let claim): "The token \(name)has no claim “\(claim)”."
         case .subjectIsNoUUID:
-            "A policy takes the claim “sub” for a UUID, and in the token \(name)it is none. "
+            "A policy expects the claim “sub” to be a UUID; in the token \(name)it is not. "
                 + "Compare auth.jwt() ->> 'sub' instead of auth.uid()."
         }
     }

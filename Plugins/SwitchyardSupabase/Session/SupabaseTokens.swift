@@ -66,10 +66,10 @@ struct SupabaseTokens: Sendable {
         var isOtherUser: Bool { if case .otherUser = self { true } else { false } }
         var message: String {
             switch self {
-            case .auth(let error): "There is no token: \(error.message)"
+            case .auth(let error): "No token is available: \(error.message)"
             case .problem(let problem, let issuer): problem.message(issuer)
             case .otherUser:
-                "The call was not carried on: whoever began it is no longer signed in. Begin it anew as who is."
+                "The call was stopped because the user who began it is no longer signed in. Begin it again."
             }
         }
         var cause: any Error {

@@ -25,7 +25,7 @@ extension ErrorCode {
     public static let emailInUse = ErrorCode(rawValue: "emailInUse")
     public static let emailNotConfirmed = ErrorCode(rawValue: "emailNotConfirmed")
     public static let weakPassword = ErrorCode(rawValue: "weakPassword")
-    /// The identity belongs to another account already.
+    /// The identity already belongs to another account.
     public static let identityInUse = ErrorCode(rawValue: "identityInUse")
     /// A code, link or browser sign-in came too late or was used before.
     public static let codeExpired = ErrorCode(rawValue: "codeExpired")
@@ -44,9 +44,10 @@ extension ErrorCode {
 extension AuthError {
     package static let nobodySignedIn = AuthError(.notSignedIn, "Nobody is signed in.")
     package static let sessionChanged = AuthError(.sessionChanged, "Another sign-in or sign-out overtook the call.")
-    package static let sessionOver = AuthError(.sessionExpired, "The session has run out; sign in again.")
+    package static let sessionOver = AuthError(.sessionExpired, "The session has expired. Sign in again.")
     package static let sessionShutDown = AuthError(.shutDown, "The client was shut down.")
     package static let waiterCancelled = AuthError(.cancelled, "The call was cancelled.")
     package static let sessionLocked = AuthError(
-        .localStore, "The device cannot read the kept session now; try again once it is unlocked.", isRetryable: true)
+        .localStore, "The session cannot be read while the device is locked. Try again once it is unlocked.",
+        isRetryable: true)
 }

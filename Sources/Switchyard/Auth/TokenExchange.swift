@@ -90,7 +90,7 @@ private final class ExchangedSession: AuthClient {
         }
         // Somebody else may have signed in while it was fetched.
         guard token.userID == session.userID else {
-            throw AuthError(.sessionChanged, "Another session has taken the place of this one.")
+            throw AuthError(.sessionChanged, "Another session has replaced this one.")
         }
         return token
     }

@@ -17,7 +17,7 @@ extension ErrorCode {
     public static let changed = ErrorCode(rawValue: "changed")
     /// An interrupted upload that the server has forgotten; start anew.
     public static let uploadExpired = ErrorCode(rawValue: "uploadExpired")
-    /// The range lies outside of the file.
+    /// The range lies outside the file.
     public static let rangeNotSatisfiable = ErrorCode(rawValue: "rangeNotSatisfiable")
     /// A file on this device cannot be read or written.
     public static let localFile = ErrorCode(rawValue: "localFile")

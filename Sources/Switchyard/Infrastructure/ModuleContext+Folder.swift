@@ -12,7 +12,7 @@ extension ModuleContext {
                 at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
             throw InfrastructureError(
-                .localStore, "The state folder “\(folder.path)” cannot be made.", underlying: error)
+                .localStore, "The state folder “\(folder.path)” cannot be created.", underlying: error)
         }
         return folder
     }

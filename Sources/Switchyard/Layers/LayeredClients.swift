@@ -85,7 +85,7 @@ public struct LayeredAuthClient: RoutedAuthClient {
         return try await route.call(operation) { auth throws(AuthError) in
             let result = try await body(auth)
             guard owner == nil || user(result) == owner else {
-                throw AuthError(.sessionChanged, "Another session took the place of the one the call began with.")
+                throw AuthError(.sessionChanged, "Another session replaced the one that the call began with.")
             }
             return result
         }

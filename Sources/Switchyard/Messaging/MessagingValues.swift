@@ -64,7 +64,7 @@ public struct MessagingTopic: Sendable, Hashable, ExpressibleByStringLiteral, Cu
         do throws(MessagingError) {
             try self.init(validating: value)
         } catch {
-            preconditionFailure("“\(value)” is no topic: \(error.message)")
+            preconditionFailure("“\(value)” is not a topic: \(error.message)")
         }
     }
 

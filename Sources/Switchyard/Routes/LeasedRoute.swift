@@ -67,6 +67,7 @@ struct LeasedRoute<Client: Sendable>: Route {
     func events<Element: Sendable, Failure: ClientError>(
         _ operation: ClientOperation, _ open: @escaping @Sendable (Client) -> EventStream<Element, Failure>
     ) -> EventStream<Element, Failure> {
-        operation.isPinned ? EventStream(from: { [board] in PinnedSource(board, open) }) : board.events(open) { $0.naming(operation) }
+        operation.isPinned
+            ? EventStream(from: { [board] in PinnedSource(board, open) }) : board.events(open) { $0.naming(operation) }
     }
 }

@@ -14,7 +14,7 @@ package struct RefusingRoute<Client: Sendable>: Route {
 
     /// Where no provider was chosen, and before the first one is there.
     init(absent service: InfrastructureService) {
-        self.init(.unsupported) { _ in "There is no client for \(service.rawValue); choose a provider for it." }
+        self.init(.unsupported) { _ in "No provider was chosen for \(service.rawValue). Choose one in the selection." }
     }
 
     private func refusal<Failure: ClientError>(_ operation: ClientOperation) -> Failure {

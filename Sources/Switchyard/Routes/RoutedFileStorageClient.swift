@@ -16,30 +16,36 @@ extension RoutedFileStorageClient {
         _ source: UploadSource, to path: FilePath, options: UploadOptions
     ) async throws(FileStorageError) -> FileTransfer<FileMetadata> {
         try path.checked()
-        return try await route.begin(ClientOperation("upload", .init("Uploading", path.rawValue))) { files throws(FileStorageError) in
+        return try await route.begin(ClientOperation("upload", .init("Uploading", path.rawValue))) {
+            files throws(FileStorageError) in
             try await files.upload(source, to: path, options: options)
         }
     }
     public func download(_ path: FilePath, to file: URL) async throws(FileStorageError) -> FileTransfer<FileMetadata> {
         try path.checked()
-        return try await route.begin(ClientOperation("download", .init("Downloading", path.rawValue))) { files throws(FileStorageError) in
+        return try await route.begin(ClientOperation("download", .init("Downloading", path.rawValue))) {
+            files throws(FileStorageError) in
             try await files.download(path, to: file)
         }
     }
     /// Half a file of the one and half of the other would be no file at all, so this stream does not move.
     public func bytes(of path: FilePath, range: Range<Int64>?) -> EventStream<Data, FileStorageError> {
         if let mistake = path.mistake { return .failing(mistake) }
-        return route.events(ClientOperation("bytes", isPinned: true, .init("Downloading", path.rawValue))) { $0.bytes(of: path, range: range) }
+        return route.events(ClientOperation("bytes", isPinned: true, .init("Downloading", path.rawValue))) {
+            $0.bytes(of: path, range: range)
+        }
     }
     public func data(at path: FilePath, range: Range<Int64>?, limit: Int) async throws(FileStorageError) -> Data {
         try path.checked()
-        return try await route.call(.repeatable("data", .init("Downloading", path.rawValue))) { files throws(FileStorageError) in
+        return try await route.call(.repeatable("data", .init("Downloading", path.rawValue))) {
+            files throws(FileStorageError) in
             try await files.data(at: path, range: range, limit: limit)
         }
     }
     public func metadata(of path: FilePath) async throws(FileStorageError) -> FileMetadata {
         try path.checked()
-        return try await route.call(.repeatable("metadata", .init("Reading the metadata of", path.rawValue))) { files throws(FileStorageError) in
+        return try await route.call(.repeatable("metadata", .init("Reading the metadata of", path.rawValue))) {
+            files throws(FileStorageError) in
             try await files.metadata(of: path)
         }
     }
@@ -47,37 +53,44 @@ extension RoutedFileStorageClient {
         of path: FilePath, _ changes: FileMetadataChanges
     ) async throws(FileStorageError) -> FileMetadata {
         try path.checked()
-        return try await route.call(.repeatable("update metadata", .init("Changing the metadata of", path.rawValue))) { files throws(FileStorageError) in
+        return try await route.call(.repeatable("update metadata", .init("Changing the metadata of", path.rawValue))) {
+            files throws(FileStorageError) in
             try await files.updateMetadata(of: path, changes)
         }
     }
     public func list(_ folder: FilePath?, pageSize: Int, page: String?) async throws(FileStorageError) -> FileList {
         try folder?.checked()
-        return try await route.call(.repeatable("list", folder.map { .init("Listing", $0.rawValue) })) { files throws(FileStorageError) in
+        return try await route.call(.repeatable("list", folder.map { .init("Listing", $0.rawValue) })) {
+            files throws(FileStorageError) in
             try await files.list(folder, pageSize: pageSize, page: page)
         }
     }
     public func copy(_ source: FilePath, to destination: FilePath) async throws(FileStorageError) -> FileMetadata {
         try source.checked()
         try destination.checked()
-        return try await route.call(ClientOperation("copy", .init("Copying", source.rawValue))) { files throws(FileStorageError) in
+        return try await route.call(ClientOperation("copy", .init("Copying", source.rawValue))) {
+            files throws(FileStorageError) in
             try await files.copy(source, to: destination)
         }
     }
     public func move(_ source: FilePath, to destination: FilePath) async throws(FileStorageError) -> FileMetadata {
         try source.checked()
         try destination.checked()
-        return try await route.call(ClientOperation("move", .init("Moving", source.rawValue))) { files throws(FileStorageError) in
+        return try await route.call(ClientOperation("move", .init("Moving", source.rawValue))) {
+            files throws(FileStorageError) in
             try await files.move(source, to: destination)
         }
     }
     public func delete(_ path: FilePath) async throws(FileStorageError) {
         try path.checked()
-        try await route.call(ClientOperation("delete", .init("Deleting", path.rawValue))) { files throws(FileStorageError) in try await files.delete(path) }
+        try await route.call(ClientOperation("delete", .init("Deleting", path.rawValue))) {
+            files throws(FileStorageError) in try await files.delete(path)
+        }
     }
     public func downloadURL(of path: FilePath, expiresIn: Duration?) async throws(FileStorageError) -> URL {
         try path.checked()
-        return try await route.call(.repeatable("download URL", .init("Making an address for", path.rawValue))) { files throws(FileStorageError) in
+        return try await route.call(.repeatable("download URL", .init("Making an address for", path.rawValue))) {
+            files throws(FileStorageError) in
             try await files.downloadURL(of: path, expiresIn: expiresIn)
         }
     }

@@ -20,7 +20,8 @@ extension RoutedStorageClient {
 
     public func document(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
         try path.checked()
-        return try await route.call(.repeatable("document", .init("Reading", path.rawValue))) { storage throws(StorageError) in
+        return try await route.call(.repeatable("document", .init("Reading", path.rawValue))) {
+            storage throws(StorageError) in
             try await storage.document(path, from: source)
         }
     }
@@ -34,7 +35,8 @@ extension RoutedStorageClient {
     }
     public func documents(_ query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot {
         try query.checked()
-        return try await route.call(.repeatable("query", .init("Querying", query.place))) { storage throws(StorageError) in
+        return try await route.call(.repeatable("query", .init("Querying", query.place))) {
+            storage throws(StorageError) in
             try await storage.documents(query, from: source)
         }
     }
@@ -42,12 +44,15 @@ extension RoutedStorageClient {
         of path: StoragePath, options: ListenOptions
     ) -> SnapshotStream<DocumentSnapshot, StorageError> {
         if let mistake = path.mistake { return .failing(mistake) }
-        return route.snapshots(ClientOperation("document stream", .init("Following", path.rawValue))) { $0.snapshots(of: path, options: options) }
+        return route.snapshots(ClientOperation("document stream", .init("Following", path.rawValue))) {
+            $0.snapshots(of: path, options: options)
+        }
     }
     public func snapshots(of query: Query, options: ListenOptions) -> SnapshotStream<QuerySnapshot, StorageError> {
         if let mistake = query.mistake { return .failing(mistake) }
         return route.snapshots(
-            ClientOperation("query stream", .init("Following", query.place)), rebase: { $1.rebased(on: $0) }) {
+            ClientOperation("query stream", .init("Following", query.place)), rebase: { $1.rebased(on: $0) }
+        ) {
             $0.snapshots(of: query, options: options)
         }
     }
@@ -74,7 +79,8 @@ extension RoutedStorageClient {
         _ query: Query, _ aggregations: [Aggregation]
     ) async throws(StorageError) -> [DocumentValue] {
         try query.checked()
-        return try await route.call(.repeatable("aggregate", .init("Querying", query.place))) { storage throws(StorageError) in
+        return try await route.call(.repeatable("aggregate", .init("Querying", query.place))) {
+            storage throws(StorageError) in
             try await storage.aggregate(query, aggregations)
         }
     }

@@ -67,7 +67,8 @@ package final class StreamBuffer<Element: Sendable, Failure: Error>: Sendable {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
                     guard !state.isAnnounced, state.end == nil else { return true }
-                    precondition(state.announcementWaiter == nil, "A stream's iterator serves one task at a time.")
+                    precondition(
+                        state.announcementWaiter == nil, "A stream's iterator can be used by one task at a time.")
                     state.announcementWaiter = continuation
                     return false
                 }
@@ -129,7 +130,7 @@ package final class StreamBuffer<Element: Sendable, Failure: Error>: Sendable {
                         state.end = .success(())
                         return .failure(error)
                     case nil:
-                        precondition(state.consumer == nil, "A stream's iterator serves one task at a time.")
+                        precondition(state.consumer == nil, "A stream's iterator can be used by one task at a time.")
                         state.consumer = continuation
                         return nil
                     }

@@ -92,7 +92,7 @@ package final class TransferDesk: Sendable {
     ) throws(FileStorageError) -> FileTransfer<FileMetadata> {
         try checkOpen()
         guard let claim = records.claim(id), let record = records.record(id), record.session.owner == owner else {
-            throw FileStorageError(.notFound, "There is no interrupted upload of that name.")
+            throw FileStorageError(.notFound, "There is no interrupted upload with that ID.")
         }
         let content: UploadContent
         do throws(FileStorageError) {
@@ -180,7 +180,7 @@ package final class TransferDesk: Sendable {
             let expected = reader.expectedCount ?? 0
             guard bytes.count <= limit - data.count, expected <= limit else {
                 throw FileStorageError(
-                    .tooLarge, "The file has more than the \(limit) bytes that were asked for at most.")
+                    .tooLarge, "The file is larger than the limit of \(limit) bytes.")
             }
             if data.isEmpty { data.reserveCapacity(Int(max(expected, Int64(bytes.count)))) }
             data.append(contentsOf: bytes)

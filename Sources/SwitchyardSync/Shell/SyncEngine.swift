@@ -186,7 +186,7 @@ package actor SyncEngine {
         guard expected == nil || expected == owner else {
             throw StorageError(
                 .sessionChanged,
-                "The write was not queued: whoever made it is no longer signed in. Write again as who is.")
+                "The write was not queued because the user who made it is no longer signed in. Write again.")
         }
         let machine = try machine()
         lastToken += 1
@@ -226,7 +226,7 @@ package actor SyncEngine {
 
     func clear() throws(StorageError) {
         guard try !machine().hasListeners else {
-            throw StorageError(.failedPrecondition, "Leave all streams before deleting what is kept on this device.")
+            throw StorageError(.failedPrecondition, "Close all streams before deleting the data on this device.")
         }
         try empty(keeping: [:]) { store throws(StorageError) in try store.clear() }
     }
@@ -260,7 +260,7 @@ package actor SyncEngine {
         emptied = (old.store, writeTokens)
         cancelTimers()
         failCalls(
-            StorageError(.cancelled, "What was kept on this device was deleted."),
+            StorageError(.cancelled, "The data on this device was deleted."),
             but: Set(writeTokens.values.map(\.token)))
         perform(old.vanishing())
         if listenerCount > 0 || !writeTokens.isEmpty { try beginAnew() }

@@ -172,7 +172,7 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, QueueKee
         let isDelete = batch.writes.map { $0.operation == .delete }
         return WriteReceipt(batchID: id, lastFailure: { [weak engine] in await engine?.lastFailure() }) {
             guard let result = await answer.value else {
-                return .failure(StorageError(.cancelled, "Nobody waits for the server any more."))
+                return .failure(StorageError(.cancelled, "The wait was cancelled. The write stays queued."))
             }
             return result.map { result in
                 let times = isDelete.enumerated().map { index, isDelete -> Timestamp? in

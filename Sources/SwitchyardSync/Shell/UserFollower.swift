@@ -106,7 +106,7 @@ actor UserFollower {
             context.observer.observe(
                 InfrastructureEvent(
                     service: .storage, provider: engine.driver.provider,
-                    kind: .notice("What is kept of the user's documents could not be deleted: \(error.message)")))
+                    kind: .notice("The user's local documents could not be deleted: \(error.message)")))
         }
     }
 }

@@ -24,7 +24,7 @@
 
         static func stalled(_ exchange: CurlExchange) -> TransportError {
             TransportError(
-                .stalled, "nothing moved for too long", isRetryable: exchange.request.isIdempotent,
+                .stalled, "no data arrived for too long", isRetryable: exchange.request.isIdempotent,
                 mayHaveBeenSent: true)
         }
 
@@ -39,12 +39,12 @@
             _ code: Int, wasSent: Bool
         ) -> (code: TransportError.Code, message: String, isPassing: Bool) {
             switch code {
-            case CCURL_COULDNT_RESOLVE_HOST: (.hostNotFound, "the host name cannot be resolved", true)
+            case CCURL_COULDNT_RESOLVE_HOST: (.hostNotFound, "the host name could not be resolved", true)
             case CCURL_COULDNT_RESOLVE_PROXY: (.hostNotFound, "the proxy's name cannot be resolved", true)
-            case CCURL_COULDNT_CONNECT: (.cannotConnect, "no connection could be made", true)
-            case CCURL_PROXY: (.cannotConnect, "the proxy made no connection", true)
+            case CCURL_COULDNT_CONNECT: (.cannotConnect, "could not connect", true)
+            case CCURL_PROXY: (.cannotConnect, "the proxy could not connect", true)
             case CCURL_OPERATION_TIMEDOUT:
-                (.connectDeadlineExceeded, "there was no connection in time", true)
+                (.connectDeadlineExceeded, "the connection timed out", true)
             case CCURL_PEER_FAILED_VERIFICATION: (.untrustedPeer, "the certificate is not trusted", false)
             case CCURL_SSL_CACERT_BADFILE:
                 (.tlsFailed, "the certificate authorities cannot be read (is ca-certificates installed?)", false)

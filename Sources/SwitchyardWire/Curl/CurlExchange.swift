@@ -141,7 +141,7 @@
                 .filter { !$0.isEmpty && $0.lowercased() != "identity" }
             guard let coding = codings.first else { return true }
             guard codings.count == 1, let coding = ContentDecoder.Coding(name: coding) else {
-                return abort(.badContentCoding, "the body is coded in a way that was not asked for")
+                return abort(.badContentCoding, "the body has an encoding that was not requested")
             }
             decoder = ContentDecoder(coding)
             return decoder != nil || abort(.badContentCoding, "there is no decoder for the body")

@@ -44,7 +44,7 @@ package func withDeadline<Value: Sendable>(
 extension TransportError {
     static func late(mayHaveBeenSent: Bool, isIdempotent: Bool) -> TransportError {
         TransportError(
-            .deadlineExceeded, "there was no complete answer in time", isRetryable: isIdempotent || !mayHaveBeenSent,
+            .deadlineExceeded, "the response was not complete in time", isRetryable: isIdempotent || !mayHaveBeenSent,
             mayHaveBeenSent: mayHaveBeenSent)
     }
 }

@@ -106,6 +106,6 @@ extension AuthUser {
 extension AuthError {
     static func secondFactor(_ challenge: SecondFactorChallenge) -> AuthError {
         AuthError(
-            .secondFactorRequired, "The account has a second factor; answer the challenge.", challenge: challenge)
+            .secondFactorRequired, "The account has a second factor. Answer the challenge.", challenge: challenge)
     }
 }

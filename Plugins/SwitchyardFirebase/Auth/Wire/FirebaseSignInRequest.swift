@@ -21,7 +21,7 @@ struct FirebaseSignInRequest: Sendable {
         switch credential.kind {
         case .anonymous:
             guard case .signIn = purpose else {
-                throw .own(AuthError(.invalidArgument, "Being anonymous proves nothing; use another credential."))
+                throw .own(AuthError(.invalidArgument, "An anonymous credential proves nothing. Use another one."))
             }
             path = "/v1/accounts:signUp"
         case .password(let email, let password):
@@ -51,7 +51,7 @@ struct FirebaseSignInRequest: Sendable {
             body["code"] = .string(code.reveal())
         case .emailLink(let email, let link):
             guard let action = FirebaseActionLink(link), action.mode == "signIn" else {
-                throw .own(AuthError(.invalidCredential, "This is no link for signing in."))
+                throw .own(AuthError(.invalidCredential, "This is not a sign-in link."))
             }
             path = "/v1/accounts:signInWithEmailLink"
             body["email"] = .string(email)
@@ -91,12 +91,12 @@ struct FirebaseSignInRequest: Sendable {
         let text = callback.absoluteString
         func place(_ text: String) -> Substring { text.prefix { $0 != "?" && $0 != "#" } }
         guard place(text) == place(signIn.redirectURL.absoluteString) else {
-            throw .own(AuthError(.invalidArgument, "This is not the address to which the sign-in was to come back."))
+            throw .own(AuthError(.invalidArgument, "This is not the sign-in's redirect URL."))
         }
         let parts = text.split(whereSeparator: { $0 == "?" || $0 == "#" }).dropFirst()
         let items = parts.flatMap { FormCoding.decode($0) ?? [] }
         if items.contains(where: { $0.name == "error" }) {
-            throw .own(AuthError(.invalidCredential, "The sign-in in the browser was called off or refused."))
+            throw .own(AuthError(.invalidCredential, "The sign-in was cancelled or refused in the browser."))
         }
         if let state = items.first(where: { $0.name == "state" })?.value, !state.utf8.elementsEqual(signIn.state.utf8) {
             throw .own(AuthError(.invalidCredential, "This is the answer to another sign-in."))

@@ -18,7 +18,7 @@ enum WebChannelClose: Error, Equatable {
         switch self {
         case .failure(let failure): failure
         case .byServer, .byClient: FirestoreFailure(.unavailable, "The server closed the stream.")
-        case .sessionGone: FirestoreFailure(.unavailable, "The server has forgotten the stream.")
+        case .sessionGone: FirestoreFailure(.unavailable, "The server no longer knows the stream.")
         case .broken(let reason): FirestoreFailure(.unavailable, "The stream broke down: \(reason).")
         }
     }

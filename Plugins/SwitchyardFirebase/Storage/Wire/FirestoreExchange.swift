@@ -102,7 +102,7 @@ struct FirestoreExchange: Sendable {
         do throws(JSONError) {
             return try JSON(parsing: answer.body, options: Self.parsing)
         } catch {
-            throw StorageError(.unavailable, "The server's answer was cut short.", underlying: error)
+            throw StorageError(.unavailable, "The server's response was cut short.", underlying: error)
         }
     }
 

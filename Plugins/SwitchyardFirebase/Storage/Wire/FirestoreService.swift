@@ -42,7 +42,7 @@ struct FirestoreService: Sendable {
         found.reserveCapacity(paths.count)
         for path in paths {
             guard let document = byPath[path] else {
-                throw StorageError(.internal, "The server left out a document that was asked for.")
+                throw StorageError(.internal, "The server's response lacks a document that was requested.")
             }
             found.append(document)
         }
@@ -116,7 +116,7 @@ struct FirestoreService: Sendable {
     func beginTransaction() async throws(StorageError) -> String {
         let answer = try await exchange.post("beginTransaction", at: database.root, [:], isIdempotent: false)
         guard let name = answer["transaction"]?.string else {
-            throw StorageError(.internal, "The server began a transaction without saying its name.")
+            throw StorageError(.internal, "The server began a transaction without an ID.")
         }
         return name
     }

@@ -41,7 +41,7 @@ struct ListReader<Element: Sendable> {
         } catch let error as FirestoreFormatError {
             return .unreadable(StorageError(error))
         } catch {
-            return .unreadable(StorageError(.unavailable, "The server's answer was cut short.", underlying: error))
+            return .unreadable(StorageError(.unavailable, "The server's response was cut short.", underlying: error))
         }
     }
 }

@@ -50,7 +50,7 @@ extension SupabaseAuthService {
     func exchange(_ signIn: BrowserSignIn, _ callback: URL) async throws(SupabaseAuthFailure) -> SupabaseGrant {
         let items = try Self.items(of: callback, for: signIn.redirectURL)
         guard let code = items["code"] else {
-            throw .own(.invalidCredential, "The address to which the browser came back holds no code.")
+            throw .own(.invalidCredential, "The redirect URL contains no code.")
         }
         return try await token("pkce", ["auth_code": .string(code), "code_verifier": .string(signIn.verifier)])
     }
@@ -73,14 +73,14 @@ extension SupabaseAuthService {
         if let hash = items["token_hash"] ?? items["token"] {
             return try await session(verifying: ["type": "email", "token_hash": .string(hash)])
         }
-        throw .own(.invalidCredential, "This is no link for signing in.")
+        throw .own(.invalidCredential, "This is not a sign-in link.")
     }
 
     func session(verifying body: JSONObject) async throws(SupabaseAuthFailure) -> SupabaseGrant {
         let answer = try await call(.post, "/verify", body)
         guard answer["access_token"] != nil else {
             // Confirmed, but not by everybody who has to.
-            throw .own(.emailNotConfirmed, "The change waits for its other confirmation.")
+            throw .own(.emailNotConfirmed, "The change is waiting for the other confirmation.")
         }
         return try SupabaseGrant(session: answer, at: now())
     }
@@ -118,7 +118,7 @@ extension SupabaseAuthService {
         let text = address.absoluteString
         func place(_ text: String) -> Substring { text.prefix { $0 != "?" && $0 != "#" } }
         if let expected, place(text) != place(expected.absoluteString) {
-            throw .own(.invalidArgument, "This is not the address to which the sign-in was to come back.")
+            throw .own(.invalidArgument, "This is not the sign-in's redirect URL.")
         }
         var items: [String: String] = [:]
         for part in text.split(whereSeparator: { $0 == "?" || $0 == "#" }).dropFirst() {
@@ -128,7 +128,7 @@ extension SupabaseAuthService {
             let isExpired = items["error_code"]?.hasSuffix("_expired") == true
             throw .own(
                 isExpired ? .codeExpired : .invalidCredential,
-                isExpired ? "The link has run out; ask for a new one." : "The sign-in was called off or refused.")
+                isExpired ? "The link has expired. Request a new one." : "The sign-in was cancelled or refused.")
         }
         return items
     }

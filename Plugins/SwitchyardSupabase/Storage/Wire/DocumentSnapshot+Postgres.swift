@@ -43,6 +43,6 @@ extension Timestamp {
 extension StorageError {
     /// Something between here and the database has answered: what it was asked for may have happened all the same.
     static var unreadableAnswer: StorageError {
-        StorageError(.unavailable, "The database's answer could not be read.", isRetryable: true)
+        StorageError(.unavailable, "The database's response could not be read.", isRetryable: true)
     }
 }

@@ -62,7 +62,7 @@ struct PostgRESTService: Sendable {
         do throws(JSONError) {
             return try JSON(parsing: body)
         } catch {
-            throw StorageError(.unavailable, "The server's answer was cut short.", underlying: error)
+            throw StorageError(.unavailable, "The server's response was cut short.", underlying: error)
         }
     }
 

@@ -9,7 +9,7 @@ public struct DomainError: ClientError {
     public let details: ErrorDetails
     public init(_ details: ErrorDetails) { self.details = details }
 
-    static let notAuthenticated = DomainError(.notAuthenticated, "Nobody is signed in; sign in and try again.")
+    static let notAuthenticated = DomainError(.notAuthenticated, "No user is signed in. Sign in and try again.")
 
     /// The one table from the core clients' codes to a domain's.
     init(_ error: some ClientError) {

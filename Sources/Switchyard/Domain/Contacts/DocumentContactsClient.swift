@@ -20,7 +20,7 @@ public struct DocumentContactsClient: ContactsClient {
         return try await ContactsError.mapping {
             let path = ContactModel.collection(of: id).document(contact)
             guard let contact = ContactModel(try await storage.document(path)) else {
-                throw ContactsError(.notFound, "There is no such contact.")
+                throw ContactsError(.notFound, "The contact does not exist.")
             }
             return contact
         }
@@ -59,7 +59,9 @@ public struct DocumentContactsClient: ContactsClient {
         let id = try await signedIn.id()
         try await ContactsError.mapping {
             let path = ContactModel.collection(of: id).document(contact.id)
-            if try await storage.foresees(path) == false { throw ContactsError(.notFound, "There is no such contact.") }
+            if try await storage.foresees(path) == false {
+                throw ContactsError(.notFound, "The contact does not exist.")
+            }
             try await storage.updateDocument(path, contact.updates)
         }
     }
@@ -83,7 +85,7 @@ public struct DocumentContactsClient: ContactsClient {
 
     private func requireNew(_ path: StoragePath) async throws {
         if try await storage.foresees(path) == true {
-            throw ContactsError(.alreadyExists, "There is already a contact of this name.")
+            throw ContactsError(.alreadyExists, "A contact with this name already exists.")
         }
     }
 

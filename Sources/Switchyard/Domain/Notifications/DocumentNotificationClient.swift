@@ -65,7 +65,7 @@ public struct DocumentNotificationClient: NotificationClient {
         try await NotificationError.mapping {
             let path = Self.collection(id).document(notification)
             if try await storage.foresees(path) == false {
-                throw NotificationError(.notFound, "There is no such notification.")
+                throw NotificationError(.notFound, "The notification does not exist.")
             }
             try await storage.updateDocument(path, updates)
         }

@@ -97,7 +97,7 @@ public struct DocumentUserClient: UserClient {
 
     private func requireFiles() throws(UserError) -> any FileStorageClient {
         guard let files = core.files else {
-            throw UserError(.unsupported, "Profile images need a file storage; choose a provider for files.")
+            throw UserError(.unsupported, "Profile images need file storage. Choose a provider for files.")
         }
         return files
     }

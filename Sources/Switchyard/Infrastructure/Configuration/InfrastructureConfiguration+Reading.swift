@@ -13,7 +13,7 @@ extension InfrastructureConfiguration {
             value = try JSON(parsing: json)
         } catch {
             throw InfrastructureError(
-                .invalidConfiguration, "The configuration is no JSON: \(error.description)", underlying: error)
+                .invalidConfiguration, "The configuration is not valid JSON: \(error.description)", underlying: error)
         }
         do throws(ConfigurationProblem) {
             try self.init(value, environment: environment)

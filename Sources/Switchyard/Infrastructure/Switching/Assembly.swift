@@ -84,7 +84,7 @@ actor Assembly {
                 surroundings.observer.observe(
                     InfrastructureEvent(
                         service: .storage, provider: provider,
-                        kind: .notice("What is kept of the user's documents could not be deleted: \(error.message)")))
+                        kind: .notice("The user's local documents could not be deleted: \(error.message)")))
             }
         }
     }

@@ -24,7 +24,7 @@ extension StorageClient {
             guard attempt < options.maximumAttempts else {
                 guard TransactionRetry.isConflict(failure, afterReading: true) else { throw failure }
                 throw StorageError(
-                    .aborted, "The transaction met other changes in each of its \(attempt) attempts.",
+                    .aborted, "The transaction conflicted with other changes in each of its \(attempt) attempts.",
                     underlying: failure)
             }
             guard failure.retryAfter ?? .zero <= TransactionRetry.maximumPause else { throw failure }
@@ -75,7 +75,7 @@ enum TransactionRetry {
         default:
             .final(
                 StorageError(
-                    .aborted, "The transaction's own code gave up.", isRetryable: false, underlying: error))
+                    .aborted, "The transaction's body threw an error.", isRetryable: false, underlying: error))
         }
     }
 

@@ -61,7 +61,7 @@ public actor StorageTransaction {
         var result: [DocumentSnapshot] = []
         for path in paths {
             guard let snapshot = read[path] else {
-                throw StorageError(.internal, "The backend left out a document that the transaction asked for.")
+                throw StorageError(.internal, "The backend's response lacks a document that the transaction requested.")
             }
             result.append(snapshot)
         }

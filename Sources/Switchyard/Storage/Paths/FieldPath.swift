@@ -118,7 +118,7 @@ extension FieldPath: ExpressibleByStringLiteral, CustomStringConvertible {
         do throws(StorageError) {
             try self.init(validating: value)
         } catch {
-            preconditionFailure("“\(value)” is no field path: \(error.message)")
+            preconditionFailure("“\(value)” is not a field path: \(error.message)")
         }
     }
 

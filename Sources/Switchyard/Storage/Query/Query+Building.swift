@@ -81,7 +81,8 @@ extension Query {
             } else if let value = data[order.field] {
                 if case .timestamp(let time) = value, time.isEstimate {
                     throw .invalid(
-                        "The cursor's field “\(order.field)” still waits for its server time; try once it is set.")
+                        "The cursor's field “\(order.field)” is still waiting for its server time. Try again once it is set."
+                    )
                 }
                 values.append(value)
             } else {

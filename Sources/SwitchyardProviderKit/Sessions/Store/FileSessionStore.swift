@@ -58,7 +58,8 @@ package final class FileSessionStore: SessionStore {
             case .success(.record(let record)):
                 last = Last(record: record, mark: before)
                 return .found(record)
-            case .success(.newer): return .unreadable("The kept session is of a newer version of this software.")
+            case .success(.newer):
+                return .unreadable("The stored session was written by a newer version of this software.")
             case .failure(let error): return .unreadable(error.description)
             case .success(.damaged):
                 let reading = setAsideDamaged()
@@ -92,7 +93,7 @@ package final class FileSessionStore: SessionStore {
                 last = Last(record: wanted, mark: base.mark, isUnsaved: true)
                 return SessionStoreOutcome(
                     .kept(wanted), mark: base.mark,
-                    notice: "The session cannot be kept on this device and ends with the process: \(error).")
+                    notice: "The session cannot be stored on this device and ends with the process: \(error).")
             }
         }
     }
@@ -171,17 +172,17 @@ package final class FileSessionStore: SessionStore {
     private func setAsideDamaged() -> SessionReading {
         let lock = lock()
         defer { lock?.release() }
-        guard lock != nil else { return .unreadable("The kept session is held by another process.") }
+        guard lock != nil else { return .unreadable("Another process is holding the stored session.") }
         switch load() {
         case .success(.record(let record)): return .found(record)
-        case .success(.newer), .failure: return .unreadable("The kept session cannot be read.")
+        case .success(.newer), .failure: return .unreadable("The stored session cannot be read.")
         case .success(.damaged): break
         }
         do throws(POSIXFile.Failure) {
             let name = try POSIXFile.setAside(path, as: "damaged")
-            return .found(.none, notice: "The kept session was damaged and has been set aside as “\(name)”.")
+            return .found(.none, notice: "The stored session was damaged and has been set aside as “\(name)”.")
         } catch {
-            return .unreadable("The kept session is damaged and cannot be set aside: \(error).")
+            return .unreadable("The stored session is damaged and cannot be set aside: \(error).")
         }
     }
 }

@@ -44,7 +44,7 @@
                 return SessionStoreOutcome(
                     .kept(wanted), mark: SessionStoreMark(state.changes),
                     notice: status == errSecSuccess
-                        ? nil : "The session cannot be kept in the keychain and ends with the process (\(status)).")
+                        ? nil : "The session cannot be stored in the keychain and ends with the process (\(status)).")
             }
         }
 
@@ -74,8 +74,8 @@
             }
             return switch SessionFile.decode([UInt8](data)) {
             case .record(let record): .found(record)
-            case .newer: .unreadable("The kept session is of a newer version of this software.")
-            case .damaged: .found(.none, notice: "The kept session was damaged; it is replaced at the next sign-in.")
+            case .newer: .unreadable("The stored session was written by a newer version of this software.")
+            case .damaged: .found(.none, notice: "The stored session was damaged. It is replaced at the next sign-in.")
             }
         }
 

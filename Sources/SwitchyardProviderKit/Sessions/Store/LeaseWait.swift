@@ -13,7 +13,7 @@ enum LeaseWait {
         while true {
             if let lease = attempt() { return lease }
             guard waited < limit else {
-                throw AuthError(.localStore, "Another process does not let go of the session.", isRetryable: true)
+                throw AuthError(.localStore, "Another process is holding the session.", isRetryable: true)
             }
             do {
                 try await clock.sleep(for: pause)

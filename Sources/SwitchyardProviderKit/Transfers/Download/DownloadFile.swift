@@ -26,7 +26,8 @@ final class DownloadFile: Sendable {
             .appendingPathComponent(".\(file.lastPathComponent).\(RandomID.make(length: 8)).part").path
         let opened = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard opened >= 0 else {
-            throw FileStorageError(.localFile, "The downloaded file cannot be made: its folder is missing or closed.")
+            throw FileStorageError(
+                .localFile, "The downloaded file cannot be created: its folder is missing or not writable.")
         }
         descriptor = Mutex(opened)
     }
@@ -43,7 +44,7 @@ final class DownloadFile: Sendable {
     func restart() throws(FileStorageError) {
         guard let descriptor = descriptor.withLock({ $0 }), ftruncate(descriptor, 0) == 0,
             lseek(descriptor, 0, SEEK_SET) == 0
-        else { throw FileStorageError(.localFile, "The downloaded file cannot be written anew.") }
+        else { throw FileStorageError(.localFile, "The downloaded file cannot be rewritten.") }
     }
 
     /// Puts the file into its place.
@@ -57,7 +58,7 @@ final class DownloadFile: Sendable {
         }
         guard rename(temporary, destination) == 0 else {
             unlink(temporary)
-            throw FileStorageError(.localFile, "The downloaded file cannot take its place.")
+            throw FileStorageError(.localFile, "The downloaded file cannot be moved into place.")
         }
         POSIXFile.syncFolder(of: destination)
     }

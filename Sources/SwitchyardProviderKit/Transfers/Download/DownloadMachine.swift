@@ -122,5 +122,5 @@ package struct DownloadMachine: Sendable {
 }
 
 extension FileStorageError {
-    package static let rangeOutside = FileStorageError(.rangeNotSatisfiable, "The range lies outside of the file.")
+    package static let rangeOutside = FileStorageError(.rangeNotSatisfiable, "The range lies outside the file.")
 }

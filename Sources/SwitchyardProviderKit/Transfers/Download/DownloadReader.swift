@@ -170,7 +170,8 @@ package final class DownloadReader: Sendable {
             return digest.checksums.agree(with: head.checksums)
         }
         guard agrees else {
-            throw FileStorageError(.checksumMismatch, "What arrived is not what the server has.")
+            throw FileStorageError(
+                .checksumMismatch, "The downloaded data does not match the server's checksum or size.")
         }
     }
 }

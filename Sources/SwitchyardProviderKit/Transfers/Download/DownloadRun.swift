@@ -78,7 +78,8 @@ final class DownloadRun: FileTransferControls {
             await gate.pass()
         }
         guard count == stored.metadata.size, reader.checksums.agree(with: stored.checksums) else {
-            throw FileStorageError(.checksumMismatch, "What arrived is not what the server has.")
+            throw FileStorageError(
+                .checksumMismatch, "The downloaded data does not match the server's checksum or size.")
         }
     }
 

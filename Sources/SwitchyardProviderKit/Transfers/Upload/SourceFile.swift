@@ -34,7 +34,7 @@ package struct SourceFile: Sendable, Hashable, Codable {
     /// - Throws: `.changed` if the file is not what it was.
     package func check() throws(FileStorageError) {
         guard Self.identity(of: path) == identity else {
-            throw FileStorageError(.changed, "The file is not what it was when the upload began.")
+            throw FileStorageError(.changed, "The file has changed since the upload began.")
         }
     }
 

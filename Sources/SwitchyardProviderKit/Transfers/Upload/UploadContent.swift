@@ -183,7 +183,7 @@ package final class UploadContent: Sendable {
             mine = digest.checksums
         }
         guard stored.metadata.size == total, mine.agree(with: stored.checksums) else {
-            throw FileStorageError(.checksumMismatch, "What arrived at the server is not what was sent.")
+            throw FileStorageError(.checksumMismatch, "The uploaded data does not match the server's checksum or size.")
         }
     }
 }

@@ -203,7 +203,7 @@ package struct UploadMachine: Sendable {
         ready = Ready(offset: confirmed, count: count, isEnd: isEnd)
         if let length = content.length, confirmed + count > length || (isEnd && confirmed + count != length) {
             return refuse(
-                FileStorageError(.changed, "There were other bytes to upload than the \(length) that were announced."))
+                FileStorageError(.changed, "The upload has a different length than the \(length) bytes announced."))
         }
         return advance()
     }
@@ -324,7 +324,7 @@ extension FileStorageError {
     static let givenUp = FileStorageError(.cancelled, "The transfer was cancelled.")
     static let closed = FileStorageError(.shutDown, "The client was shut down.")
     static let impossibleOffset = FileStorageError(
-        .unknown, "The server claims to have more bytes than it was sent.", isRetryable: false)
+        .unknown, "The server reports more bytes than were sent.", isRetryable: false)
     static let displaced = FileStorageError(.unavailable, "The server expected other bytes of the upload.")
-    static let nothingTaken = FileStorageError(.unavailable, "The server took nothing of what it was sent.")
+    static let nothingTaken = FileStorageError(.unavailable, "The server accepted none of the bytes sent.")
 }

@@ -73,7 +73,7 @@ package final class UploadRecords: Sendable {
             let bytes = try [UInt8](JSONEncoder().encode(record))
             try POSIXFile.replace(file(record.id, in: folder).path, with: bytes, outlastsPowerCut: false)
         } catch {
-            throw FileStorageError(.localFile, "The upload could not be noted down.", underlying: error)
+            throw FileStorageError(.localFile, "The upload could not be recorded for resuming.", underlying: error)
         }
     }
 
