@@ -39,7 +39,7 @@ extension AuthError {
                 (.codeExpired, "The code or link has run out; ask for a new one.")
             case "INVALID_MFA_PENDING_CREDENTIAL", "MISSING_MFA_PENDING_CREDENTIAL":
                 (.codeExpired, "The sign-in took too long. Begin again.")
-            case "EMAIL_NOT_FOUND": (.userNotFound, "There is no account with this address.")
+            case "EMAIL_NOT_FOUND": (.invalidCredential, "The address or the password is wrong.")
             case "USER_NOT_FOUND" where call == .signIn: (.userNotFound, "There is no such account.")
             case "USER_NOT_FOUND": (.sessionExpired, "The account no longer exists.")
             case "EMAIL_EXISTS":

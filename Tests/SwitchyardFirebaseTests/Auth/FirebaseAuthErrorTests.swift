@@ -20,7 +20,7 @@ import Testing
         ("INVALID_IDP_RESPONSE", .invalidCredential), ("MISSING_OR_INVALID_NONCE", .invalidCredential),
         ("INVALID_CUSTOM_TOKEN", .invalidCredential), ("INVALID_OOB_CODE", .invalidCredential),
         ("INVALID_CODE", .invalidCredential), ("EXPIRED_OOB_CODE", .codeExpired), ("SESSION_EXPIRED", .codeExpired),
-        ("INVALID_MFA_PENDING_CREDENTIAL", .codeExpired), ("EMAIL_NOT_FOUND", .userNotFound),
+        ("INVALID_MFA_PENDING_CREDENTIAL", .codeExpired), ("EMAIL_NOT_FOUND", .invalidCredential),
         ("EMAIL_EXISTS", .emailInUse), ("FEDERATED_USER_ID_ALREADY_LINKED", .identityInUse),
         ("WEAK_PASSWORD", .weakPassword), ("PASSWORD_DOES_NOT_MEET_REQUIREMENTS", .weakPassword),
         ("USER_DISABLED", .userDisabled), ("INVALID_EMAIL", .invalidArgument), ("MISSING_EMAIL", .invalidArgument),

@@ -107,7 +107,7 @@ extension AuthConformance {
             try await probe.newest("that the account is deleted") { state in
                 if case .signedOut(let end) = state { end.reason == .accountDeleted } else { false }
             }
-            try await context.expectFailure(.invalidCredential, .userNotFound, in: "signing in") {
+            try await context.expectFailure(.invalidCredential, in: "signing in") {
                 try await context.signIn()
             }
         },
