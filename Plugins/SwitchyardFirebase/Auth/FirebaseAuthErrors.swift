@@ -28,7 +28,8 @@ extension AuthError {
     private init(_ serverCode: String, _ failure: FirebaseAuthFailure, in call: FirebaseAuthCall) {
         let (code, message): (Code, String) =
             switch serverCode {
-            case "INVALID_LOGIN_CREDENTIALS", "INVALID_PASSWORD", "MISSING_PASSWORD", "REJECTED_CREDENTIAL":
+            case "INVALID_LOGIN_CREDENTIALS", "INVALID_PASSWORD", "MISSING_PASSWORD", "REJECTED_CREDENTIAL",
+                "EMAIL_NOT_FOUND":
                 (.invalidCredential, "The address or the password is wrong.")
             case "INVALID_IDP_RESPONSE", "INVALID_CREDENTIAL_OR_PROVIDER_ID", "INVALID_PENDING_TOKEN",
                 "MISSING_OR_INVALID_NONCE", "INVALID_CUSTOM_TOKEN", "CREDENTIAL_MISMATCH":
@@ -39,7 +40,6 @@ extension AuthError {
                 (.codeExpired, "The code or link has run out; ask for a new one.")
             case "INVALID_MFA_PENDING_CREDENTIAL", "MISSING_MFA_PENDING_CREDENTIAL":
                 (.codeExpired, "The sign-in took too long. Begin again.")
-            case "EMAIL_NOT_FOUND": (.invalidCredential, "The address or the password is wrong.")
             case "USER_NOT_FOUND" where call == .signIn: (.userNotFound, "There is no such account.")
             case "USER_NOT_FOUND": (.sessionExpired, "The account no longer exists.")
             case "EMAIL_EXISTS":
@@ -87,6 +87,7 @@ extension AuthError {
             case "SECOND_FACTOR_EXISTS", "SECOND_FACTOR_LIMIT_EXCEEDED", "MFA_ENROLLMENT_NOT_FOUND",
                 "MISSING_MFA_ENROLLMENT_ID":
                 (Code(rawValue: serverCode), "The account's second factors do not allow this (\(serverCode)).")
+            case "NOT_IMPLEMENTED": (.unsupported, "The server does not support this (\(serverCode)).")
             // A code that is not known here keeps its name; the text that came with it may hold anything.
             default: (Code(rawValue: serverCode), "The server refused the call (\(serverCode)).")
             }

@@ -1,6 +1,7 @@
 public import Foundation
 import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderHTTP
 import SwitchyardWire
 
 /// A call of a project's edge function.
@@ -87,7 +88,7 @@ public struct SupabaseFunctionCall: Sendable {
             isIdempotent: isIdempotent)
         request.headers["Content-Type"] = body.contentType
         request.headers["x-region"] = region?.rawValue
-        request.headers["X-Client-Info"] = "switchyard/1.0"
+        request.headers.nameClient()
         for (name, value) in headers.sorted(by: { $0.key < $1.key }) {
             guard !["authorization", "apikey"].contains(name.lowercased()) else {
                 throw SupabaseFunctionError(.invalidArgument, "The header “\(name)” is the session's own.")

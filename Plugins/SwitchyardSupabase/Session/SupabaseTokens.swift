@@ -33,6 +33,7 @@ struct SupabaseTokens: Sendable {
         var bearer: Secret? { user?.value ?? (key.reveal().hasPrefix("sb_") ? nil : key) }
 
         func sign(_ headers: inout HTTPHeaders) {
+            headers.nameClient()
             headers["apikey"] = key.reveal()
             headers["Authorization"] = bearer.map { "Bearer \($0.reveal())" }
         }

@@ -52,6 +52,20 @@ import Testing
         #expect(!error.description.contains("alice"))
     }
 
+    @Test func `What the server does not have is unsupported, and what it says of a failure of its own may pass`() {
+        let missing = failure(
+            #"{"error":{"code":501,"message":"Not there.","status":"NOT_IMPLEMENTED"}}"#, status: 501)
+        let error = AuthError(missing, in: .signIn)
+        #expect(error.code == .unsupported && !error.isRetryable)
+        let broken = AuthError(
+            failure(#"{"error":{"code":503,"message":"BACKEND_ERROR"}}"#, status: 503), in: .signIn)
+        #expect(broken.code == .unavailable && broken.isRetryable)
+        let page = AuthError(failure("<html>", status: 501), in: .signIn)
+        #expect(page.code == .unavailable)
+        let refused = AuthError(failure(message("USER_DISABLED"), status: 500), in: .signIn)
+        #expect(refused.code == .userDisabled)
+    }
+
     @Test func `About keys the truth stands aside`() {
         let invalid = failure(
             #"{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}"#

@@ -18,6 +18,7 @@ import Testing
         #expect(user.id == "alice" && user.identities == [.password] && user.isEmailVerified && user.phoneNumber == nil)
         #expect(user.createdAt == Date(timeIntervalSince1970: 1_767_225_600))
         let request = bed.transport.requests[0].request
+        #expect(request.headers["X-Client-Info"]?.hasPrefix("switchyard-swift/") == true)
         #expect(request.headers["apikey"] == "sb_publishable_key" && request.headers["Authorization"] == nil)
         #expect(request.headers["X-Supabase-Api-Version"] == "2024-01-01" && request.redirects == .surface)
         #expect(bed.body(0)["password"]?.string == "pä ss")

@@ -41,16 +41,23 @@ struct FirebaseAuthFailure: Error, Sendable {
     init(_ response: HTTPResponse, now: Int64) {
         retryAfter = response.headers["Retry-After"].flatMap { RetryAfter.delay($0, now: now) }
         // What stands before the service answers in pages; what the service itself says is JSON.
-        guard response.status < 500, let error = (try? JSON(parsing: response.body))?["error"],
-            let code = Self.code(error)
-        else {
+        let error = (try? JSON(parsing: response.body))?["error"]
+        guard let error, let code = Self.code(error), response.status < 500 || !Self.mishaps.contains(code) else {
             kind =
-                response.status == 429
-                ? .refused(code: "QUOTA_EXCEEDED", status: 429) : .unanswered(nil, status: response.status)
+                switch response.status {
+                case 429: .refused(code: "QUOTA_EXCEEDED", status: 429)
+                case 501 where error != nil: .refused(code: "NOT_IMPLEMENTED", status: 501)
+                default: .unanswered(nil, status: response.status)
+                }
             return
         }
         kind = .refused(code: response.status == 429 ? "QUOTA_EXCEEDED" : code, status: response.status)
     }
+
+    /// What the service says when it is the one that failed.
+    private static let mishaps: Set<String> = [
+        "INTERNAL", "INTERNAL_ERROR", "BACKEND_ERROR", "UNAVAILABLE", "UNKNOWN", "DEADLINE_EXCEEDED",
+    ]
 
     /// `CODE` or `CODE : human text`, whatever spaces there are; about keys there is text only, and the reason stands aside.
     private static func code(_ error: JSON) -> String? {

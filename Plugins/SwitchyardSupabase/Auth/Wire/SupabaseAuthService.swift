@@ -1,6 +1,7 @@
 import Foundation
 import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderHTTP
 import SwitchyardWire
 
 /// The calls of Supabase's auth service: everything that goes out and comes back passes here.
@@ -24,7 +25,7 @@ struct SupabaseAuthService: Sendable {
         var request = HTTPRequest(method, address + path, body: body.map { JSON.object($0).bytes() } ?? [])
         request.headers["apikey"] = apiKey.reveal()
         request.headers["X-Supabase-Api-Version"] = "2024-01-01"
-        request.headers["X-Client-Info"] = "switchyard/1.0"
+        request.headers.nameClient()
         if body != nil { request.headers["Content-Type"] = "application/json" }
         if let bearer { request.headers["Authorization"] = "Bearer \(bearer.reveal())" }
         request.redirects = .surface
