@@ -86,6 +86,8 @@ import Testing
             #expect(error?.code == .invalidArgument && error?.message == query.mistake?.message, "attempt \(index)")
         }
         #expect(toy.queries.isEmpty)
+        let document = DocumentSnapshot.existing("things/1", ["a": 1])
+        #expect(query.results(among: [document]).isEmpty && !query.matches(document), "nor by who forgot to look")
     }
 
     @Test func `A number that is out of bounds is told both of them`() {
