@@ -26,6 +26,13 @@ extension JSONObject {
         return text
     }
 
+    /// The name of one of several things, which some clients write as its number.
+    func name(_ key: String, among names: [String]) throws(FirestoreFormatError) -> String? {
+        guard let number = present(key)?.int else { return try string(key) }
+        guard names.indices.contains(number) else { throw FirestoreFormatError("“\(key)” with an unknown number") }
+        return names[number]
+    }
+
     /// An integer as a number or as text, which is how 64-bit ones travel.
     func integer(_ key: String) throws(FirestoreFormatError) -> Int? {
         guard let value = present(key) else { return nil }

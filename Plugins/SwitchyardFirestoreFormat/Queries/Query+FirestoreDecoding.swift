@@ -96,7 +96,7 @@ extension Query.Order {
         let object = try json.members(of: "an order")
         guard let field = object.present("field") else { throw FirestoreFormatError("an order without a field") }
         let path = try FieldPath(firestoreReference: field)
-        switch try object.string("direction") {
+        switch try object.name("direction", among: ["DIRECTION_UNSPECIFIED", "ASCENDING", "DESCENDING"]) {
         case nil, "ASCENDING", "DIRECTION_UNSPECIFIED": self.init(path, .ascending)
         case "DESCENDING": self.init(path, .descending)
         default: throw FirestoreFormatError("an unknown direction")
@@ -115,7 +115,7 @@ extension Filter {
     package init(firestore json: JSON, in database: FirestoreDatabase) throws(FirestoreFormatError) {
         let object = try json.members(of: "a filter")
         if let filter = try object.object("fieldFilter") {
-            let name = try filter.requiredString("op")
+            let name = try filter.name("op", among: Filter.operators)
             guard let operation = Operator.allCases.first(where: { $0.firestoreName == name }) else {
                 throw FirestoreFormatError("an unknown operator")
             }
@@ -123,7 +123,7 @@ extension Filter {
             self = .comparison(
                 try Filter.field(filter), operation, try DocumentValue(firestore: value, in: database))
         } else if let filter = try object.object("unaryFilter") {
-            let name = try filter.requiredString("op")
+            let name = try filter.name("op", among: Filter.tests)
             guard let test = Test.allCases.first(where: { $0.firestoreName == name }) else {
                 throw FirestoreFormatError("an unknown test")
             }
@@ -131,7 +131,7 @@ extension Filter {
         } else if let filter = try object.object("compositeFilter") {
             var parts: [Filter] = []
             for part in try filter.array("filters") { parts.append(try Filter(firestore: part, in: database)) }
-            switch try filter.requiredString("op") {
+            switch try filter.name("op", among: ["", "AND", "OR"]) {
             case "AND": self = .all(parts)
             case "OR": self = .any(parts)
             default: throw FirestoreFormatError("an unknown way to combine filters")
@@ -140,6 +140,13 @@ extension Filter {
             throw FirestoreFormatError("a filter of an unknown kind")
         }
     }
+
+    /// In the order of their numbers.
+    private static let operators = [
+        "", "LESS_THAN", "LESS_THAN_OR_EQUAL", "GREATER_THAN", "GREATER_THAN_OR_EQUAL", "EQUAL", "NOT_EQUAL",
+        "ARRAY_CONTAINS", "IN", "ARRAY_CONTAINS_ANY", "NOT_IN",
+    ]
+    private static let tests = ["", "", "IS_NAN", "IS_NULL", "IS_NOT_NAN", "IS_NOT_NULL"]
 
     private static func field(_ filter: JSONObject) throws(FirestoreFormatError) -> FieldPath {
         guard let field = filter.present("field") else { throw FirestoreFormatError("a filter without a field") }

@@ -25,7 +25,9 @@ extension FieldTransform.Operation {
             switch member.key {
             case "fieldPath": continue
             case "setToServerValue":
-                guard member.value == "REQUEST_TIME" else { throw FirestoreFormatError("an unknown server value") }
+                guard member.value == "REQUEST_TIME" || member.value == 1 else {
+                    throw FirestoreFormatError("an unknown server value")
+                }
                 self = .serverTime
             case "increment": self = .increment(try FieldTransform.Number(firestore: member.value, in: database))
             case "maximum": self = .maximum(try FieldTransform.Number(firestore: member.value, in: database))

@@ -174,6 +174,50 @@ import Testing
         await client.stop()
     }
 
+    @Test func `A query that cannot be served is refused alone, and the stream serves the others`() async throws {
+        let client = try open()
+        let channel = RawChannel(client)
+        try await channel.open(target(2), target(4, ["from": [["collectionId": "c"]], "limit": -1]))
+        while channel.received.last?.gist != "REMOVE [4]" { try await channel.poll() }
+        #expect(channel.received.last?[0]?["targetChange"]?["cause"]?["code"] == 3)
+        #expect(!channel.received.contains { $0.gist.hasPrefix("error") })
+        _ = try await client.commit(LocalClient.set("c/a", [:]))
+        while channel.received.last?.gist != "state" || !channel.received.contains(where: { $0.gist == "change c/a" }) {
+            try await channel.poll()
+        }
+        try await channel.send(target(6))
+        while !channel.received.contains(where: { $0.gist == "CURRENT [6]" }) { try await channel.poll() }
+        await client.stop()
+    }
+
+    @Test func `Operators, directions and times of the server may come as numbers`() async throws {
+        let client = try open()
+        for n in 1...3 { _ = try await client.commit(LocalClient.set("c/\(n)", ["n": LocalClient.integer(n)])) }
+        let filter: JSON = [
+            "compositeFilter": [
+                "op": 1,
+                "filters": [
+                    ["fieldFilter": ["field": ["fieldPath": "n"], "op": 3, "value": LocalClient.integer(1)]],
+                    ["unaryFilter": ["field": ["fieldPath": "n"], "op": 5]],
+                ],
+            ]
+        ]
+        let channel = RawChannel(client)
+        try await channel.open(
+            target(
+                2,
+                [
+                    "from": [["collectionId": "c"]], "where": filter,
+                    "orderBy": [["field": ["fieldPath": "n"], "direction": 2]],
+                ]))
+        try await channel.wait(forStates: 1)
+        #expect(channel.received.map(\.gist) == ["ADD [2]", "change c/3", "change c/2", "CURRENT [2]", "state"])
+        _ = try await client.commit(
+            LocalClient.set("c/t", [:], ["updateTransforms": [["fieldPath": "at", "setToServerValue": 1]]]))
+        #expect(try await client.value("c/t", "at")?["timestampValue"] != nil)
+        await client.stop()
+    }
+
     @Test func `A stream is cut into pieces by the units of UTF-16, wherever characters are cut`() async throws {
         let client = try open()
         let text = String(repeating: "😀é～a", count: 2000)
@@ -221,6 +265,29 @@ import Testing
         var rest: [UInt8] = []
         while let bytes = try await old.next() { rest += bytes }
         #expect(channel.received.suffix(2).map(\.gist) == ["change c/a", "state"])
+        await client.stop()
+    }
+
+    @Test func `Batches that are sent on before an answer has come carry an earlier token, and all are committed`()
+        async throws
+    {
+        let client = try open()
+        let channel = RawChannel(client, "Write")
+        try await channel.open(["database": "ignored"])
+        try await channel.poll()
+        let token = try #require(channel.received.last?[0]?["streamToken"])
+        func batch(_ n: Int, _ token: JSON) -> JSON {
+            ["streamToken": token, "writes": [LocalClient.set("c/\(n)", ["n": LocalClient.integer(n)])]]
+        }
+        try await channel.send(batch(1, token), batch(2, token), batch(3, token))
+        while channel.received.count < 4 { try await channel.poll() }
+        try await channel.send(batch(4, token))
+        while channel.received.count < 5 { try await channel.poll() }
+        #expect(channel.received.dropFirst().allSatisfy { $0[0]?["writeResults"] != nil })
+        for n in 1...4 { #expect(try await client.value("c/\(n)", "n") == LocalClient.integer(n)) }
+        try await channel.send(batch(5, "OTk="))
+        try await channel.poll()
+        #expect(channel.received.last?.gist == "error INVALID_ARGUMENT", "a token that was never given out")
         await client.stop()
     }
 

@@ -151,6 +151,56 @@ import Testing
         await site.stop()
     }
 
+    @Test func `Keys of addresses are made and ended without touching the contents`() async throws {
+        let site = try Site(isOpen: true)
+        let made = json(try await site.put("a.txt", "contents"))
+        let old = try #require(made["downloadTokens"]?.string)
+        let refused = try await site.send(.post, "/a.txt?create_token=true", as: "alice")
+        #expect(refused.status == 401 || refused.status == 403)
+        let more = json(try await site.send(.post, "/a.txt?create_token=true", as: "owner"))
+        let keys = try #require(more["downloadTokens"]?.string).split(separator: ",").map(String.init)
+        #expect(keys.count == 2 && keys.contains(old))
+        #expect(text(try await site.send(.get, "/a.txt?alt=media")) == "contents")
+        let fewer = json(try await site.send(.post, "/a.txt?delete_token=\(old)", as: "owner"))
+        #expect(fewer["downloadTokens"]?.string == keys.first { $0 != old })
+        #expect(text(try await site.send(.get, "/a.txt?alt=media")) == "contents")
+        #expect(try await site.send(.post, "/missing?create_token=true", as: "owner").status == 404)
+        await site.stop()
+    }
+
+    @Test func `Contents that are compressed say so, and metadata is text`() async throws {
+        let site = try Site(isOpen: true)
+        let packed = Array("not really packed".utf8)
+        let description = #"{"name":"a.gz","contentType":"text/plain","contentEncoding":"gzip","metadata":{"n":7}}"#
+        let body =
+            "--b\r\nContent-Type: application/json\r\n\r\n\(description)\r\n--b\r\n"
+            + "Content-Type: text/plain\r\n\r\n\(String(decoding: packed, as: UTF8.self))\r\n--b--"
+        let stored = try await site.send(
+            .post, "?name=a.gz",
+            ["X-Goog-Upload-Protocol": "multipart", "Content-Type": "multipart/related; boundary=b"], body: body)
+        #expect(json(stored)["contentEncoding"] == "gzip")
+        #expect(json(stored)["metadata"]?["n"] == "7")
+        let answer = try await site.send(.head, "/a.gz?alt=media")
+        #expect(answer.headers["Content-Encoding"] == "gzip")
+        await site.stop()
+    }
+
+    @Test func `Browsers of other origins may read what uploads in parts need`() async throws {
+        let site = try Site(isOpen: true)
+        let answer = try await site.send(
+            .post, "?name=a",
+            [
+                "Origin": "https://app.example.com", "X-Goog-Upload-Protocol": "resumable",
+                "X-Goog-Upload-Command": "start",
+            ])
+        #expect(answer.headers["Access-Control-Allow-Origin"] != nil)
+        let exposed = (answer.headers["Access-Control-Expose-Headers"] ?? "").lowercased()
+        for name in ["status", "url", "chunk-granularity", "size-received"] {
+            #expect(exposed.contains("x-goog-upload-\(name)"), "\(name)")
+        }
+        await site.stop()
+    }
+
     @Test func `Lists have pages of files and folders together, in order`() async throws {
         let site = try Site()
         for name in ["a/1", "a/b/2", "a/b/3", "a/c", "a/d/4", "z"] { try await site.put(name, name) }

@@ -42,7 +42,7 @@ final class ListenStream: ChannelStream {
     func receive(_ message: JSON) {
         do throws(FirestoreFailure) {
             if let target = message["addTarget"] {
-                try add(ListenTarget.Request(target, in: database.name))
+                if let request = try read(target) { try add(request) }
             } else if let id = message["removeTarget"]?.int {
                 remove(id)
             } else {
@@ -54,6 +54,21 @@ final class ListenStream: ChannelStream {
     }
 
     // MARK: Targets
+
+    /// - Returns: `nil` for a target that cannot be served. It is refused alone: were the stream to end, clients would
+    ///   ask again at once and for ever.
+    private func read(_ target: JSON) throws(FirestoreFailure) -> ListenTarget.Request? {
+        do throws(FirestoreFailure) {
+            return try ListenTarget.Request(target, in: database.name)
+        } catch {
+            guard let id = target["targetId"]?.int, id > 0, targets.withLock({ $0[id] == nil }) else { throw error }
+            send([
+                .targetChange(TargetChange(.add, targetIDs: [id])),
+                .targetChange(TargetChange(.remove, targetIDs: [id], cause: error)),
+            ])
+            return nil
+        }
+    }
 
     private func add(_ request: ListenTarget.Request) throws(FirestoreFailure) {
         guard targets.withLock({ $0[request.id] == nil }) else {

@@ -32,8 +32,9 @@ final class WriteStream: ChannelStream {
             guard let object = message.object else { throw .invalid("A request is an object.") }
             guard let token else { return try begin(object) }
             let elements = object["writes"]?.array ?? []
-            guard object["streamToken"]?.string == WriteStream.text(token) else {
-                throw .invalid("The stream token is not the newest one.")
+            // Clients send on before an answer has come: several messages carry the newest token of that moment.
+            guard let given = object["streamToken"]?.string, WriteStream.isToken(given, upTo: token) else {
+                throw .invalid("The stream token is not one of this stream.")
             }
             guard !elements.isEmpty else {
                 session?.send([[["streamToken": .string(next())]], ["close"]])
@@ -61,12 +62,19 @@ final class WriteStream: ChannelStream {
         session?.send([[["streamId": .string(RandomID.make(length: 8)), "streamToken": .string(next())]]])
     }
 
-    /// A new token, the only one that is good from now on.
+    /// A new token, which is good beside the earlier ones.
     private func next() -> String {
         state.withLock { state in
             state.token = (state.token ?? -1) + 1
             return WriteStream.text(state.token ?? 0)
         }
+    }
+
+    private static func isToken(_ text: String, upTo newest: Int64) -> Bool {
+        guard let bytes = Base64.decode(text), let number = Int64(String(decoding: bytes, as: UTF8.self)) else {
+            return false
+        }
+        return (0...newest).contains(number)
     }
 
     private static func text(_ token: Int64) -> String { Base64.encode(Array(String(token).utf8)) }
