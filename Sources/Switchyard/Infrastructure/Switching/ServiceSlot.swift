@@ -44,6 +44,8 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
         let change: Int
         /// Nothing is under way on it any more; only a change that may want it back keeps it.
         var isDone = false
+        /// It is being shut down, and nobody's any more.
+        var isEnding = false
     }
 
     /// - Parameters:
@@ -97,7 +99,8 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
         state.withLock { state in
             state.leaving.contains { leaving in
                 plan.providers(for: service).contains(leaving.provider)
-                    && plan.identity(of: service, by: leaving.provider) != leaving.made.identity
+                    && (leaving.isEnding
+                        || plan.identity(of: service, by: leaving.provider) != leaving.made.identity)
             }
         }
     }
@@ -111,7 +114,9 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
             guard let module = plan.module(of: provider) else { continue }
             let identity = plan.identity(of: service, by: provider)
             let isThere = state.withLock { state in
-                let known = state.present[provider] ?? state.leaving.last { $0.provider == provider }?.made
+                let known =
+                    state.present[provider]
+                    ?? state.leaving.last { $0.provider == provider && !$0.isEnding }?.made
                 guard let known, known.identity == identity else { return false }
                 state.next[provider] = known
                 return true
@@ -140,17 +145,18 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
     }
 
     func discard() async {
-        let unwanted = state.withLock { state -> [Made] in
+        let new = state.withLock { state in
             let new = state.next.filter { provider, made in
                 state.present[provider]?.identity != made.identity
-                    && !state.leaving.contains { $0.provider == provider && $0.made.identity == made.identity }
+                    && !state.leaving.contains {
+                        $0.provider == provider && $0.made.identity == made.identity && !$0.isEnding
+                    }
             }
-            let done = state.leaving.filter(\.isDone).map(\.made)
-            state.leaving.removeAll(where: \.isDone)
             state.next = state.present
-            return new.values + done
+            return new
         }
-        for made in unwanted { await end(made.client) }
+        for made in new.values { await end(made.client) }
+        await endDone()
     }
 
     func replace(_ plan: Plan, in change: Int) {
@@ -158,7 +164,7 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
         let isChanged = state.withLock { state in
             let left = state.present.filter { state.next[$0.key]?.identity != $0.value.identity }
             let back = state.next
-            state.leaving.removeAll { back[$0.provider]?.identity == $0.made.identity }
+            state.leaving.removeAll { back[$0.provider]?.identity == $0.made.identity && !$0.isEnding }
             state.leaving += left.map { provider, made in
                 let bare = Made(client: made.client, identity: made.identity)
                 return Leaving(provider: provider, made: bare, change: change)
@@ -184,16 +190,35 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
     }
 
     func endLeaving(with change: Int) async {
-        let done = state.withLock { state in
+        state.withLock { state in
             for index in state.leaving.indices where state.leaving[index].change == change {
                 state.leaving[index].isDone = true
             }
+        }
+        await endDone()
+    }
+
+    /// Ends what is done with, unless a change that is under way wants it back.
+    private func endDone() async {
+        let done = state.withLock { state in
             let next = state.next
-            let done = state.leaving.filter { $0.isDone && next[$0.provider]?.identity != $0.made.identity }
-            state.leaving.removeAll { $0.isDone && next[$0.provider]?.identity != $0.made.identity }
+            var done: [Leaving] = []
+            for index in state.leaving.indices {
+                let leaving = state.leaving[index]
+                guard leaving.isDone, !leaving.isEnding else { continue }
+                guard next[leaving.provider]?.identity != leaving.made.identity else { continue }
+                state.leaving[index].isEnding = true
+                done.append(leaving)
+            }
             return done
         }
         for leaving in done { await end(leaving.made.client) }
+        state.withLock { state in
+            state.leaving.removeAll { ended in
+                ended.isEnding
+                    && done.contains { $0.change == ended.change && $0.provider == ended.provider }
+            }
+        }
     }
 
     func shutDown() async {
