@@ -17,6 +17,7 @@ let package = Package(
         .library(name: "SwitchyardSyncReference", targets: ["SwitchyardSyncReference"]),
         .library(name: "SwitchyardConformance", targets: ["SwitchyardConformance"]),
         .library(name: "SwitchyardDependencies", targets: ["SwitchyardDependencies"]),
+        .library(name: "SwitchyardObservation", targets: ["SwitchyardObservation"]),
         .library(name: "SwitchyardLocalFirebase", targets: ["SwitchyardLocalFirebase"]),
         .library(name: "SwitchyardLocalSupabase", targets: ["SwitchyardLocalSupabase"]),
         .executable(name: "switchyard", targets: ["SwitchyardCLI"]),
@@ -88,6 +89,7 @@ let package = Package(
         // What stands beside the clients.
         .target(name: "SwitchyardConformance", dependencies: ["Switchyard", "SwitchyardBytes"]),
         .target(name: "SwitchyardDependencies", dependencies: ["Switchyard", "SwitchyardMock"]),
+        .target(name: "SwitchyardObservation", dependencies: ["Switchyard"]),
         // Local servers that speak the vendors' protocols.
         .target(name: "SwitchyardServerKit", dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardWire"]),
         .target(
@@ -177,6 +179,9 @@ let package = Package(
         .testTarget(
             name: "SwitchyardDependenciesTests",
             dependencies: ["Switchyard", "SwitchyardMock", "SwitchyardDependencies", "SwitchyardTestSupport"]),
+        .testTarget(
+            name: "SwitchyardObservationTests",
+            dependencies: ["Switchyard", "SwitchyardMock", "SwitchyardObservation", "SwitchyardTestSupport"]),
         .testTarget(
             name: "SwitchyardFirestoreFormatTests",
             dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardFirestoreFormat", "SwitchyardTestSupport"]),

@@ -1,0 +1,99 @@
+public import Observation
+public import Switchyard
+
+/// One document as a screen shows and edits it.
+///
+/// ```swift
+/// @State private var profile = LiveDocument(users.document(user.id))
+///
+/// if let name = profile.value?.name { Text(name) }
+/// Button("Rename") { profile.update(\.name, to: "Alice") }
+/// ```
+/// An edit shows at once. One that fails is undone by the storage, and ``editError`` says why.
+@MainActor @Observable
+public final class LiveDocument<Value: Sendable> {
+    private struct State {
+        var phase = LivePhase.loading
+        var value: Value?
+        var hasPendingWrites = false
+    }
+
+    private var state = State()
+    /// Why the last edit failed; `nil` again with the next one.
+    public private(set) var editError: StorageError?
+    @ObservationIgnored public let document: TypedDocument<Value>
+    @ObservationIgnored private var following: Following?
+
+    public init(_ document: TypedDocument<Value>) { self.document = document }
+
+    public var phase: LivePhase { watched.phase }
+    /// `nil` while nothing is known, and where there is no document.
+    public var value: Value? { watched.value }
+    /// Whether the value shows writes that the server has not confirmed.
+    public var hasPendingWrites: Bool { watched.hasPendingWrites }
+
+    private var watched: State {
+        if following == nil, state.phase.error == nil { follow() }
+        return state
+    }
+
+    /// Begins again after a failure.
+    public func retry() {
+        state.phase = .loading
+        follow()
+    }
+
+    // MARK: Editing
+
+    /// Writes one field.
+    @discardableResult
+    public func update<Field: Encodable & Sendable>(
+        _ property: any KeyPath<Value, Field> & Sendable, to value: Field
+    ) -> Task<Void, Never> {
+        edit { document throws(StorageError) in try await document.update(property, to: value) }
+    }
+
+    /// Replaces the document, or creates it.
+    @discardableResult
+    public func set(_ value: Value) -> Task<Void, Never> {
+        edit { document throws(StorageError) in try await document.set(value) }
+    }
+
+    @discardableResult
+    public func delete() -> Task<Void, Never> {
+        edit { document throws(StorageError) in try await document.delete() }
+    }
+
+    /// - Returns: Ends when the server has taken or refused it.
+    private func edit(
+        _ write: @escaping @Sendable (TypedDocument<Value>) async throws(StorageError) -> WriteReceipt
+    ) -> Task<Void, Never> {
+        editError = nil
+        return Task { [weak self, document] in
+            do throws(StorageError) {
+                try await write(document).acknowledged()
+            } catch {
+                self?.editError = error
+            }
+        }
+    }
+
+    private func follow() {
+        let stream = document.stream()
+        following = Following(
+            Task { [weak self] in
+                do throws(StorageError) {
+                    for try await snapshot in stream {
+                        guard !Task.isCancelled, let self else { return }
+                        self.state = State(
+                            phase: snapshot.isFromCache ? .cached : .live, value: snapshot.value,
+                            hasPendingWrites: snapshot.hasPendingWrites)
+                    }
+                } catch {
+                    guard !Task.isCancelled, let self else { return }
+                    self.state.phase = .failed(error)
+                    self.following = nil
+                }
+            })
+    }
+}

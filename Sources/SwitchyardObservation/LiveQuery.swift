@@ -1,0 +1,120 @@
+public import Observation
+public import Switchyard
+
+/// The results of a query as a screen shows them: they change by themselves.
+///
+/// ```swift
+/// @State private var open = LiveQuery(todos.where(\.done, .equal, false).ordered(by: \.created))
+///
+/// List(open.rows) { row in Text(row.value.title).opacity(row.isPending ? 0.5 : 1) }
+/// ```
+/// Nothing is asked before somebody looks at it, and the stream ends with this object. A write shows at once, with
+/// ``TypedSnapshot/Row/isPending`` until the server has confirmed it.
+@MainActor @Observable
+public final class LiveQuery<Value: Sendable> {
+    public typealias Row = TypedSnapshot<Value>.Row
+
+    private struct State {
+        var phase = LivePhase.loading
+        var rows: [Row] = []
+        var changes: [DocumentChange] = []
+        var mismatches: [StorageError] = []
+        var hasPendingWrites = false
+        var hasMore = false
+    }
+
+    private var state = State()
+    @ObservationIgnored private var query: TypedQuery<Value>
+    @ObservationIgnored private let pageSize: Int?
+    @ObservationIgnored private var limit: Int?
+    @ObservationIgnored private let mismatch: MismatchHandling
+    @ObservationIgnored private var following: Following?
+
+    /// - Parameters:
+    ///   - pageSize: How many results to show at first, and how many more with each ``loadMore()``; all of them without one.
+    ///   - onMismatch: What happens to documents that do not fit the type. By default they are left out, and
+    ///     ``mismatches`` has the reasons: one bad document does not empty a screen.
+    public init(
+        _ query: some TypedQuerySource<Value>, pageSize: Int? = nil, onMismatch: MismatchHandling = .skip
+    ) {
+        self.query = query.typed
+        self.pageSize = pageSize
+        limit = pageSize
+        mismatch = onMismatch
+    }
+
+    // MARK: What there is to see
+
+    public var phase: LivePhase { watched.phase }
+    /// The results in the query's order.
+    public var rows: [Row] { watched.rows }
+    public var values: [Value] { watched.rows.map(\.value) }
+    /// What the last change did to the rows, for animations of your own; ``rows`` have identities for those of a list.
+    public var changes: [DocumentChange] { watched.changes }
+    /// Why documents are left out.
+    public var mismatches: [StorageError] { watched.mismatches }
+    /// Whether the rows show writes that the server has not confirmed.
+    public var hasPendingWrites: Bool { watched.hasPendingWrites }
+    /// Whether there may be more than is shown; see ``loadMore()``.
+    public var hasMore: Bool { watched.hasMore }
+
+    private var watched: State {
+        if following == nil, state.phase.error == nil { follow() }
+        return state
+    }
+
+    // MARK: What there is to do
+
+    /// Shows another query. The rows of the one before stay until the first results are there.
+    public func show(_ query: some TypedQuerySource<Value>) {
+        self.query = query.typed
+        limit = pageSize
+        state.phase = .loading
+        follow()
+    }
+
+    /// Shows one page more, if there is one.
+    public func loadMore() {
+        guard let pageSize, let limit, state.hasMore, state.rows.count >= limit else { return }
+        self.limit = limit + pageSize
+        follow()
+    }
+
+    /// Tells that a row has come into sight: near the end of what is shown, the next page is loaded.
+    public func appeared(_ row: Row) {
+        guard let index = state.rows.lastIndex(where: { $0.id == row.id }) else { return }
+        if index >= state.rows.count - max(1, (pageSize ?? 0) / 4) { loadMore() }
+    }
+
+    /// Begins again after a failure.
+    public func retry() {
+        state.phase = .loading
+        follow()
+    }
+
+    private func follow() {
+        // One more than is shown tells whether there is more.
+        let stream = (limit.map { query.limited(to: $0 + 1) } ?? query).stream(onMismatch: mismatch)
+        following = Following(
+            Task { [weak self] in
+                do throws(StorageError) {
+                    for try await snapshot in stream {
+                        guard !Task.isCancelled, let self else { return }
+                        self.take(snapshot)
+                    }
+                } catch {
+                    guard !Task.isCancelled, let self else { return }
+                    self.state.phase = .failed(error)
+                    self.following = nil
+                }
+            })
+    }
+
+    private func take(_ snapshot: TypedSnapshot<Value>) {
+        let shown = limit.map { snapshot.rows.prefix($0) } ?? snapshot.rows[...]
+        state = State(
+            phase: snapshot.isFromCache ? .cached : .live, rows: Array(shown), changes: snapshot.snapshot.changes,
+            mismatches: snapshot.mismatches, hasPendingWrites: snapshot.hasPendingWrites,
+            hasMore: limit.map { snapshot.snapshot.documents.count > $0 } ?? false)
+    }
+}

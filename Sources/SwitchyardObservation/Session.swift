@@ -1,0 +1,89 @@
+public import Observation
+public import Switchyard
+
+/// Who is signed in, as a screen shows it, and what its buttons do.
+///
+/// ```swift
+/// @State private var session = Session(backend.auth)
+///
+/// switch session.state {
+/// case .signedIn(let user): Home(user)
+/// default: SignIn(session)
+/// }
+/// ```
+@MainActor @Observable
+public final class Session {
+    private var known = AuthState.unknown
+    /// Whether a sign-in, sign-up or sign-out is under way.
+    public private(set) var isWorking = false
+    /// Why the last of them failed; `nil` again with the next one.
+    public private(set) var error: AuthError?
+    @ObservationIgnored public let auth: any AuthClient
+    @ObservationIgnored private var following: Following?
+
+    public init(_ auth: any AuthClient) { self.auth = auth }
+
+    public var state: AuthState {
+        if following == nil { follow() }
+        return known
+    }
+    /// Also of a session that has expired: the app may greet them, and ask for the password.
+    public var user: AuthUser? { state.user }
+    public var isSignedIn: Bool { state.isSignedIn }
+    /// The question for a second factor, in the middle of a sign-in; answer it with ``answer(with:)``.
+    public var challenge: SecondFactorChallenge? { error?.challenge }
+
+    /// - Returns: Whether it succeeded; ``error`` says why not.
+    @discardableResult
+    public func signIn(email: String, password: Secret) async -> Bool {
+        await work { auth throws(AuthError) in _ = try await auth.signIn(email: email, password: password) }
+    }
+
+    @discardableResult
+    public func signIn(with credential: AuthCredential) async -> Bool {
+        await work { auth throws(AuthError) in _ = try await auth.signIn(with: credential) }
+    }
+
+    @discardableResult
+    public func signUp(email: String, password: Secret) async -> Bool {
+        await work { auth throws(AuthError) in _ = try await auth.signUp(email: email, password: password) }
+    }
+
+    /// Ends a sign-in that asked for a second factor.
+    @discardableResult
+    public func answer(with answer: SecondFactorAnswer) async -> Bool {
+        guard let challenge else { return false }
+        return await work { auth throws(AuthError) in _ = try await auth.answer(challenge, with: answer) }
+    }
+
+    @discardableResult
+    public func signOut(wipesLocalData: Bool = false) async -> Bool {
+        await work { auth throws(AuthError) in try await auth.signOut(.local, wipesLocalData: wipesLocalData) }
+    }
+
+    private func work(_ body: (any AuthClient) async throws(AuthError) -> Void) async -> Bool {
+        isWorking = true
+        error = nil
+        defer { isWorking = false }
+        do throws(AuthError) {
+            try await body(auth)
+        } catch {
+            self.error = error
+            return false
+        }
+        // Whoever waits for this looks at the state next.
+        known = await auth.state
+        return true
+    }
+
+    private func follow() {
+        let states = auth.authStateStream()
+        following = Following(
+            Task { [weak self] in
+                for await state in states {
+                    guard !Task.isCancelled, let self else { return }
+                    self.known = state
+                }
+            })
+    }
+}

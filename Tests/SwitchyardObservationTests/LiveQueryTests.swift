@@ -1,0 +1,113 @@
+import Observation
+import Switchyard
+import SwitchyardMock
+import SwitchyardObservation
+import SwitchyardTestSupport
+import Synchronization
+import Testing
+
+struct Todo: Codable, Sendable, Equatable {
+    var title: String
+    var done = false
+}
+
+@MainActor @Suite struct LiveQueryTests {
+    private let backend = MockBackend()
+    private let network = MockNetwork()
+    private var storage: MockStorageClient
+    private var todos: TypedCollection<Todo> { storage.collection("todos", of: Todo.self) }
+
+    init() { storage = MockStorageClient(backend, network: network) }
+
+    private func add(_ titles: String...) async throws {
+        for title in titles { try await todos.document(title).set(Todo(title: title)) }
+    }
+
+    @Test func `Rows come by themselves, and change with the documents`() async throws {
+        try await add("a", "b")
+        let live = LiveQuery(todos.ordered(by: \.title))
+        #expect(live.phase.isLoading && live.rows.isEmpty)
+        try await eventually("the first results") { live.values.map(\.title) == ["a", "b"] }
+        guard case .live = live.phase else {
+            Issue.record("It is \(live.phase).")
+            return
+        }
+        try await add("c")
+        try await eventually("the change") { live.values.map(\.title) == ["a", "b", "c"] }
+        #expect(live.changes.map(\.document.id) == ["c"])
+    }
+
+    @Test func `Nothing is asked before somebody looks, and the stream ends with the object`() async throws {
+        var live: LiveQuery? = LiveQuery(todos)
+        #expect(storage.listenerCount == 0)
+        _ = live?.rows
+        try await eventually("the stream is open") { storage.listenerCount == 1 }
+        live = nil
+        try await eventually("it has ended") { storage.listenerCount == 0 }
+    }
+
+    @Test func `Whoever observes is told of a change`() async throws {
+        let live = LiveQuery(todos)
+        try await eventually("the empty result") { !live.phase.isLoading }
+        let isTold = Mutex(false)
+        withObservationTracking {
+            _ = live.rows
+        } onChange: {
+            isTold.withLock { $0 = true }
+        }
+        try await add("a")
+        try await eventually("the change is told") { isTold.withLock { $0 } }
+    }
+
+    @Test func `A local write is shown at once, as pending, and then as confirmed`() async throws {
+        let live = LiveQuery(todos)
+        try await eventually("the empty result") { !live.phase.isLoading }
+        network.isOnline = false
+        try await add("a")
+        try await eventually("the pending row") { live.rows.first?.isPending == true }
+        #expect(live.hasPendingWrites)
+        network.isOnline = true
+        try await eventually("the confirmed row") { live.rows.first?.isPending == false }
+        #expect(!live.hasPendingWrites)
+    }
+
+    @Test func `A page at a time, as one scrolls`() async throws {
+        for number in 10..<30 { try await add("t\(number)") }
+        let live = LiveQuery(todos.ordered(by: \.title), pageSize: 8)
+        try await eventually("the first page") { live.rows.count == 8 && live.hasMore }
+        live.appeared(live.rows[0])
+        live.appeared(live.rows[7])
+        try await eventually("two pages") { live.rows.count == 16 && live.hasMore }
+        live.loadMore()
+        try await eventually("all of them") { live.rows.count == 20 && !live.hasMore }
+        live.loadMore()
+        #expect(live.values.map(\.title) == (10..<30).map { "t\($0)" })
+    }
+
+    @Test func `One document that does not fit is left out, and said`() async throws {
+        try await add("a")
+        try await storage.setDocument("todos/bad", ["title": 7])
+        let live = LiveQuery(todos)
+        try await eventually("the one that fits") { live.values.map(\.title) == ["a"] }
+        #expect(live.mismatches.map(\.code) == [.codingFailed])
+    }
+
+    @Test func `A failure is shown, keeps the rows, and can be tried again`() async throws {
+        try await add("a")
+        storage.controls.fail(.queryStream, with: StorageError(.unauthorized, "Not yours."))
+        let live = LiveQuery(todos)
+        try await eventually("the failure") { live.phase.error?.code == .unauthorized }
+        live.retry()
+        try await eventually("the results") { live.values.map(\.title) == ["a"] }
+        #expect(live.phase.error == nil)
+    }
+
+    @Test func `Another query takes its place`() async throws {
+        try await add("a", "b")
+        try await todos.document("b").update(\.done, to: true)
+        let live = LiveQuery(todos.where(\.done, .equal, false))
+        try await eventually("what is open") { live.values.map(\.title) == ["a"] }
+        live.show(todos.where(\.done, .equal, true))
+        try await eventually("what is done") { live.values.map(\.title) == ["b"] }
+    }
+}
