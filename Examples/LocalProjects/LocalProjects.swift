@@ -1,3 +1,4 @@
+import Foundation
 public import Switchyard
 import SwitchyardFirebase
 import SwitchyardLocalFirebase

@@ -1,6 +1,7 @@
 // The flows of a check-in app: two devices of one project.
 import LifeSignalStory
 import LocalProjects
+import Switchyard
 
 // Contacts are added on both sides, and chats are read by everybody who is signed in: an app of its own would be stricter.
 let projects = try await LocalProjects.start(

@@ -45,7 +45,10 @@ public struct LifeSignalStory: Sendable {
             ContactModel(id: bobID, name: "Bob", isResponder: true),
             me: ContactModel(id: "", name: "Alice", isDependent: true))
         try await alice.contacts.add(ContactModel(id: "carol", name: "Carol"))
-        tell("Bob knows \(try await bob.contacts.contacts().map(\.name).joined(separator: ", "))")
+        for try await contacts in bob.contacts.contactsStream() where !contacts.isEmpty {
+            tell("Bob knows \(contacts.map(\.name).joined(separator: ", "))")
+            break
+        }
     }
 
     /// Three streams become one screen.
@@ -104,7 +107,7 @@ public struct LifeSignalStory: Sendable {
         let hers = alice.storage.collection(place, of: Message.self)
         let his = bob.storage.collection(place, of: Message.self)
         let chat = hers.ordered(by: \.n)
-        try await his.document("1").set(Message(n: 1, from: bobID, text: "Where are you?"))
+        try await his.document("1").set(Message(n: 1, from: bobID, text: "Where are you?")).acknowledged()
 
         let isOffline = alice.storage.capabilities.offline
         _ = try await chat.documents()
@@ -125,11 +128,12 @@ public struct LifeSignalStory: Sendable {
     /// What a server refuses is caught where it was tried.
     private func handleRefusals(_ aliceID: AuthUser.ID) async throws {
         tell("— refusals")
+        let nobody = StoragePath("users", aliceID, "contacts", "nobody")
         do throws(StorageError) {
-            let receipt = try await alice.storage.updateDocument("users/nobody", ["name": "?"])
+            let receipt = try await alice.storage.updateDocument(nobody, ["name": "?"])
             try await receipt.acknowledged()
         } catch .notFound {
-            tell("no such user: nothing was written")
+            tell("no such contact: nothing was written")
         }
         do throws(ContactsError) {
             try await alice.contacts.add(ContactModel(id: "carol", name: "Carol again"))
