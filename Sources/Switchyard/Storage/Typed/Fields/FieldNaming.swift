@@ -1,6 +1,6 @@
 /// A type that says itself which fields its key paths stand for.
 ///
-/// Few types need it: ``FieldLookup`` finds the field of a stored property by its coding key. Those that are left are types with
+/// Few types need it: the field of a stored property is found by its coding key. Those that are left are types with
 /// a conversion of their own, ``DocumentConvertible``, and types that refuse to be decoded from made-up values.
 ///
 /// ```swift
