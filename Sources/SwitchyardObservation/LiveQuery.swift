@@ -31,6 +31,7 @@ public final class LiveQuery<Value: Sendable> {
     @ObservationIgnored private var following: Following?
 
     /// - Parameters:
+    ///   - query: What to show: a typed collection, or a query over one.
     ///   - pageSize: How many results to show at first, and how many more with each ``loadMore()``; all of them without one.
     ///   - onMismatch: What happens to documents that do not fit the type. By default they are left out, and
     ///     ``mismatches`` has the reasons: one bad document does not empty a screen.

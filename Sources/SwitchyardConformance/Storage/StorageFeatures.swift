@@ -8,14 +8,18 @@ public struct StorageFeatures: Sendable, Hashable {
     public var fields: Set<StorageField>
     /// Whether there is a document that the clients are not allowed to read.
     public var hasForbiddenDocument: Bool
+    /// Whether a query never sees one write of a batch without the others. A server that promises it may have an emulator
+    /// that does not keep the promise.
+    public var queriesSeeWholeBatches: Bool
 
     public init(
         _ capabilities: StorageCapabilities, fields: Set<StorageField> = Set(StorageField.allCases),
-        hasForbiddenDocument: Bool = false
+        hasForbiddenDocument: Bool = false, queriesSeeWholeBatches: Bool = true
     ) {
         self.capabilities = capabilities
         self.fields = fields.union([.text, .number])
         self.hasForbiddenDocument = hasForbiddenDocument
+        self.queriesSeeWholeBatches = queriesSeeWholeBatches
     }
 }
 
@@ -36,6 +40,7 @@ extension ConformanceRequirement where Features == StorageFeatures {
     static let transforms = Self("transforms") { $0.capabilities.transforms }
     static let offline = Self("offline operations") { $0.capabilities.offline }
     static let forbiddenDocument = Self("a forbidden document") { $0.hasForbiddenDocument }
+    static let wholeBatches = Self("queries that see whole batches") { $0.queriesSeeWholeBatches }
     static let batchBound = Self("a bound on batches") { $0.capabilities.maximumBatchSize != nil }
 
     /// Batches of at least this many writes.

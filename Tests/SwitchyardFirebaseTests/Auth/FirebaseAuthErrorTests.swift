@@ -81,7 +81,7 @@ import Testing
 
     @Test func `Pages, broken answers and the server's own troubles are the network's`() {
         for (body, status) in [
-            ("<html>Bad Gateway</html>", 502), (message("EMAIL_EXISTS"), 500), ("", 400), ("{}", 404),
+            ("<html>Bad Gateway</html>", 502), (message("INTERNAL_ERROR"), 500), ("", 400), ("{}", 404),
             ("{\"error\":", 400),
         ] {
             let error = AuthError(failure(body, status: status), in: .signIn)

@@ -12,7 +12,7 @@ import Testing
     private let push = PlatformPushToken(apns: Data([0x74, 0x0F, 0xAB]))
     private let other = "c0000000000000000000_2"
 
-    @Test func `A registration in another installation's name is asked for again`() async throws {
+    @Test func `A registration in a different installation's name is asked for again`() async throws {
         let bed = try MessagingBed(
             MessagingBed.installed(), MessagingBed.registered(other), MessagingBed.generated("auth-2"),
             MessagingBed.registered())
@@ -31,7 +31,7 @@ import Testing
             _ = try await bed.client.token()
             #expect(Bool(false), "it was taken")
         } catch {
-            #expect(error.code == .unavailable && error.message.contains("another installation"))
+            #expect(error.code == .unavailable && error.message.contains("a different installation"))
         }
         try bed.transport.verify()
     }

@@ -12,7 +12,8 @@ struct FirestoreHarness: StorageHarness {
         var capabilities = StorageCapabilities.all
         capabilities.listCollections = false
         capabilities.recursiveDelete = false
-        return StorageFeatures(capabilities, hasForbiddenDocument: true)
+        // Of 1 483 plain queries beside a writer, sent without any client of ours, 15 saw half of its last batch.
+        return StorageFeatures(capabilities, hasForbiddenDocument: true, queriesSeeWholeBatches: false)
     }()
 
     let site: FirestoreSite
@@ -52,7 +53,7 @@ struct FirestoreConformanceTests {
             StorageConformance.leftOut(for: FirestoreHarness.features) == [
                 "everything below a document goes with it", "the collections below a document are listed by name",
                 "a document without collections lists none", "the collections at the top are listed",
-                "a batch above the bound is refused and leaves nothing",
+                "a batch above the bound is refused and leaves nothing", "nobody sees half of a batch",
             ])
     }
 }

@@ -71,7 +71,7 @@ struct AcmeConfiguration: Codable, Sendable, Equatable {
 
     /// What is wrong with a file, and what the error says about it.
     static let mistakes: [(json: String, says: [String])] = [
-        ("", ["no JSON", "byte 0"]),
+        ("", ["not valid JSON", "byte 0"]),
         ("[]", ["the top level", "an array", "an object"]),
         ("{}", ["“default”", "nothing"]),
         (#"{"default": 5}"#, ["“default”", "a whole number", "a string"]),

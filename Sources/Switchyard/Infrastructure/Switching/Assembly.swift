@@ -70,8 +70,9 @@ actor Assembly {
 
     private func forget(_ leavers: [AuthUser.ID?]) async {
         guard !leavers.isEmpty || !unfinished.isEmpty, !isShutDown, let present else { return }
-        let open = slots.storage.open
-        for provider in factory.providers where open[provider] == nil {
+        // Those that have a client, be it one that is only sending its queue yet, hear of it by themselves.
+        let busy = Set(slots.storage.open.keys).union(slots.storage.leaving().map(\.provider))
+        for provider in factory.providers where !busy.contains(provider) {
             // One that cannot be made with this configuration keeps nothing under it.
             guard let module = try? factory.module(provider, configuration) else { continue }
             let people = (unfinished.removeValue(forKey: provider) ?? []) + leavers

@@ -266,7 +266,7 @@ extension StorageConformance {
             try expect(error.message.contains("\(most)"), "the error names the bound", found: error.message)
             try await context.store.expect(Query(in: context.items), gives: [])
         },
-        StorageCheck("nobody sees half of a batch", needs: .batches(of: 2)) { context in
+        StorageCheck("nobody sees half of a batch", needs: .batches(of: 2), .wholeBatches) { context in
             let other = try await context.device()
             let paths = ["a", "b"].map { context.items.document($0) }
             try await context.store.seed(context.items, ["a": ["number": 0], "b": ["number": 0]])
