@@ -9,7 +9,7 @@ public import Switchyard
 /// List(open.rows) { row in Text(row.value.title).opacity(row.isPending ? 0.5 : 1) }
 /// ```
 /// Nothing is asked before somebody looks at it, and the stream ends with this object. A write shows at once, with
-/// ``TypedSnapshot/Row/isPending`` until the server has confirmed it.
+/// `Row.isPending` until the server has confirmed it.
 @MainActor @Observable
 public final class LiveQuery<Value: Sendable> {
     public typealias Row = TypedSnapshot<Value>.Row
