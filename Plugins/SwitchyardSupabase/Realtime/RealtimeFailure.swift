@@ -75,7 +75,10 @@ enum RealtimeRemedy: Hashable, Sendable {
     }
 
     private init(text: String) {
-        let permanent = ["Replay params are not valid", "Replay is not allowed", "You no longer have permission"]
+        let permanent = [
+            "Replay params are not valid", "Replay is not allowed", "You no longer have permission",
+            "You do not have permissions to read from this Channel topic",
+        ]
         let bindings = [
             "Unable to subscribe to changes with given parameters", "Error parsing `filter`", "Error parsing `select`",
             "No subscription params provided", "Column selection is not supported",
@@ -83,7 +86,10 @@ enum RealtimeRemedy: Hashable, Sendable {
         let limits = [
             "Too many messages", "Too many presence messages", "Client presence rate limit", "Too many joins",
         ]
-        let tokens = ["Token has expired", "Fields `role` and `exp`", "The token provided", "Failed to validate JWT"]
+        let tokens = [
+            "Token has expired", "Fields `role` and `exp`", "The token provided", "Failed to validate JWT",
+            ":signature_error",
+        ]
         if permanent.contains(where: { text.contains($0) }) {
             self = .never(.unauthorized)
         } else if bindings.contains(where: { text.contains($0) }) {

@@ -17,7 +17,18 @@ extension RealtimeMachine {
         default:
             guard channel.isJoined, let event = RealtimeEvent(message) else { return }
             actions.append(.deliver(topic, event))
+            // Older servers never say that they are connected to the database; what arrives from there does.
+            if case .broadcast(let broadcast) = event, !broadcast.isReplayed { confirm(.broadcasts, of: topic) }
         }
+    }
+
+    /// Something that a channel waited for is there.
+    private mutating func confirm(_ confirmation: RealtimeConfirmation, of topic: String) {
+        guard channels[topic]?.awaited.remove(confirmation) != nil, channels[topic]?.awaited.isEmpty == true else {
+            return
+        }
+        channels[topic]?.phase = .joined(isConfirmed: true)
+        actions += [.cancel(.confirmation(topic)), .deliver(topic, .confirmed)]
     }
 
     mutating func replied(_ message: RealtimeMessage) {

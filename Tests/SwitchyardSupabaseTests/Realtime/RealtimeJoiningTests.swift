@@ -43,6 +43,13 @@ struct RealtimeJoiningTests: RealtimeMachineSuite {
         #expect(events(machine.handle(told("system", ready))) == [.confirmed])
     }
 
+    @Test func `A broadcast confirms as well, since older servers say nothing`() {
+        var machine = joined(RealtimeConfiguration(isPrivate: true, awaitsDatabase: true))
+        let broadcast: JSON = ["type": "broadcast", "event": "e", "payload": ["x": 1]]
+        #expect(events(machine.handle(told("broadcast", broadcast))).last == .confirmed)
+        #expect(events(machine.handle(told("broadcast", broadcast))).count == 1)
+    }
+
     @Test func `A confirmation that does not come is told once`() {
         var machine = joined(Self.watching)
         #expect(events(machine.handle(.timer(.confirmation(Self.room)))) == [.unconfirmed])

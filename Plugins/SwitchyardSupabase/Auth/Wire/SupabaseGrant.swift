@@ -60,9 +60,11 @@ extension AuthUser {
             createdAt: AuthUser.date(json["created_at"]), lastSignInAt: AuthUser.date(json["last_sign_in_at"]))
     }
 
+    /// To the microsecond, as the server keeps it: only its first answer has more digits, and a later one would look like
+    /// a change.
     private static func date(_ json: JSON?) -> Date? {
         json?.string.flatMap { RFC3339.parse($0) }.map {
-            Date(timeIntervalSince1970: Double($0.seconds) + Double($0.nanoseconds) / 1e9)
+            Date(timeIntervalSince1970: Double($0.seconds) + Double($0.nanoseconds / 1000) / 1e6)
         }
     }
 }
