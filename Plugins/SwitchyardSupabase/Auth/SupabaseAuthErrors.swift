@@ -87,7 +87,11 @@ extension AuthError {
             case 401, 403: (.methodDisabled, "The project does not accept the API key, or does not allow this.")
             case 429: (.rateLimited, "Too many attempts. Try again later.")
             case 408, 409, 500...: (.unavailable, "The server failed to handle the call. Try again.")
-            default: (Code(rawValue: "HTTP_\(status)"), "The server refused the call (HTTP \(status)).")
+            default:
+                (
+                    Code(rawValue: "HTTP_\(status)"),
+                    "The server refused the call without a reason (HTTP \(status)). Check that the url is a Supabase project's."
+                )
             }
         self.init(code, message, retryAfter: failure.retryAfter, underlying: failure)
     }

@@ -20,12 +20,22 @@ struct SupabaseProject: Sendable, Hashable {
         guard parts.query == nil, !address.hasSuffix("/") else {
             throw SupabaseProject.problem(address, "it ends with a slash or a query")
         }
+        if let service = SupabaseProject.services.first(where: { parts.path.contains("/\($0)/v1") }) {
+            throw SupabaseProject.problem(
+                address, "“/\(service)/v1” is one of its services; leave the path out, as in https://demo.supabase.co")
+        }
+        guard !parts.host.hasSuffix("supabase.com") else {
+            throw SupabaseProject.problem(
+                address, "it is the dashboard; the project's own address is under Project Settings, Data API")
+        }
         guard parts.mayCarrySecrets else {
             throw SupabaseProject.problem(
                 address, "it is plain HTTP to another machine, and neither keys nor tokens are sent there; use https")
         }
         self.address = address
     }
+
+    private static let services = ["rest", "auth", "storage", "realtime", "functions", "graphql"]
 
     /// Fit for names of files and of kept sessions.
     var id: String { Hex.encode(SHA256.digest(of: Array(address.utf8)).prefix(8)) }

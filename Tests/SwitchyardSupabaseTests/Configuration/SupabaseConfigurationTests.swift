@@ -61,6 +61,8 @@ import Testing
         (#"{"url":"https://a.example","key":"k","realtime":{"mode":"on"}}"#, "realtime"),
         (#"{"url":"https://a.example","key":"k","realtime":{"heartbeatSeconds":60}}"#, "heartbeatSeconds"),
         (#"{"url":"http://files.example","key":"k"}"#, "plain HTTP"),
+        (#"{"url":"https://a.example/rest/v1","key":"k"}"#, "leave the path out"),
+        (#"{"url":"https://supabase.com/dashboard/project/abc","key":"k"}"#, "the dashboard"),
         (#"{"url":"https://a.example","key":""}"#, "key is empty"),
     ])
     func `A mistake in a file is said with its place`(_ settings: String, _ words: String) async throws {
