@@ -72,8 +72,7 @@ struct Slots: Sendable {
         let abandoned = await drain(change, within: deadline, clock: surroundings.clock)
         // Only now: a call that was under way may have added to a queue.
         var left = await leftWrites(with: change, surroundings)
-        // Nothing can be sent while the network is switched off.
-        if !left.isEmpty, storageNetwork.isOn {
+        if !left.isEmpty {
             let rest = deadline - watch.elapsed
             await sent(storage.leaving(with: change).map(\.client), within: rest, surroundings.clock)
             left = await leftWrites(with: change, surroundings)
