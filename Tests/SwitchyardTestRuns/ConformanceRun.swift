@@ -19,7 +19,7 @@ package struct ConformanceRun<Harness: Sendable, Features: Sendable>: Sendable {
     ///   - run: Makes a harness, runs the check, and cleans up.
     package init(
         _ name: String, _ all: [ConformanceCheck<Harness, Features>], for features: Features,
-        run: @escaping @Sendable (_ check: @Sendable (Harness) async throws -> Void) async throws -> Void
+        run: @escaping @Sendable (_ check: @escaping @Sendable (Harness) async throws -> Void) async throws -> Void
     ) {
         let tally = ConformanceTally(name, all, for: features)
         let checks = all.filter { $0.missing(in: features).isEmpty }
