@@ -94,6 +94,19 @@ private final class LateStorage: StorageLayer, SignInFollowing {
         await backend.shutDown()
     }
 
+    @Test func `A storage that has left and is still at work forgets the user too`() async throws {
+        let (backend, user) = try await make()
+        let mock = try #require(backend.storage.unwrapped(as: LateStorage.self)?.base as? MockStorageClient)
+        try await mock.disableNetwork()
+        try await backend.storage.setDocument("notes/a", ["n": 1])
+        // It waits for its queue, in memory, for as long as the infrastructure lives.
+        try await backend.use("west", for: .storage)
+        try await backend.auth.signOut(.local, wipesLocalData: true)
+        #expect(east.forgotten.all == [user.id] && east.elsewhere.all.isEmpty)
+        #expect(north.elsewhere.all == [user.id])
+        await backend.shutDown()
+    }
+
     @Test func `So does one that is left with the same change, one of a pinned client, and a provider not chosen`()
         async throws
     {

@@ -70,8 +70,12 @@ actor Assembly {
 
     private func forget(_ leavers: [AuthUser.ID?]) async {
         guard !leavers.isEmpty || !unfinished.isEmpty, !isShutDown, let present else { return }
-        // Those that have a client, be it one that is only sending its queue yet, hear of it by themselves.
-        let busy = Set(slots.storage.open.keys).union(slots.storage.leaving().map(\.provider))
+        // Those that have a client hear of it from that. One that only sends its queue yet is not asked any more, so that it
+        // is told; one that is being shut down may have stopped listening, and its module is asked again afterwards.
+        let busy = Set(slots.storage.open.keys).union(slots.storage.leaving.map(\.provider))
+        for (_, storage) in slots.storage.leaving {
+            await storage.unwrapped(as: (any SignInFollowing).self)?.catchUp()
+        }
         for provider in factory.providers where !busy.contains(provider) {
             // One that cannot be made with this configuration keeps nothing under it.
             guard let module = try? factory.module(provider, configuration) else { continue }
@@ -153,7 +157,11 @@ actor Assembly {
             leftWrites: left, duration: watch.elapsed, draining: draining)
     }
 
-    private func drained(_ change: Int) { drains[change] = nil }
+    private func drained(_ change: Int) {
+        drains[change] = nil
+        // What could not be deleted while a client had the folder can be now. In its turn: a change may be waiting for this.
+        if !unfinished.isEmpty { Task { await heedWishes() } }
+    }
 
     /// - Throws: What a client could not be made for; the new ones made so far are shut down again.
     private func prepare(_ plan: Plan) async throws(InfrastructureError) {

@@ -86,10 +86,16 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
     var open: [InfrastructureProvider: Client] {
         state.withLock { $0.present.merging($0.next) { $1 }.mapValues(\.client) }
     }
-    /// The clients that left and are not done with yet; only those of one change, if it is given.
-    func leaving(with change: Int? = nil) -> [(provider: InfrastructureProvider, client: Client)] {
+    /// The clients that left and are not being shut down yet.
+    var leaving: [(provider: InfrastructureProvider, client: Client)] {
         state.withLock { state in
-            state.leaving.filter { change == nil || $0.change == change }.map { ($0.provider, $0.made.client) }
+            state.leaving.filter { !$0.isEnding }.map { ($0.provider, $0.made.client) }
+        }
+    }
+    /// Those of them that left with `change`.
+    func leaving(with change: Int) -> [(provider: InfrastructureProvider, client: Client)] {
+        state.withLock { state in
+            state.leaving.filter { $0.change == change && !$0.isEnding }.map { ($0.provider, $0.made.client) }
         }
     }
 

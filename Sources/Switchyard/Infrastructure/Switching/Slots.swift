@@ -36,7 +36,7 @@ struct Slots: Sendable {
     /// Of the place where the storage stands.
     let storageNetwork: PlaceNetwork
 
-    init() { storageNetwork = PlaceNetwork { [storage] in storage.leaving().map(\.client) } }
+    init() { storageNetwork = PlaceNetwork { [storage] in storage.leaving.map(\.client) } }
 
     var all: [any AnyServiceSlot] { [auth, storage, files, messaging, users, contacts, checkIns, notifications] }
 
