@@ -188,6 +188,7 @@ public final class LocalSupabase: Sendable {
             } catch {
                 let isCollision = error.code == "XX000" && error.message.contains("concurrently updated")
                 guard isCollision, attempt < 20 else { throw error }
+                // Not the same pause as the other's, or both would collide again.
                 try? await Task.sleep(for: .milliseconds(Int.random(in: 10...100)))
             }
         }

@@ -1,11 +1,14 @@
 // What the pages of the documentation take for granted. Only type-checked.
-let backend: Infrastructure = { fatalError() }()
-let factory: InfrastructureFactory = { fatalError() }()
-let storage: any StorageClient = { fatalError() }()
-let auth: any AuthClient = { fatalError() }()
-let files: any FileStorageClient = { fatalError() }()
-let messaging: any MessagingClient = { fatalError() }()
-let user: AuthUser = { fatalError() }()
+/// Stands for a value that a page has from somewhere. Never called: no page is run.
+func given<Value>() -> Value { fatalError("pages are only type-checked") }
+
+let backend: Infrastructure = given()
+let factory: InfrastructureFactory = given()
+let storage: any StorageClient = given()
+let auth: any AuthClient = given()
+let files: any FileStorageClient = given()
+let messaging: any MessagingClient = given()
+let user: AuthUser = given()
 let userID = "alice"
 let id = "1"
 let email = "alice@example.com"

@@ -1,2 +1,2 @@
-let firebase: FirebaseConfiguration = { fatalError() }()
-let supabase: SupabaseConfiguration = { fatalError() }()
+let firebase: FirebaseConfiguration = given()
+let supabase: SupabaseConfiguration = given()

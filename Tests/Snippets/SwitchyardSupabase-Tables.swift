@@ -1,1 +1,1 @@
-nonisolated(unsafe) var configuration: SupabaseConfiguration = { fatalError() }()
+nonisolated(unsafe) var configuration: SupabaseConfiguration = given()

@@ -1,6 +1,6 @@
 let server = ModelServer()
-let receipt: WriteReceipt = { fatalError() }()
+let receipt: WriteReceipt = given()
 let data = Data()
 // swift-format-ignore: AlwaysUseLowerCamelCase
-func AcmeDriver(_ server: ModelServer) -> ModelDriver { { fatalError() }() }
+func AcmeDriver(_ server: ModelServer) -> ModelDriver { given() }
 func mended(_ write: RefusedWrite) -> WriteBatch? { nil }

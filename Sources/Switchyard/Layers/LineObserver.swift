@@ -47,13 +47,10 @@ public struct LineObserver: InfrastructureObserver {
 
     private var time: String {
         let now = now()
-        let seconds = now.timeIntervalSince1970 + Double(timeZone.secondsFromGMT(for: now))
-        let milliseconds = Int((seconds * 1000).rounded(.down)) % 86_400_000
-        func digits(_ number: Int, _ count: Int) -> String {
-            String(repeating: "0", count: max(0, count - "\(number)".count)) + "\(number)"
-        }
-        return digits(milliseconds / 3_600_000, 2) + ":" + digits(milliseconds / 60_000 % 60, 2) + ":"
-            + digits(milliseconds / 1000 % 60, 2) + "." + digits(milliseconds % 1000, 3)
+        let local = Timestamp(now.addingTimeInterval(Double(timeZone.secondsFromGMT(for: now))))
+        let moment = RFC3339.Moment(seconds: local.seconds, nanoseconds: local.nanoseconds)
+        // Without the day, and the Z of the end.
+        return String(RFC3339.format(moment, fraction: .digits(3)).dropFirst("2026-01-01T".count).dropLast())
     }
 
     private static func level(of kind: InfrastructureEvent.Kind) -> Level {

@@ -37,6 +37,7 @@ struct AuthFailure: Error {
     static let insufficientPermission = AuthFailure("INSUFFICIENT_PERMISSION")
     static let badPhoneNumber = AuthFailure("INVALID_PHONE_NUMBER : Invalid format.")
 
+    /// What the vendor's emulator does not do either, in its words: clients branch on the answer, and nothing is left half done.
     static func notImplemented(_ message: String) -> AuthFailure {
         AuthFailure(message, code: 501, status: "NOT_IMPLEMENTED", reason: "unimplemented")
     }

@@ -11,6 +11,9 @@ import SwitchyardBytes
 #endif
 
 /// What one local server asks another: a short answer to a GET, from this machine only.
+///
+/// Without a transport: there is another one on each platform, and the choice between them belongs to the providers, which no
+/// local server imports.
 package struct LoopbackFetch: Sendable {
     private let address: LoopbackAddress
     private let port: UInt16

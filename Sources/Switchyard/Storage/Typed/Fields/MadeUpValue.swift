@@ -38,8 +38,9 @@ enum MadeUpValue {
 
     /// One of an enumeration that could not be decoded, since nobody here knows its raw values; `nil` for larger types.
     ///
-    /// Only types of one byte or none: an enumeration of them has its cases numbered from 0, and at least two of them when it
-    /// takes up a byte, so that both bit patterns are values of it.
+    /// Only types of one byte or none, of which both bit patterns are values. An enumeration numbers its cases from 0 and has at
+    /// least two of them when it takes up a byte; a structure of one byte holds a number, a Boolean or such an enumeration; a
+    /// type without any bits has one value, for nobody has a property of a type that has none.
     static func tiny<Value>(_ type: Value.Type, _ isSecond: Bool) -> Value? {
         switch MemoryLayout<Value>.size {
         case 0: unsafeBitCast((), to: type)
