@@ -16,9 +16,6 @@ package struct StateFile: Sendable {
 
     package func write(_ json: JSON) {
         guard let file else { return }
-        do {
-            try Data(json.bytes()).write(to: file, options: .atomic)
-            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
-        } catch {}
+        try? POSIXFile.replace(file.path, with: json.bytes())
     }
 }

@@ -87,6 +87,24 @@ import Testing
         #expect(FirestoreFailure(body: body.utf8, httpStatus: 400).foreignStatus == kept)
     }
 
+    @Test(
+        arguments: [
+            (
+                #""status":"PERMISSION_DENIED","details":[{"reason":"SERVICE_DISABLED","domain":"googleapis.com"}]"#,
+                true
+            ),
+            (#""status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID","domain":"googleapis.com"}]"#, true),
+            (#""status":"NOT_FOUND","message":"The database (default) does not exist for project demo."#, true),
+            (#""status":"NOT_FOUND","message":"No document to update: projects/p/databases/d/documents/a/b"#, false),
+            (#""status":"PERMISSION_DENIED","details":[{"domain":"example.com","reason":"X"}]"#, false),
+            (#""status":"PERMISSION_DENIED","message":"Missing or insufficient permissions."#, false),
+        ] as [(String, Bool)])
+    func `What is said about the project is not said about the call`(fields: String, isAboutProject: Bool) {
+        let body = #"{"error":{"code":400,"# + fields + (fields.hasSuffix("]") ? "}}" : #""}}"#)
+        let failure = FirestoreFailure(body: body.utf8, httpStatus: 400)
+        #expect(failure.isAboutProject == isAboutProject && failure.status != .unknown)
+    }
+
     @Test(arguments: FirestoreStatus.allCases) func `Every code has a name, a number and a body`(
         status: FirestoreStatus
     ) {

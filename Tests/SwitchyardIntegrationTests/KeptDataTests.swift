@@ -110,4 +110,28 @@ import Testing
         }
         await backend.shutDown()
     }
+
+    @Test func `What one user has queued in memory outlives a switch, though somebody else has signed in`() async throws
+    {
+        var selection = InfrastructureSelection(default: "kept")
+        selection.omit(.files)
+        selection.omit(.messaging)
+        let backend = try await InfrastructureFactory(module, MockModule(backend: MockBackend())).make(
+            selection, in: InfrastructureSurroundings(drainDeadline: .zero))
+        try await backend.auth.signUp(email: "alice@example.com", password: "secret")
+        try await backend.storage.disableNetwork()
+        try await backend.storage.setDocument("a/alice", ["n": 1])
+        try await backend.auth.signOut()
+        try await backend.auth.signUp(email: "bob@example.com", password: "secret")
+        // Only what is queued at a place where the network is on is sent.
+        let report = try await backend.use(.mock, for: .storage)
+        #expect(report.leftWrites.map(\.count) == [1] && report.leftWrites.map(\.isOnDisk) == [false])
+        #expect(await report.drained().leftWrites.map(\.count) == [1])
+        try await backend.storage.enableNetwork()
+        #expect(module.server.documents.isEmpty)
+        try await backend.auth.signOut()
+        try await backend.auth.signIn(email: "alice@example.com", password: "secret")
+        try await eventually("it is sent") { module.server.documents.map(\.path) == ["a/alice"] }
+        await backend.shutDown()
+    }
 }

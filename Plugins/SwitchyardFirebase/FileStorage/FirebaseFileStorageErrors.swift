@@ -14,7 +14,9 @@ struct FirebaseFileFailure: Error, CustomStringConvertible {
 
     init(_ response: HTTPResponse) {
         status = response.status
-        isPage = response.body.first { $0 > 0x20 } == UInt8(ascii: "<")
+        // Its upload server may answer with a page, but signs each answer.
+        isPage =
+            response.body.first { $0 > 0x20 } == UInt8(ascii: "<") && response.headers["X-GUploader-UploadID"] == nil
         let message = (try? JSON(parsing: response.body))?["error"]?["message"]?.string
         text = String((message ?? String(decoding: response.body, as: UTF8.self)).prefix(300))
     }
@@ -31,7 +33,7 @@ extension FileStorageError {
         let failure = FirebaseFileFailure(response)
         let (code, message): (Code, String) =
             switch (response.status, subject) {
-            case (400, _) where failure.isPage, (403, _) where failure.isPage:
+            case (400..<500, _) where failure.isPage && ![407, 413, 429].contains(failure.status):
                 (
                     .unavailable,
                     "A proxy answered with a web page instead of the service. Check the network and try again."

@@ -37,11 +37,13 @@ struct FirebaseMessagingFailure: Error, Sendable {
         retryAfter = response.headers["Retry-After"].flatMap { RetryAfter.delay($0, now: now) }
         // Where nothing is said about it, the service wants a minute.
         if response.status == 429, retryAfter == nil { retryAfter = .seconds(60) }
-        guard response.status < 500 else {
+        let error = (try? JSON(parsing: response.body))?["error"]
+        // Without the service's own words, something before it has answered, which knows nothing of registrations.
+        let isItsOwn = error?.object != nil || [401, 429].contains(response.status)
+        guard response.status < 500, isItsOwn else {
             kind = .unanswered(nil, status: response.status)
             return
         }
-        let error = (try? JSON(parsing: response.body))?["error"]
         let own = (error?["details"]?.array ?? []).compactMap { $0["errorCode"]?.string }.first
         kind = .refused(code: own ?? error?["status"]?.string ?? "HTTP_\(response.status)", status: response.status)
     }

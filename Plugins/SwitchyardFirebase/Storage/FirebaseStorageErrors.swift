@@ -5,6 +5,12 @@ import SwitchyardWire
 /// The one table from Firestore's statuses, and from what can happen on the way, to our codes.
 extension StorageError {
     init(_ failure: FirestoreFailure) {
+        guard !failure.isAboutProject else {
+            // The set-up may be mended, so that a batch waits for it.
+            self.init(
+                .failedPrecondition, failure.message, isRetryable: false, underlying: failure, isRefusal: false)
+            return
+        }
         let (code, isRetryable): (Code, Bool) =
             switch failure.status {
             case .cancelled: (.unavailable, true)

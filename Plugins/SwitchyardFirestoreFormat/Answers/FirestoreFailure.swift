@@ -7,11 +7,17 @@ package struct FirestoreFailure: Error, Sendable, Hashable {
     package let message: String
     /// The server's own word for a status that is none of Firestore's, where it gave one.
     package let foreignStatus: String?
+    /// Whether the call never reached the documents: the project's API is switched off, its billing has ended, the API key
+    /// is restricted, the database does not exist. It says nothing about what the call asked for.
+    package let isAboutProject: Bool
 
-    package init(_ status: FirestoreStatus, _ message: String, foreignStatus: String? = nil) {
+    package init(
+        _ status: FirestoreStatus, _ message: String, foreignStatus: String? = nil, isAboutProject: Bool = false
+    ) {
         self.status = status
         self.message = message
         self.foreignStatus = foreignStatus
+        self.isAboutProject = isAboutProject
     }
 
     /// The body of an answer with an HTTP error: `{"error": …}`, also as the only element of a list.
@@ -37,11 +43,21 @@ package struct FirestoreFailure: Error, Sendable, Hashable {
     /// - Parameter ifUnknown: What a missing or unknown code means: `.unknown` in answers, `.internal` on streams.
     package init(error: JSON, ifUnknown: FirestoreStatus) {
         let (name, message) = (error["status"]?.string, error["message"]?.string ?? "")
+        let isAboutProject = Self.isAboutProject(error["details"]?.array ?? [], message)
         if let status = name.flatMap({ FirestoreStatus(name: $0) }) {
-            self.init(status, message)
+            self.init(status, message, isAboutProject: isAboutProject)
         } else {
-            self.init(ifUnknown, message, foreignStatus: name.flatMap { Self.isWord($0) ? $0 : nil })
+            self.init(
+                ifUnknown, message, foreignStatus: name.flatMap { Self.isWord($0) ? $0 : nil },
+                isAboutProject: isAboutProject)
         }
+    }
+
+    /// Google's gate before every service gives its reasons under this domain; Firestore itself never does. A database that
+    /// does not exist is told in words only.
+    private static func isAboutProject(_ details: [JSON], _ message: String) -> Bool {
+        details.contains { $0["domain"]?.string == "googleapis.com" && $0["reason"]?.string != nil }
+            || message.hasPrefix("The database ") && message.contains(" does not exist for project ")
     }
 
     /// Spelled as such words are; anything else is text, and could say anything.
@@ -52,8 +68,10 @@ package struct FirestoreFailure: Error, Sendable, Hashable {
 
     /// A `google.rpc.Status`, as in the cause of a removed target: a number, absent for none.
     package init(rpcStatus: JSON) {
+        let message = rpcStatus["message"]?.string ?? ""
         self.init(
-            FirestoreStatus(rawValue: rpcStatus["code"]?.int ?? 0) ?? .unknown, rpcStatus["message"]?.string ?? "")
+            FirestoreStatus(rawValue: rpcStatus["code"]?.int ?? 0) ?? .unknown, message,
+            isAboutProject: Self.isAboutProject(rpcStatus["details"]?.array ?? [], message))
     }
 
     /// The body that tells it.

@@ -119,6 +119,9 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
     }
 
     package var keepsQueueOnDisk: Bool { database.read { [device] _ in device.keptAs != nil } }
+    package var writeCountInMemory: Int? {
+        database.read { [device] _ in device.keptAs == nil ? device.queue.countOfAll : nil }
+    }
 
     /// How many streams are open; after each has been left it is 0.
     public var listenerCount: Int { database.read { [device] _ in device.listenerCount } }

@@ -141,6 +141,8 @@ final class MockWriteQueue {
         }
     }
 
+    var countOfAll: Int { shares.values.reduce(0) { $0 + $1.items.count } }
+
     /// - Returns: The paths that look different now.
     func use(_ owner: String) -> (paths: Set<StoragePath>, actions: [Action]) {
         guard owner != self.owner else { return ([], []) }

@@ -80,7 +80,8 @@ extension FileStorageError {
     /// Resumable uploads say little, but with their true status.
     private static func bySession(_ failure: SupabaseFileFailure) -> (Code, String)? {
         switch failure.status {
-        case 404, 410: (.uploadExpired, "The server no longer knows the upload. Start it again.")
+        case 404 where !failure.isPage, 410 where !failure.isPage:
+            (.uploadExpired, "The server no longer knows the upload. Start it again.")
         case 423: (.unavailable, "Another request is writing this upload.")
         default: nil
         }
@@ -88,7 +89,7 @@ extension FileStorageError {
 
     private static func byStatus(_ failure: SupabaseFileFailure) -> (Code, String) {
         switch failure.status {
-        case 400 where failure.isPage, 403 where failure.isPage, 404 where failure.isPage:
+        case 400..<500 where failure.isPage && ![407, 413, 429].contains(failure.status):
             (.unavailable, "A proxy answered with a web page instead of the service. Check the network and try again.")
         case 400: (.invalidArgument, "The server rejected the request as invalid.")
         case 401: (.unauthenticated, "The server rejected the session's token.")

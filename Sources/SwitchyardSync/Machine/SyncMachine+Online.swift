@@ -78,8 +78,8 @@ extension SyncMachine {
             guard owner != local.owner else { return }
             let changes = try local.changeOwner(to: owner)
             let error = StorageError(.cancelled, "Another user signed in while the call was waiting.")
-            for wait in waits { emit(.waitFinished(wait.token, .failure(error))) }
-            waits = []
+            for wait in waiting.queue { emit(.waitFinished(wait.token, .failure(error))) }
+            waiting.queue = []
             emit(.queueChanged(.replaced))
             emit(.refusedChanged())
             raise(changes)

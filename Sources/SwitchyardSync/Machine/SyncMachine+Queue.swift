@@ -6,6 +6,16 @@ package struct WriteToken: Sendable {
     let owner: QueueOwner
 }
 
+/// The calls that wait for answers, which outlive the machine where their batches do.
+package struct WaitingCalls: Sendable {
+    /// By the number of the batch.
+    var writes: [Int: WriteToken] = [:]
+    /// Until everything up to a number has been answered.
+    var queue: [(token: Int, number: Int)] = []
+
+    var tokens: Set<Int> { Set(writes.values.map(\.token) + queue.map(\.token)) }
+}
+
 /// What the user decides about the queue.
 extension SyncMachine {
     func cancelWrite(_ id: String) {

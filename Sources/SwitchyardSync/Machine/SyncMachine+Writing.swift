@@ -5,7 +5,7 @@ extension SyncMachine {
         do throws(StorageError) {
             try checkOwner()
             let (batch, changes) = try local.write(writes, as: makeName(), at: time)
-            writeTokens[batch.number] = WriteToken(token: token, owner: local.owner)
+            waiting.writes[batch.number] = WriteToken(token: token, owner: local.owner)
             emit(.writeQueued(token, id: batch.id))
             emit(.queueChanged(.added(batch)))
             raise(changes)
@@ -19,7 +19,7 @@ extension SyncMachine {
         do throws(StorageError) {
             try checkOwner()
             if let number = try local.highestBatchNumber() {
-                waits.append((token, number))
+                waiting.queue.append((token, number))
             } else {
                 emit(.waitFinished(token, .success(())))
             }
@@ -29,8 +29,8 @@ extension SyncMachine {
     }
 
     func finish(_ batch: QueuedBatch, _ result: Result<CommitResult, StorageError>) {
-        if let write = writeTokens.removeValue(forKey: batch.number) { emit(.writeFinished(write.token, result)) }
-        guard !waits.isEmpty else { return }
+        if let write = waiting.writes.removeValue(forKey: batch.number) { emit(.writeFinished(write.token, result)) }
+        guard !waiting.queue.isEmpty else { return }
         let first: Int
         do throws(StorageError) {
             // What is on its way is the beginning of the queue.
@@ -42,8 +42,8 @@ extension SyncMachine {
         } catch {
             first = batch.number + 1  // the queue is answered in order
         }
-        for wait in waits where wait.number < first { emit(.waitFinished(wait.token, .success(()))) }
-        waits.removeAll { $0.number < first }
+        for wait in waiting.queue where wait.number < first { emit(.waitFinished(wait.token, .success(()))) }
+        waiting.queue.removeAll { $0.number < first }
     }
 
     // MARK: The pipeline

@@ -50,8 +50,7 @@ package final class SyncMachine {
     var unsettled = 0
     var writerFailures = 0
     var isWriterOverloaded = false
-    var writeTokens: [Int: WriteToken] = [:]
-    var waits: [(token: Int, number: Int)] = []
+    var waiting = WaitingCalls()
     /// Whose queue is to be worked on. Another one than the store's for as long as that cannot go over to it.
     var wantedOwner: QueueOwner
 

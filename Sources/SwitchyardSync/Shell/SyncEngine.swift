@@ -24,7 +24,7 @@ package actor SyncEngine {
     private(set) var isNetworkEnabled = true
     private(set) var openMachine: SyncMachine?
     /// Emptied, and waiting for its next machine, with those who still wait for answers.
-    private var emptied: (store: any SyncStore, writeTokens: [Int: WriteToken])?
+    private var emptied: (store: any SyncStore, waiting: WaitingCalls)?
     private(set) var isShutDown = false
 
     // Who waits for what
@@ -112,7 +112,7 @@ package actor SyncEngine {
             maximumInFlight: driver.traits.mergesBatches ? SyncEngine.mergedInFlight : 10,
             hidesDocuments: driver.traits.hidesDocuments)
         openMachine = machine
-        machine.writeTokens = emptied?.writeTokens ?? [:]
+        if let emptied { machine.waiting = emptied.waiting }
         emptied = nil
         if policy != .eager { startCollector() }
         if !isNetworkEnabled { perform(machine.handle(.setNetwork(isEnabled: false))) }
@@ -228,17 +228,23 @@ package actor SyncEngine {
         guard try !machine().hasListeners else {
             throw StorageError(.failedPrecondition, "Close all streams before deleting the data on this device.")
         }
-        try empty(keeping: [:]) { store throws(StorageError) in try store.clear() }
+        try empty(keeping: WaitingCalls()) { store throws(StorageError) in try store.clear() }
+        if listenerCount > 0 { try beginAnew() }
     }
 
     /// Deletes the cache, and what one user has queued on this device. Streams that are open see it vanish, and begin anew on
-    /// nothing. What others have queued stays, and whoever waits for it goes on waiting.
+    /// nothing. What others have queued stays and goes on being sent, and whoever waits for it goes on waiting.
     ///
     /// - Parameter owner: Whose data it is; who is there now when left out.
     func wipe(of owner: QueueOwner? = nil) throws(StorageError) {
         let owner = owner ?? self.owner
-        let others = try machine().writeTokens.filter { $0.value.owner != owner }
+        var others = try machine().waiting
+        others.writes = others.writes.filter { $0.value.owner != owner }
+        // Those who wait for the queue wait for that of who is there now.
+        if owner == self.owner { others.queue = [] }
         try empty(keeping: others) { store throws(StorageError) in try store.wipe(of: owner) }
+        // Also where nobody waits or looks: what others have queued is sent on.
+        try beginAnew()
     }
 
     /// The same for who was there last, unless nobody has been signed in since it was done.
@@ -247,7 +253,7 @@ package actor SyncEngine {
     }
 
     private func empty(
-        keeping writeTokens: [Int: WriteToken], _ body: (any SyncStore) throws(StorageError) -> Void
+        keeping waiting: WaitingCalls, _ body: (any SyncStore) throws(StorageError) -> Void
     ) throws(StorageError) {
         let old = try machine()
         perform(old.handle(.setNetwork(isEnabled: false)))
@@ -257,13 +263,10 @@ package actor SyncEngine {
         }
         openMachine = nil
         trouble = nil
-        emptied = (old.store, writeTokens)
+        emptied = (old.store, waiting)
         cancelTimers()
-        failCalls(
-            StorageError(.cancelled, "The data on this device was deleted."),
-            but: Set(writeTokens.values.map(\.token)))
+        failCalls(StorageError(.cancelled, "The data on this device was deleted."), but: waiting.tokens)
         perform(old.vanishing())
-        if listenerCount > 0 || !writeTokens.isEmpty { try beginAnew() }
     }
 
     private func beginAnew() throws(StorageError) {
@@ -309,11 +312,11 @@ package actor SyncEngine {
         failCalls(error)
     }
 
-    /// - Parameter kept: Writes that nothing has happened to.
+    /// - Parameter kept: The calls that nothing has happened to.
     private func failCalls(_ error: StorageError, but kept: Set<Int> = []) {
         for (token, promise) in writes where !kept.contains(token) { promise.resolve(.failure(error)) }
-        for promise in waits.values { promise.resolve(.failure(error)) }
+        for (token, promise) in waits where !kept.contains(token) { promise.resolve(.failure(error)) }
         writes = writes.filter { kept.contains($0.key) }
-        waits = [:]
+        waits = waits.filter { kept.contains($0.key) }
     }
 }

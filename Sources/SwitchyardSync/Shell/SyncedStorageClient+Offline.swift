@@ -100,6 +100,9 @@ extension SyncEngine {
     /// Whether a write waits that may be sent. Opens nothing.
     fileprivate var isSending: Bool { isOpen && isNetworkEnabled && (try? machine().hasQueue()) == true }
 
+    /// Of everybody. Opens nothing.
+    var writeCountInMemory: Int? { (openMachine?.store as? MemoryStore)?.batchCount }
+
     func handle(_ event: SyncEvent) throws(StorageError) {
         _ = try machine()
         feed(event)

@@ -18,6 +18,7 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, QueueKee
     let follower: UserFollower?
     private let claim: StoreClaim?
     package let keepsQueueOnDisk: Bool
+    package var writeCountInMemory: Int? { get async { await engine.writeCountInMemory } }
     /// Whether writes that wait at the end get a moment to reach the server, being lost with the client.
     private let drainsAtEnd: Bool
     private let lastID = Atomic(0)

@@ -191,6 +191,20 @@ import Testing
         }
     }
 
+    @Test(arguments: [400, 403, 404, 410], [FileStorageError.FirebaseSubject.object, .session])
+    func `A proxy's page says nothing about the file or the upload`(
+        _ status: Int, _ subject: FileStorageError.FirebaseSubject
+    ) {
+        func error(_ headers: HTTPHeaders) -> FileStorageError {
+            FileStorageError(
+                firebase: HTTPResponse(status: status, headers: headers, body: Array("\n<html>Hello</html>".utf8)),
+                about: subject, now: Timestamp(clampingSeconds: 0, nanoseconds: 0))
+        }
+        #expect(error([:]).code == .unavailable && error([:]).isRetryable)
+        // The upload server's own page carries its name.
+        #expect(error(["X-GUploader-UploadID": "u"]).code != .unavailable)
+    }
+
     // MARK: Lists
 
     @Test func `Lists go on while there is a next page, however empty one is, and name each folder once`() async throws

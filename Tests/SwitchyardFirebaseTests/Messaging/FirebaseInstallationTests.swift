@@ -100,13 +100,25 @@ import Testing
             .on(
                 .post, "\(MessagingBed.registrations)/\(MessagingBed.id)/topicSubscriptions/news:subscribe",
                 .status(401)
-            ), MessagingBed.generated("x", status: 404), MessagingBed.installed(other, token: "auth-2"),
+            ), MessagingBed.notGenerated(MessagingBed.unknown), MessagingBed.installed(other, token: "auth-2"),
             MessagingBed.registered(other),
             .on(.post, "\(MessagingBed.registrations)/\(other)/topicSubscriptions/news:subscribe", .status(200)))
         try await bed.client.setPlatformToken(push)
         try await bed.client.subscribe(to: "news")
         #expect(bed.header("X-Goog-Firebase-Installations-Auth", 6) == "auth-2")
         #expect(try await bed.client.token().value.reveal() == other)
+        try bed.transport.verify()
+    }
+
+    @Test func `A proxy's page does not cost the device its name`() async throws {
+        let place = "\(MessagingBed.registrations)/\(MessagingBed.id)/topicSubscriptions/news:subscribe"
+        let bed = try MessagingBed(
+            MessagingBed.installed(), MessagingBed.registered(), .on(.post, place, .status(401)),
+            MessagingBed.notGenerated(MessagingBed.page))
+        try await bed.client.setPlatformToken(push)
+        let code = await bed.code { () async throws(MessagingError) in try await bed.client.subscribe(to: "news") }
+        #expect(code == .unavailable)
+        #expect(try await bed.client.token().value.reveal() == MessagingBed.id)
         try bed.transport.verify()
     }
 }

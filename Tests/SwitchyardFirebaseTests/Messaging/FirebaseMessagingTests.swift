@@ -173,7 +173,8 @@ import Testing
     @Test(arguments: [401, 404])
     func `An installation that the server has forgotten is made anew`(status: Int) async throws {
         let bed = try MessagingBed(
-            MessagingBed.installed(), MessagingBed.registered(), MessagingBed.generated("x", status: status),
+            MessagingBed.installed(), MessagingBed.registered(),
+            MessagingBed.notGenerated(status == 401 ? .status(401) : MessagingBed.unknown),
             MessagingBed.installed("c0000000000000000000_3", token: "auth-3"),
             MessagingBed.registered("c0000000000000000000_3"))
         try await bed.client.setPlatformToken(push)
@@ -197,7 +198,7 @@ import Testing
     @Test func `A name that is taken is replaced by another, a mishap of the server is tried again once`() async throws
     {
         let bed = try MessagingBed(
-            .on(.post, MessagingBed.installations, .json("{}", status: 409)),
+            .on(.post, MessagingBed.installations, .json(#"{"error":{"status":"ALREADY_EXISTS"}}"#, status: 409)),
             .on(.post, MessagingBed.installations, .text("oops", status: 503)),
             MessagingBed.installed(), MessagingBed.registered())
         try await bed.client.setPlatformToken(push)
@@ -226,13 +227,27 @@ import Testing
     {
         let bed = try MessagingBed(
             MessagingBed.installed(), MessagingBed.registered(),
-            .on(.delete, "\(MessagingBed.registrations)/\(MessagingBed.id)", .json("{}", status: 404)),
-            .on(.delete, "\(MessagingBed.installations)/\(MessagingBed.id)", .json("{}", status: 404)))
+            .on(.delete, "\(MessagingBed.registrations)/\(MessagingBed.id)", MessagingBed.unknown),
+            .on(.delete, "\(MessagingBed.installations)/\(MessagingBed.id)", MessagingBed.unknown))
         try await bed.client.setPlatformToken(push)
         _ = try await bed.client.token()
         try await bed.client.deleteToken()
         try await bed.client.deleteToken()
         #expect(bed.header("Authorization", 3) == "FIS_v2 refresh")
+        try bed.transport.verify()
+    }
+
+    @Test func `A proxy's page is not taken for a registration that is gone`() async throws {
+        let bed = try MessagingBed(
+            MessagingBed.installed(), MessagingBed.registered(),
+            .on(.delete, "\(MessagingBed.registrations)/\(MessagingBed.id)", MessagingBed.page),
+            .on(.delete, "\(MessagingBed.registrations)/\(MessagingBed.id)", .json("{}")),
+            .on(.delete, "\(MessagingBed.installations)/\(MessagingBed.id)", .json("{}")))
+        try await bed.client.setPlatformToken(push)
+        _ = try await bed.client.token()
+        let code = await bed.code { () async throws(MessagingError) in try await bed.client.deleteToken() }
+        #expect(code == .unavailable)
+        try await bed.client.deleteToken()
         try bed.transport.verify()
     }
 

@@ -70,11 +70,22 @@ final class MessagingBed: Sendable {
             ))
     }
 
-    static func generated(_ token: String, status: Int = 200) -> ScriptedExchange {
+    static func generated(_ token: String) -> ScriptedExchange {
         .on(
             .post, "\(installations)/\(id)/authTokens:generate",
-            .json(#"{"token":"\#(token)","expiresIn":"604800s"}"#, status: status))
+            .json(#"{"token":"\#(token)","expiresIn":"604800s"}"#))
     }
+
+    /// The installation's token is asked for in vain.
+    static func notGenerated(_ answer: ScriptedReply) -> ScriptedExchange {
+        .on(.post, "\(installations)/\(id)/authTokens:generate", answer)
+    }
+
+    /// What the services say of something that they do not have.
+    static let unknown = ScriptedReply.json(
+        #"{"error":{"code":404,"message":"Requested entity was not found.","status":"NOT_FOUND"}}"#, status: 404)
+    /// What a proxy before them says of everything.
+    static let page = ScriptedReply.text("<html>Not Found</html>", status: 404)
 
     static func registered(_ id: String = id, status: Int = 200) -> ScriptedExchange {
         .on(.post, registrations, .json(#"{"name":"projects/demo/registrations/\#(id)"}"#, status: status))

@@ -153,6 +153,23 @@ import Testing
         #expect(error?.code == .unavailable && error?.isRetryable == true)
     }
 
+    @Test(arguments: [
+        (
+            403,
+            #"{"error":{"code":403,"message":"Cloud Firestore API has not been used.","status":"PERMISSION_DENIED","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"SERVICE_DISABLED","domain":"googleapis.com"}]}}"#
+        ),
+        (
+            404,
+            #"{"error":{"code":404,"message":"The database (default) does not exist for project demo.","status":"NOT_FOUND"}}"#
+        ),
+    ])
+    func `A project that is not set up leaves a write in the queue`(status: Int, body: String) async throws {
+        let bed = try FirestoreBed(FirestoreBed.call("commit", body, status: status))
+        let batch = OutgoingBatch(id: "b", writes: [try .set("a/b", ["n": 1])], mayHaveBeenSent: false)
+        let error = await bed.error { () async throws(StorageError) in try await bed.driver.commit(batch) }
+        #expect(error?.code == .failedPrecondition && error?.isRefusal == false)
+    }
+
     private static func batch(_ fields: WriteFields) throws -> OutgoingBatch {
         OutgoingBatch(id: "b", writes: [try .merge("a/b", fields)], mayHaveBeenSent: false, userID: "alice")
     }

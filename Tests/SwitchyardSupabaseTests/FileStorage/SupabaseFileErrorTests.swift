@@ -64,6 +64,12 @@ import Testing
         #expect(error("Some plain words\n", status: status, isSession: true).code == code)
     }
 
+    @Test(arguments: [400, 403, 404, 410, 451], [true, false])
+    func `A proxy's page says nothing about the file or the upload`(_ status: Int, _ isSession: Bool) {
+        let error = error("<!doctype html><title>Hello</title>", status: status, isSession: isSession)
+        #expect(error.code == .unavailable && error.isRetryable)
+    }
+
     @Test(arguments: [
         ("<html>502</html>", 502, FileStorageError.Code.unavailable, true),
         (#"{"statusCode":"544","error":"DatabaseTimeout","message":"x"}"#, 544, .unavailable, true),

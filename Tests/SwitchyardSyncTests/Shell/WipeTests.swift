@@ -99,6 +99,34 @@ import Testing
         await client.shutDown()
     }
 
+    @Test func `Whoever waits for the queue goes on waiting over the wipe of somebody else`() async throws {
+        let client = device(server, user: "alice")
+        try await client.disableNetwork()
+        try await client.setDocument("rooms/a", ["n": 1])
+        let waiting = Task { try await client.waitForPendingWrites() }
+        try await eventually("it waits") { await client.engine.queueWaitCount == 1 }
+        try await client.wipe(of: "bob")
+        #expect(server.documents.isEmpty)
+        try await client.enableNetwork()
+        try await waiting.value
+        #expect(server.documents.map(\.path) == ["rooms/a"])
+        await client.shutDown()
+    }
+
+    @Test func `What was queued before a restart is sent, though somebody else's wipe is all that is asked`()
+        async throws
+    {
+        let folder = try TemporaryFolder(in: ScratchSpace.url)
+        let before = device(server, .folder(folder.url), user: "alice")
+        try await before.disableNetwork()
+        try await before.setDocument("rooms/a", ["n": 1])
+        await before.shutDown()
+        let client = device(server, .folder(folder.url), user: "alice")
+        try await client.wipe(of: "bob")
+        try await eventually("it is sent") { [server] in server.documents.map(\.path) == ["rooms/a"] }
+        await client.shutDown()
+    }
+
     @Test func `A wipe takes refused writes of the present user alone`() async throws {
         let folder = try TemporaryFolder(in: ScratchSpace.url)
         let client = device(server, .folder(folder.url), user: "alice")
@@ -131,4 +159,8 @@ import Testing
         #expect(try await client.setAsideData() == nil)
         await client.shutDown()
     }
+}
+
+extension SyncEngine {
+    fileprivate var queueWaitCount: Int { openMachine?.waiting.queue.count ?? 0 }
 }

@@ -44,9 +44,10 @@ struct Slots: Sendable {
     func leftWrites(with change: Int, _ surroundings: InfrastructureSurroundings) async -> [SwitchReport.LeftWrites] {
         var left: [SwitchReport.LeftWrites] = []
         for (provider, storage) in storage.leaving(with: change) {
-            let count = await Self.pendingWrites(of: storage)
-            guard count > 0 else { continue }
             let keeping = storage.unwrapped(as: (any QueueKeeping).self)
+            let (own, everybodys) = await (Self.pendingWrites(of: storage), keeping?.writeCountInMemory)
+            let count = everybodys ?? own
+            guard count > 0 else { continue }
             left.append(
                 SwitchReport.LeftWrites(
                     provider: provider, count: count,
@@ -83,21 +84,35 @@ struct Slots: Sendable {
             return SwitchReport.Drained(abandonedCalls: abandoned, leftWrites: left)
         }
         Task { [storage] in
-            await sent(storage.leaving(with: change).map(\.client), within: nil, surroundings.clock)
+            for left in storage.leaving(with: change) { await Self.sendAll(of: left.client) }
             await storage.endLeaving(with: change)
         }
         return SwitchReport.Drained(abandonedCalls: abandoned, leftWrites: left)
     }
 
     /// Waits until the queues of `storages` are empty.
-    private func sent(_ storages: [any StorageClient], within deadline: Duration?, _ clock: any Clock<Duration>) async {
+    private func sent(_ storages: [any StorageClient], within deadline: Duration, _ clock: any Clock<Duration>) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 for storage in storages { try? await storage.waitForPendingWrites() }
             }
-            if let deadline { group.addTask { try? await clock.sleep(for: deadline) } }
+            group.addTask { try? await clock.sleep(for: deadline) }
             await group.next()
             group.cancelAll()
+        }
+    }
+
+    /// Waits for a queue that would be lost with its client: that of everybody who has used it. While one user is signed in,
+    /// the writes of the others wait for their return.
+    private static func sendAll(of storage: any StorageClient) async {
+        let keeping = storage.unwrapped(as: (any QueueKeeping).self)
+        do throws(StorageError) {
+            // Each time that somebody's queue has changed.
+            for try await _ in storage.pendingWrites() where await (keeping?.writeCountInMemory ?? 0) == 0 {
+                return try await storage.waitForPendingWrites()
+            }
+        } catch {
+            // It was shut down, and nothing can be sent any more.
         }
     }
 

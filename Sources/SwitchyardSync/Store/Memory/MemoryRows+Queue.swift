@@ -14,6 +14,9 @@ extension MemoryRows {
         return rest
     }
 
+    /// Of everybody.
+    var batchCount: Int { queues.values.reduce(0) { $0 + $1.waiting.count } }
+
     func batches(of owner: QueueOwner, after number: Int, limit: Int) -> [QueuedBatch] {
         guard let queue = queues[owner] else { return [] }
         return Array(queue.batches[queue.index(of: number + 1)...].prefix(limit))

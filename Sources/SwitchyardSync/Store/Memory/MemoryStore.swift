@@ -19,6 +19,9 @@ package final class MemoryStore: SyncStore {
         }
     }
 
+    /// What everybody has queued.
+    var batchCount: Int { rows.batchCount }
+
     package func clear() { rows = MemoryRows() }
 
     package func wipe(of owner: QueueOwner) { rows = rows.wiped(of: owner) }
