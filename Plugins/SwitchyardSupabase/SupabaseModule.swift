@@ -138,7 +138,7 @@ public struct SupabaseModule: InfrastructureModule {
                 let transport = makeTransport()
                 let socket = RealtimeSocket(
                     project.realtime, tokens: tokens, transport: transport, clock: context.clock,
-                    configuration.realtime)
+                    now: context.now, configuration.realtime)
                 return (socket, transport)
             }
         }

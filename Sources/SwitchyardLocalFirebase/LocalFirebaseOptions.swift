@@ -15,6 +15,8 @@ public struct LocalFirebaseOptions: Sendable {
     /// have no signature, as those of the vendor's emulator, and anybody on this machine can write one: the vendor's
     /// programs insist on that.
     public var signsTokens = false
+    /// What signs tokens instead of a new key, whose making takes seconds in a debug build.
+    package var tokenKey: RSAPrivateKey?
     /// Custom claims that every new account gets, such as `["role": "authenticated"]` for tokens that a Supabase is to
     /// take.
     public var claims: [String: String] = [:]

@@ -87,6 +87,9 @@ public final class LocalSupabase: Sendable {
     /// Faults between the realtime service and its clients.
     package var realtimeFaults: RealtimeFaults { realtime.faults }
 
+    /// The connections to the realtime service, by names that none has twice.
+    package var realtimeSessions: Set<String> { Set(realtime.hub.sessions.map(\.id)) }
+
     /// The data service loses the database before it has begun: nothing is done.
     package static var losesDatabaseBefore: Fault { .answer(RESTFailure.lostDatabase.response) }
 

@@ -22,6 +22,16 @@ package final class MessagingHub: Sendable {
         var seen: Set<String> = []
         var order: [String] = []
         var isShutDown = false
+
+        mutating func isNew(_ id: String) -> Bool {
+            guard seen.insert(id).inserted else { return false }
+            order.append(id)
+            if order.count > 2 * MessagingHub.memory {
+                for id in order.prefix(MessagingHub.memory) { seen.remove(id) }
+                order.removeFirst(MessagingHub.memory)
+            }
+            return true
+        }
     }
     private let box = Mutex(State())
     private let messages = Broadcast<Messages>()
@@ -61,6 +71,8 @@ package final class MessagingHub: Sendable {
     package var isShutDown: Bool { box.withLock { $0.isShutDown } }
     /// How many messages wait for a listener, and whose they are.
     package var unheard: (count: Int, user: AuthUser.ID?) { box.withLock { ($0.unheard.count, $0.user) } }
+    /// Who is signed in, as far as is known; `nil` for nobody.
+    package var user: AuthUser.ID? { box.withLock { $0.user } }
     package var listenerCount: Int { messages.count + tokens.count }
 
     package func checkOpen() throws(MessagingError) { if isShutDown { throw Self.over } }
@@ -70,12 +82,7 @@ package final class MessagingHub: Sendable {
     package func take(_ message: RemoteMessage) -> Bool {
         let isTaken = box.withLock { box in
             guard !box.isShutDown else { return false }
-            guard box.seen.insert(message.id).inserted else { return true }
-            box.order.append(message.id)
-            if box.order.count > 2 * Self.memory {
-                for id in box.order.prefix(Self.memory) { box.seen.remove(id) }
-                box.order.removeFirst(Self.memory)
-            }
+            guard box.isNew(message.id) else { return true }
             if messages.isEmpty {
                 box.unheard.append(message)
                 if box.unheard.count > Self.capacity { box.unheard.removeFirst() }
@@ -87,6 +94,9 @@ package final class MessagingHub: Sendable {
         messages.deliver()
         return isTaken
     }
+
+    /// Passes over a message, now and should it come again.
+    package func know(_ id: RemoteMessage.ID) { box.withLock { _ = $0.isNew(id) } }
 
     package func tell(_ token: MessagingToken?) {
         box.withLock { box in

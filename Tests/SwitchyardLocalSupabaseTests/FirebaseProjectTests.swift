@@ -58,7 +58,7 @@ struct FirebaseProjectTests {
     }
 
     @Test func `Where the project signs, only what it has signed is taken`() async throws {
-        let key = RSAPrivateKey()
+        let key = TestKeys.one
         let project = try FirebaseProject("demo-mix", keys: JSON.array([key.publicKey.json]).text())
         try await SupabaseBed.with({
             $0.firebase = project

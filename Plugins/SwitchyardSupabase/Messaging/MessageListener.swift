@@ -17,16 +17,25 @@ final class MessageListener: Sendable {
     ) {
         self.channel = channel
         let reading = Task { [weak self] in
+            // Whoever heard the channel when it was joined last.
+            var listener: AuthUser.ID??
+            var isNew = true
             do throws(RealtimeFailure) {
                 while let event = try await channel.next() {
                     switch event {
                     // What the database sends may come a little later; what servers send comes now.
-                    case .joined, .confirmed: self?.outcome.resolve(.success(()))
+                    case .joined:
+                        // What was sent before this user listened is not theirs to hear; it is only known again.
+                        let user = hub.user
+                        isNew = listener != .some(user)
+                        listener = user
+                        self?.outcome.resolve(.success(()))
+                    case .confirmed: self?.outcome.resolve(.success(()))
                     case .broadcast(let broadcast):
                         guard broadcast.event == MessageChannel.event, case .json(let json) = broadcast.content,
                             let message = RemoteMessage(supabase: json, fallbackID: broadcast.id, topic: topic)
                         else { break }
-                        hub.take(message)
+                        if broadcast.isReplayed, isNew { hub.know(message.id) } else { hub.take(message) }
                     case .unconfirmed, .interrupted, .overflowed, .change: break
                     }
                 }

@@ -25,7 +25,7 @@ public final class SupabaseMessagingAdapter: MessagingClient {
     private let registrar: SupabaseRegistrar
     private let hub: MessagingHub
     private let transport: any Transport
-    private let realtime: RealtimeShare
+    let realtime: RealtimeShare
 
     init(_ surroundings: SupabaseSurroundings) throws(InfrastructureError) {
         guard surroundings.configuration.realtime.mode != .off else {

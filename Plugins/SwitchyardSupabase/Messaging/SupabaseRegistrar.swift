@@ -30,11 +30,14 @@ actor SupabaseRegistrar {
     private let turns = Turns()
     private var follower: Task<Void, Never>?
     private var repair: Task<Void, Never>?
+    /// How many were in vain, in a row.
+    private var repairs = 0
 
     /// How long a channel may take to be joined before a call gives up.
     private static let patience = Duration.seconds(30)
-    /// After how long it is tried again what was refused.
+    /// After how long it is tried again what was refused: each refusal holds up all other channels for some seconds.
     private static let retry = Duration.seconds(60)
+    private static let longestRetry = Duration.seconds(600)
 
     init(
         _ service: PostgRESTService, _ socket: RealtimeSocket, file: URL?, hub: MessagingHub, _ context: ModuleContext
@@ -186,6 +189,7 @@ actor SupabaseRegistrar {
 
     /// The channels may have ended for whoever was there before.
     private func signedIn() async {
+        repairs = 0
         await socket.followToken()
         await takeUp()
     }
@@ -206,8 +210,10 @@ actor SupabaseRegistrar {
 
     private func takeUpLater() {
         guard repair == nil, !wanted.isEmpty, !isShutDown else { return }
+        let pause = min(Self.retry * (1 << min(repairs, 10)), Self.longestRetry)
+        repairs += 1
         repair = Task { [weak self, clock] in
-            guard (try? await clock.sleep(for: Self.retry)) != nil else { return }
+            guard (try? await clock.sleep(for: pause)) != nil else { return }
             await self?.takeUpNow()
         }
     }
@@ -227,7 +233,7 @@ actor SupabaseRegistrar {
         guard !isShutDown else { return .failure(MessagingError(.shutDown, "The client was shut down.")) }
         do throws(RealtimeFailure) {
             let joined = try socket.join(
-                channel.name, RealtimeConfiguration(isPrivate: true, awaitsDatabase: true))
+                channel.name, RealtimeConfiguration(isPrivate: true, awaitsDatabase: true, replays: true))
             let listener = MessageListener(joined, topic: channel.topic, hub: hub) { [weak self] listener in
                 await self?.ended(listener, of: channel)
             }
@@ -255,6 +261,7 @@ actor SupabaseRegistrar {
         }
         do throws(MessagingError) {
             try result.get()
+            repairs = 0
         } catch {
             // What is wanted goes on trying.
             if !wanted.contains(channel), listeners[channel] === listener { leave(channel) }

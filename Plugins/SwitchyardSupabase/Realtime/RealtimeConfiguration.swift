@@ -32,6 +32,9 @@ struct RealtimeConfiguration: Hashable, Sendable {
     var acknowledges = false
     /// Whether to be told once broadcasts of the database itself come through.
     var awaitsDatabase = false
+    /// Whether what the database has sent in a gap is told again once the channel is joined anew: the newest of it, some of
+    /// it for the second time. A private channel's alone.
+    var replays = false
 
     /// What must have been said before everything comes through that happens from then on.
     var confirmations: Set<RealtimeConfirmation> {
@@ -41,9 +44,12 @@ struct RealtimeConfiguration: Hashable, Sendable {
         return all
     }
 
-    func payload(token: String?) -> JSON {
+    /// - Parameter since: From when on to replay, in milliseconds since 1970.
+    func payload(token: String?, replayingSince since: Int64? = nil) -> JSON {
         var broadcast: JSONObject = ["ack": .bool(acknowledges), "self": .bool(hearsItself)]
         if awaitsDatabase { broadcast["replication_ready"] = true }
+        // The service gives no more than these at once.
+        if let since { broadcast["replay"] = ["since": .integer(since), "limit": 25] }
         var payload: JSONObject = [
             "config": [
                 "broadcast": .object(broadcast), "presence": ["enabled": false, "key": ""],

@@ -31,6 +31,10 @@ struct RealtimeBroadcast: Hashable, Sendable {
     let id: String?
     /// Whether it was stored before the channel was joined.
     let isReplayed: Bool
+
+    /// The name of what clients send to keep the service awake, which is nobody's news.
+    static let probe = "switchyard:probe"
+    var isProbe: Bool { event == Self.probe }
 }
 
 /// A row that was written. May lack columns, or be another by now: enough to know where to look.

@@ -60,6 +60,8 @@ enum RealtimeRemedy: Hashable, Sendable {
     case later
     /// Much later: the project is at a limit.
     case muchLater
+    /// At once, without asking for what was missed.
+    case withoutReplay
 
     /// The one table from the service's words to ours. Newer words count as passing trouble.
     init(_ reason: String) {
@@ -76,8 +78,7 @@ enum RealtimeRemedy: Hashable, Sendable {
 
     private init(text: String) {
         let permanent = [
-            "Replay params are not valid", "Replay is not allowed", "You no longer have permission",
-            "You do not have permissions to read from this Channel topic",
+            "You no longer have permission", "You do not have permissions to read from this Channel topic",
         ]
         let bindings = [
             "Unable to subscribe to changes with given parameters", "Error parsing `filter`", "Error parsing `select`",
@@ -90,7 +91,10 @@ enum RealtimeRemedy: Hashable, Sendable {
             "Token has expired", "Fields `role` and `exp`", "The token provided", "Failed to validate JWT",
             ":signature_error",
         ]
-        if permanent.contains(where: { text.contains($0) }) {
+        let replays = ["UnableToReplayMessages", "Replay params are not valid", "Replay is not allowed"]
+        if replays.contains(where: { text.contains($0) }) {
+            self = .withoutReplay
+        } else if permanent.contains(where: { text.contains($0) }) {
             self = .never(.unauthorized)
         } else if bindings.contains(where: { text.contains($0) }) {
             self = .never(.refused)

@@ -28,31 +28,86 @@ extension RealtimeMachine {
     }
 
     mutating func end(_ topic: String, _ failure: RealtimeFailure) {
-        guard channels.removeValue(forKey: topic) != nil else { return }
+        guard let channel = channels.removeValue(forKey: topic) else { return }
         order.removeAll { $0 == topic }
         failPushes(of: topic, RealtimeFailure(.closed))
         actions += [
             .cancel(.join(topic)), .cancel(.rejoin(topic)), .cancel(.confirmation(topic)), .end(topic, failure),
         ]
+        if channel.configuration.replays { actions.append(.cancel(.refresh(topic))) }
         if channels.isEmpty { actions.append(.schedule(.unused, after: heartbeat * 2)) }
     }
 
     mutating func joinNext() {
         guard phase == .open else { return }
-        var room = Self.joinsAtOnce - channels.values.count { $0.phase == .joining }
-        for topic in order where room > 0 && channels[topic]?.phase == .waiting {
-            let ref = nextRef()
-            channels[topic]?.phase = .joining
-            channels[topic]?.joinRef = ref
-            channels[topic]?.token = token
-            actions.append(
-                .send(
-                    RealtimeMessage(
-                        joinRef: ref, ref: ref, topic: topic, event: "phx_join",
-                        payload: channels[topic]!.configuration.payload(token: token))))
-            actions.append(.schedule(.join(topic), after: Self.joinDeadline))
+        let joining = channels.filter { $0.value.phase == .joining }
+        var room = Self.joinsAtOnce - joining.count
+        for topic in order where room > 0 && refusals[topic] == nil && channels[topic]?.phase == .waiting {
+            sendJoin(topic)
             room -= 1
         }
+        // The server holds up the whole socket for some seconds with each refusal, so that what it has refused before is
+        // asked for one at a time, and last.
+        guard room > 0, !joining.keys.contains(where: { refusals[$0] != nil }),
+            let topic = order.first(where: { refusals[$0] != nil && channels[$0]?.phase == .waiting })
+        else { return }
+        sendJoin(topic)
+    }
+
+    private mutating func sendJoin(_ topic: String) {
+        guard var channel = channels[topic] else { return }
+        let ref = nextRef()
+        channel.phase = .joining
+        channel.joinRef = ref
+        channel.token = token
+        let payload = channel.configuration.payload(token: token, replayingSince: replayStart(of: &channel))
+        channels[topic] = channel
+        actions.append(
+            .send(RealtimeMessage(joinRef: ref, ref: ref, topic: topic, event: "phx_join", payload: payload)))
+        actions.append(.schedule(.join(topic), after: Self.joinDeadline))
+    }
+
+    /// Never before where the first question began: so what is new in the answer is newer than everything in the first one.
+    private func replayStart(of channel: inout Channel) -> Int64? {
+        guard channel.configuration.replays, !channel.isWithoutReplay else { return nil }
+        let start = max(channel.replayStart ?? .min, (channel.joinedAt ?? now()) - Self.replayMargin)
+        channel.replayStart = start
+        return start
+    }
+
+    /// Joins a channel again that counts as joined, since what the server has promised of it may not hold any more. The
+    /// server ends the earlier life of the channel by itself.
+    mutating func rejoin(_ topic: String) {
+        guard phase == .open, channels[topic]?.isJoined == true else { return }
+        lose(topic)
+    }
+
+    mutating func rejoinAll() {
+        for topic in order { rejoin(topic) }
+        joinNext()
+    }
+
+    /// The answers of all others have waited for a refusal.
+    mutating func extendDeadlines() {
+        for topic in order where channels[topic]?.phase == .joining {
+            actions.append(.schedule(.join(topic), after: Self.joinDeadline))
+        }
+        for ref in pushes.keys.sorted() { actions.append(.schedule(.push(ref), after: Self.pushDeadline)) }
+    }
+
+    /// Says something on one channel that listens to the database, whether that is allowed or not: a service that has lost
+    /// its database falls silent without a word, answers heartbeats all the same, and wakes up by this.
+    mutating func probe() {
+        guard
+            let topic = order.first(where: {
+                channels[$0]?.isJoined == true && channels[$0]!.configuration.awaitsDatabase
+            })
+        else { return }
+        actions.append(
+            .send(
+                RealtimeMessage(
+                    joinRef: channels[topic]?.joinRef, ref: nextRef(), topic: topic, event: "broadcast",
+                    payload: ["type": "broadcast", "event": .string(RealtimeBroadcast.probe), "payload": [:]])))
     }
 
     /// The server does not want a channel, or has lost it.
@@ -69,13 +124,18 @@ extension RealtimeMachine {
             channels[topic] = channel
             return joinNext()
         case .never(let kind): return end(topic, RealtimeFailure(kind, reason))
+        case .withoutReplay where !channel.isWithoutReplay:
+            channel.isWithoutReplay = true
+            channel.phase = .waiting
+            channels[topic] = channel
+            return joinNext()
         case .newToken:
             guard !channel.hasTriedNewToken else { return end(topic, RealtimeFailure(.unauthenticated, reason)) }
             channel.hasTriedNewToken = true
             channel.phase = .awaitingToken
             channels[topic] = channel
             return fetchToken(isRefused: true)
-        case .later:
+        case .later, .withoutReplay:
             channel.phase = .pausing
             let pause = pause(.seconds(1), channel.failures, atMost: .seconds(30))
             actions.append(.schedule(.rejoin(topic), after: pause))
@@ -215,6 +275,11 @@ extension RealtimeMachine {
         var hasTriedNewToken = false
         /// Whether a heartbeat was answered since it was joined.
         var hasBeaten = false
+        /// By this device's time of day, as the following.
+        var joinedAt: Int64?
+        var replayStart: Int64?
+        /// Whether the server does not want to be asked for what was missed.
+        var isWithoutReplay = false
 
         var isJoined: Bool { if case .joined = phase { true } else { false } }
         var isOnServer: Bool { isJoined || phase == .joining }

@@ -16,9 +16,11 @@ extension RealtimeMachine {
             if message.joinRef != nil && channel.isOnServer || channel.isJoined { troubled(topic, "phx_close") }
         default:
             guard channel.isJoined, let event = RealtimeEvent(message) else { return }
+            guard case .broadcast(let broadcast) = event else { return actions.append(.deliver(topic, event)) }
+            if broadcast.isProbe { return }
             actions.append(.deliver(topic, event))
             // Older servers never say that they are connected to the database; what arrives from there does.
-            if case .broadcast(let broadcast) = event, !broadcast.isReplayed { confirm(.broadcasts, of: topic) }
+            if !broadcast.isReplayed { confirm(.broadcasts, of: topic) }
         }
     }
 
@@ -35,6 +37,7 @@ extension RealtimeMachine {
         guard let ref = message.ref else { return }
         if ref == heartbeatRef {
             heartbeatRef = nil
+            lateBeats = 0
             return settle()
         }
         let isOK = message.payload["status"]?.string == "ok"
@@ -57,7 +60,14 @@ extension RealtimeMachine {
         }
         guard channel.joinRef == ref, channel.phase == .joining else { return }
         actions.append(.cancel(.join(message.topic)))
-        if isOK { joined(message.topic, response) } else { troubled(message.topic, reason) }
+        if isOK {
+            joined(message.topic, response)
+        } else {
+            if refusals.count == Self.refusalsAtMost { refusals = [:] }
+            refusals[message.topic, default: 0] += 1
+            troubled(message.topic, reason)
+            extendDeadlines()
+        }
         joinNext()
     }
 
@@ -68,11 +78,14 @@ extension RealtimeMachine {
             return end(topic, RealtimeFailure(.refused, "the server answered other bindings"))
         }
         failures = 0
+        refusals[topic] = nil
         channel.hasBeaten = false
+        channel.joinedAt = now()
         channel.awaited = channel.configuration.confirmations
         channel.phase = .joined(isConfirmed: channel.awaited.isEmpty)
         channels[topic] = channel
         actions.append(.deliver(topic, .joined))
+        if channel.configuration.replays { actions.append(.schedule(.refresh(topic), after: Self.refreshPeriod)) }
         if channel.awaited.isEmpty {
             actions.append(.deliver(topic, .confirmed))
         } else {

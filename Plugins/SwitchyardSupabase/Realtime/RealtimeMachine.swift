@@ -8,6 +8,8 @@ struct RealtimeMachine {
     enum Event: Equatable {
         case join(String, RealtimeConfiguration)
         case leave(String)
+        /// Something has happened that no channel has told of.
+        case rejoin
         case push(Push)
         /// Whose token joins channels from now on; `nil` for nobody's.
         ///
@@ -51,6 +53,8 @@ struct RealtimeMachine {
         case join(String)
         case rejoin(String)
         case confirmation(String)
+        /// A channel that replays is joined anew, in case that something was lost without a word.
+        case refresh(String)
         case push(String)
     }
 
@@ -71,6 +75,13 @@ struct RealtimeMachine {
     static let pushDeadline = Duration.seconds(10)
     /// How many joins may be unanswered: a project bears so many a second.
     static let joinsAtOnce = 8
+    /// How many heartbeats in a row may be late while the server is at work on joins.
+    static let lateBeatsAtMost = 3
+    /// How many topics that were refused are remembered.
+    static let refusalsAtMost = 1000
+    static let refreshPeriod = Duration.seconds(300)
+    /// By how much this device's time of day may be ahead of the server's, in milliseconds, without anything being missed.
+    static let replayMargin: Int64 = 600_000
 
     /// How often the server is greeted, and the token looked after.
     let heartbeat: Duration
@@ -86,19 +97,26 @@ struct RealtimeMachine {
     var fetchIsForRefusal: Bool?
     var failures = 0
     var heartbeatRef: String?
+    var lateBeats = 0
+    /// How often in a row each topic was refused, also of channels that have ended since.
+    var refusals: [String: Int] = [:]
     var pushes: [String: Push] = [:]
     var lastRef = 0
     private let jitter: @Sendable () -> Double
+    /// The time of day in milliseconds since 1970.
+    let now: @Sendable () -> Int64
     var actions: [Action] = []
 
     /// - Parameters:
     ///   - heartbeat: How often the server is greeted.
     ///   - alwaysPolls: Whether to try no web socket.
+    ///   - now: The time of day in milliseconds since 1970.
     ///   - jitter: A random number from 0 to 1.
     init(
         heartbeat: Duration = SupabaseRealtime.usualHeartbeat, alwaysPolls: Bool = false,
-        jitter: @escaping @Sendable () -> Double
+        now: @escaping @Sendable () -> Int64, jitter: @escaping @Sendable () -> Double
     ) {
+        self.now = now
         self.heartbeat = heartbeat
         self.alwaysPolls = alwaysPolls
         self.jitter = jitter
@@ -114,6 +132,7 @@ struct RealtimeMachine {
         switch event {
         case .join(let topic, let configuration): join(topic, configuration)
         case .leave(let topic): leave(topic)
+        case .rejoin: rejoinAll()
         case .push(let message): push(message)
         case .token(let token, let isAnswer): take(token: token, isAnswer)
         case .tokenDelayed(let isAnswer): tokenDelayed(isAnswer)
@@ -150,6 +169,7 @@ struct RealtimeMachine {
         phase = .open
         self.polls = polls
         heartbeatRef = nil
+        lateBeats = 0
         actions.append(.schedule(.heartbeat, after: heartbeat))
         joinNext()
     }
@@ -241,6 +261,9 @@ struct RealtimeMachine {
         case .confirmation(let topic):
             guard let channel = channels[topic], channel.phase == .joined(isConfirmed: false) else { return }
             actions.append(.deliver(topic, .unconfirmed))
+        case .refresh(let topic):
+            rejoin(topic)
+            joinNext()
         case .push(let ref):
             guard let push = pushes.removeValue(forKey: ref) else { return }
             actions.append(.answer(push.id, .failure(RealtimeFailure(.unanswered))))
@@ -250,11 +273,16 @@ struct RealtimeMachine {
     mutating func beat() {
         guard phase == .open else { return }
         if heartbeatRef != nil {
-            // The last one was never answered: nobody is there.
-            actions.append(.disconnect)
-            return broken(.seconds(0.5))
+            // The last one was not answered: nobody is there, unless the answer has to wait for that to a join.
+            guard channels.values.contains(where: { $0.phase == .joining }), lateBeats < Self.lateBeatsAtMost else {
+                actions.append(.disconnect)
+                return broken(.seconds(0.5))
+            }
+            lateBeats += 1
+            return actions.append(.schedule(.heartbeat, after: heartbeat))
         }
         fetchToken(isRefused: false)
+        probe()
         if !polls {
             let ref = nextRef()
             heartbeatRef = ref

@@ -1,3 +1,4 @@
+import Foundation
 import Switchyard
 import SwitchyardBytes
 import SwitchyardWire
@@ -42,7 +43,9 @@ final class RealtimeSocket: Sendable {
     ///   - tokens: What joins channels; they follow whoever is signed in.
     init(
         _ address: String, tokens: SupabaseTokens, transport: any Transport,
-        clock: any Clock<Duration> = ContinuousClock(), _ settings: SupabaseRealtime = SupabaseRealtime(),
+        clock: any Clock<Duration> = ContinuousClock(),
+        now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) },
+        _ settings: SupabaseRealtime = SupabaseRealtime(),
         jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }, trace: Trace? = nil
     ) {
         self.address = address
@@ -53,7 +56,8 @@ final class RealtimeSocket: Sendable {
         state = Mutex(
             State(
                 machine: RealtimeMachine(
-                    heartbeat: settings.heartbeat, alwaysPolls: settings.mode == .longPolling, jitter: jitter)))
+                    heartbeat: settings.heartbeat, alwaysPolls: settings.mode == .longPolling,
+                    now: { now().microseconds / 1000 }, jitter: jitter)))
         guard let states = tokens.states else { return }
         let follower = Task { [weak self] in
             for await _ in states {
@@ -97,6 +101,10 @@ final class RealtimeSocket: Sendable {
         if case .tokenDelayed = event { return }
         handle(event)
     }
+
+    /// Joins every channel again, for whoever has found out that something was not told. That wakes the service, where it has
+    /// lost its database without a word.
+    func rejoin() { handle(.rejoin) }
 
     func holds(_ topic: String, _ inbox: RealtimeInbox) -> Bool { state.withLock { $0.inboxes[topic] === inbox } }
 

@@ -97,7 +97,16 @@ declare
   line   text;
 begin
   if has_function_privilege('pg_catalog.pg_control_system()', 'execute') then
-    select c.system_identifier into server from pg_catalog.pg_control_system() c;
+    -- Before PostgreSQL 15.5, 14.10 and the like it reads a file that may be written at this moment, and then fails.
+    for attempt in 1 .. 10 loop
+      begin
+        select c.system_identifier into strict server from pg_catalog.pg_control_system() c;
+        exit;
+      exception when internal_error then
+        if attempt = 10 then raise; end if;
+        perform pg_sleep(0.005);
+      end;
+    end loop;
   end if;
   if not pg_is_in_recovery() then
     line := substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8);

@@ -13,6 +13,7 @@ struct SupabaseDriver: SyncDriver {
     let pace: SupabaseWatch.Pace
     let clock: any Clock<Duration>
     private let share: RealtimeShare?
+    private let observer: any InfrastructureObserver
 
     /// - Parameters:
     ///   - tables: The collections that are not in the document table.
@@ -21,8 +22,9 @@ struct SupabaseDriver: SyncDriver {
     init(
         service: PostgRESTService, tables: SupabaseTables = .none, realtime: RealtimeSocket? = nil,
         share: RealtimeShare? = nil, pace: SupabaseWatch.Pace = SupabaseWatch.Pace(),
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = ContinuousClock(), observer: any InfrastructureObserver = SilentObserver()
     ) {
+        self.observer = observer
         self.share = share
         self.service = service
         self.tables = tables
@@ -123,7 +125,8 @@ struct SupabaseDriver: SyncDriver {
     }
 
     func openWatch() async throws(StorageError) -> any WatchConnection {
-        SupabaseWatch(service, tables, hints, reader: try await service.reader(), pace: pace, clock: clock)
+        SupabaseWatch(
+            service, tables, hints, reader: try await service.reader(), pace: pace, clock: clock, observer: observer)
     }
 
     // MARK: Writing

@@ -23,7 +23,8 @@ public final class SupabaseStorageAdapter: StorageLayer {
         documents = try await SyncedStorageClient(
             driver: SupabaseDriver(
                 service: service, tables: tables, realtime: share?.socket, share: share,
-                pace: SupabaseWatch.Pace(alone: configuration.checkInterval), clock: context.clock),
+                pace: SupabaseWatch.Pace(alone: configuration.checkInterval), clock: context.clock,
+                observer: context.observer),
             folder: configuration.keepsDocuments ? try surroundings.folder("documents") : nil,
             cacheBytes: configuration.cacheBytes, context: context)
     }

@@ -39,7 +39,7 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
                 throw LocalFolder.unreadable(LocalAuth.file)
             }
         }
-        if options.signsTokens, kept.tokenKey == nil { kept.tokenKey = RSAPrivateKey() }
+        if options.signsTokens, kept.tokenKey == nil { kept.tokenKey = options.tokenKey ?? RSAPrivateKey() }
         seal = ServerSeal(key: kept.key)
         tokenKey = kept.tokenKey
         signer = options.signsTokens ? kept.tokenKey.map { .signed($0) } ?? .unsigned : .unsigned

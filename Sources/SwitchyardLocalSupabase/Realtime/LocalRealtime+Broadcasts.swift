@@ -101,7 +101,7 @@ extension LocalRealtime {
     // MARK: Faults
 
     /// `{"dropEvents": 3, "doubleEvents": 1, "reorderEvents": 1, "delayEvents": 5, "delay": 250, "cutSockets": true,
-    /// "refuseWebSockets": true, "expireTokens": true}`, each if there is something to do.
+    /// "refuseWebSockets": true, "expireTokens": true, "fallSilent": 10, "refusalPause": 5000}`, each if there is something to do.
     func setFaults(_ request: ServerRequest) async -> ServerResponse {
         guard let bytes = try? await request.body.collect(upTo: 1 << 16), let json = try? JSON(parsing: bytes),
             let switches = json.object
@@ -114,6 +114,8 @@ extension LocalRealtime {
             case ("reorderEvents", let count?, _): faults.reorderEvents(count)
             case ("delayEvents", let count?, _): faults.delayEvents(count, by: delay)
             case ("delay", .some, _): break
+            case ("fallSilent", let count?, _): faults.fallSilent(afterEvents: count)
+            case ("refusalPause", let pause?, _): faults.refusalPause = .milliseconds(pause)
             case ("refuseWebSockets", _, let refuses?): faults.refusesWebSockets = refuses
             case ("cutSockets", _, true?): cutSockets()
             case ("expireTokens", _, true?): expireTokens()

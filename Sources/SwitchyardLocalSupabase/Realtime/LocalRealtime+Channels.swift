@@ -54,6 +54,7 @@ extension LocalRealtime {
             return session.outbox.close()
         }
         guard session.channels.count < limits.channelsPerClient else {
+            await session.holdUp(for: faults.refusalPause)
             return session.send(frame.refusal("ChannelRateLimitReached: Too many channels"))
         }
         let join = RealtimeJoin(frame.payload)
@@ -71,8 +72,10 @@ extension LocalRealtime {
             }
             replayed = try await replay(join, name)
         } catch {
+            await session.holdUp(for: faults.refusalPause)
             return session.send(frame.refusal("\(error.name): \(error.text)"))
         }
+        faults.wake()
         let channel = LocalChannel(frame, join, on: session, token, rights)
         if let old = session.put(channel) { hub.remove(old) }
         hub.add(channel) { session.send(frame.reply("ok", ["postgres_changes": .array(join.bindings.map(\.answer))])) }
@@ -188,6 +191,7 @@ extension LocalRealtime {
         } catch {
             return end(channel, error.text)
         }
+        faults.wake()
         channel.state.withLock { state in
             state.token = token
             state.rights = rights
@@ -202,6 +206,8 @@ extension LocalRealtime {
     // MARK: Broadcasts
 
     private func broadcast(_ frame: RealtimeFrame, on channel: LocalChannel) {
+        // Also where it is not allowed.
+        if channel.join.isPrivate { faults.wake() }
         // Nobody says that it was not sent.
         guard channel.rights.sendsBroadcasts else { return }
         let size = frame.bytes?.count ?? (frame.payload["payload"] ?? .null).bytes().count

@@ -13,6 +13,10 @@ package final class RealtimeFaults: Sendable {
         var held: [(frame: RealtimeFrame, session: RealtimeSession)] = []
         var refusesWebSockets = false
         var refusedTokens: Set<String> = []
+        var refusalPause = Duration.zero
+        /// After how many events of the database each silence begins; `nil` for never.
+        var eventsToSilence: Int?
+        var eventsLeft = 0
     }
 
     private let state = Mutex(State())
@@ -40,6 +44,36 @@ package final class RealtimeFaults: Sendable {
     package var refusesWebSockets: Bool {
         get { state.withLock(\.refusesWebSockets) }
         set { state.withLock { $0.refusesWebSockets = newValue } }
+    }
+
+    /// How long each refused join holds up everything on its connection, in both directions: five seconds with the vendor's.
+    package var refusalPause: Duration {
+        get { state.withLock(\.refusalPause) }
+        set { state.withLock { $0.refusalPause = newValue } }
+    }
+
+    /// After each `count` events of the database the connection to it is lost, of which nobody is told: heartbeats are
+    /// answered, and nothing comes until somebody joins a channel, renews a token or sends on a private channel.
+    package func fallSilent(afterEvents count: Int?) {
+        state.withLock { state in
+            state.eventsToSilence = count
+            state.eventsLeft = count ?? 0
+        }
+    }
+
+    package var isSilent: Bool { state.withLock { $0.eventsToSilence != nil && $0.eventsLeft == 0 } }
+
+    /// Somebody has done what finds the database again.
+    func wake() { state.withLock { $0.eventsLeft = $0.eventsToSilence ?? 0 } }
+
+    /// - Returns: Whether an event of the database comes through.
+    func admitsEvent() -> Bool {
+        state.withLock { state in
+            guard state.eventsToSilence != nil else { return true }
+            guard state.eventsLeft > 0 else { return false }
+            state.eventsLeft -= 1
+            return true
+        }
     }
 
     package func removeAll() {

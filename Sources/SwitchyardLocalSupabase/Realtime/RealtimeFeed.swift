@@ -102,12 +102,13 @@ final class RealtimeFeed: Sendable {
         // Messages do not wait until it is clear who may know of changes; the vendor tells them apart from those as well.
         for entry in entries where entry.kind != "change" {
             told.append(entry.position)
-            if entry.kind == "message" { tell(message: entry.content) }
+            if entry.kind == "message", hub.faults.admitsEvent() { tell(message: entry.content) }
         }
         let changes = entries.filter { $0.kind == "change" }
         let viewers = try await viewers(of: changes.map { RowChange($0.content) })
         for (index, change) in changes.enumerated() {
             told.append(change.position)
+            guard hub.faults.admitsEvent() else { continue }
             viewers[index]?.forEach { admits() ? hub.tell($0.payload, to: $0.channel) : () }
         }
         return entries.count

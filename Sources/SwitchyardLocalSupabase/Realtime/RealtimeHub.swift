@@ -15,7 +15,7 @@ final class RealtimeHub: Sendable {
     }
 
     private let state = Mutex(State())
-    private let faults: RealtimeFaults
+    let faults: RealtimeFaults
 
     init(_ faults: RealtimeFaults) { self.faults = faults }
 

@@ -8,6 +8,7 @@ final class RealtimeOutbox: Sendable {
         var size = 0
         var taker: CheckedContinuation<[WebSocketMessage]?, Never>?
         var isClosed = false
+        var isHeld = false
     }
 
     private static let limit = 50 << 20
@@ -15,6 +16,15 @@ final class RealtimeOutbox: Sendable {
     private let state = Mutex(State())
 
     var isClosed: Bool { state.withLock(\.isClosed) }
+
+    /// Whether what is put in stays for the time being.
+    var isHeld: Bool {
+        get { state.withLock(\.isHeld) }
+        set {
+            state.withLock { $0.isHeld = newValue }
+            if !newValue { wake() }
+        }
+    }
 
     func put(_ message: WebSocketMessage) {
         let size =
@@ -24,7 +34,7 @@ final class RealtimeOutbox: Sendable {
             }
         let taker = state.withLock { state -> CheckedContinuation<[WebSocketMessage]?, Never>? in
             guard !state.isClosed else { return nil }
-            if state.taker == nil {
+            if state.taker == nil || state.isHeld {
                 state.waiting.append(message)
                 state.size += size
                 if state.size > Self.limit {
@@ -32,6 +42,7 @@ final class RealtimeOutbox: Sendable {
                     state.waiting = []
                 }
             }
+            guard !state.isHeld else { return nil }
             defer { state.taker = nil }
             return state.taker
         }
@@ -43,7 +54,7 @@ final class RealtimeOutbox: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let ready = state.withLock { state -> [WebSocketMessage]?? in
-                    if !state.waiting.isEmpty {
+                    if !state.waiting.isEmpty, !state.isHeld {
                         defer { (state.waiting, state.size) = ([], 0) }
                         return .some(state.waiting)
                     }

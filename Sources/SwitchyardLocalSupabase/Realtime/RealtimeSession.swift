@@ -31,6 +31,14 @@ final class RealtimeSession: Sendable {
         if let message = frame.message(in: form) { outbox.put(message) }
     }
 
+    /// Nothing goes out meanwhile, and nothing more is taken in, since each message is taken before the next.
+    func holdUp(for pause: Duration) async {
+        guard pause > .zero else { return }
+        outbox.isHeld = true
+        try? await Task.sleep(for: pause)
+        outbox.isHeld = false
+    }
+
     // MARK: Channels
 
     var channels: [LocalChannel] { state.withLock { Array($0.channels.values) } }

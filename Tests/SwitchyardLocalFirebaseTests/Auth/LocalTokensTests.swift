@@ -12,6 +12,7 @@ import Testing
     private static let signing: LocalFirebaseOptions = {
         var options = LocalFirebaseOptions()
         options.signsTokens = true
+        options.tokenKey = TestKeys.one
         return options
     }()
 
@@ -28,7 +29,9 @@ import Testing
         claims["sub"] = "somebody-else"
         let forgedClaims = Base64.encode(JSON.object(claims).bytes(), alphabet: .url)
         let unsigned = Base64.encode(JSON.object(["alg": "none", "typ": "JWT"]).bytes(), alphabet: .url)
-        let stranger = try LocalClient(Self.signing)
+        var strange = Self.signing
+        strange.tokenKey = TestKeys.another
+        let stranger = try LocalClient(strange)
         let forged = [
             "\(parts[0]).\(forgedClaims).\(parts[2])", "\(unsigned).\(parts[1]).", "\(parts[0]).\(parts[1]).",
             "\(parts[0]).\(parts[1])", "\(parts[0]).\(parts[1]).\(parts[2]).x", "owner2", "", ada.refreshToken,
@@ -51,6 +54,7 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         var options = Self.signing
         options.folder = folder
+        options.tokenKey = nil
         let client = try LocalClient(options)
         let ada = try await client.signUp()
         let path = "/www.googleapis.com/service_accounts/v1/jwk/securetoken@system.gserviceaccount.com"

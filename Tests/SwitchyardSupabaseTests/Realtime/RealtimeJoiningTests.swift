@@ -117,7 +117,7 @@ struct RealtimeJoiningTests: RealtimeMachineSuite {
     }
 
     @Test func `Half of every pause is left to chance`() {
-        var early = Machine(jitter: { 0 })
+        var early = Machine(now: { 0 }, jitter: { 0 })
         _ = early.handle(.join(Self.room, Self.plain))
         _ = early.handle(.opened(polls: false))
         #expect(pause(early.handle(refusal("1", "x")), .rejoin(Self.room)) == .milliseconds(500))

@@ -19,7 +19,7 @@ extension RealtimeMachineSuite {
         ]
     }
 
-    func machine() -> Machine { Machine(jitter: { 1 }) }
+    func machine() -> Machine { Machine(now: { 1_000_000_000 }, jitter: { 1 }) }
 
     func reply(_ ref: String, _ topic: String = Self.room, ok response: JSON = [:]) -> Machine.Event {
         .received(

@@ -10,7 +10,7 @@ import Testing
         ("Unauthorized: You do not have permissions to read from this Channel topic: room", .never(.unauthorized)),
         ("PrivateOnly: x", .never(.refused)), ("TopicNameRequired: x", .never(.refused)),
         ("TenantNotFound: x", .never(.refused)), ("RealtimeDisabledForTenant: x", .never(.refused)),
-        ("UnableToReplayMessages: Replay params are not valid", .never(.unauthorized)),
+        ("UnableToReplayMessages: Replay params are not valid", .withoutReplay),
         ("ChannelRateLimitReached: Too many channels", .never(.tooManyChannels)),
         ("ConnectionRateLimitReached: x", .muchLater), ("ClientJoinRateLimitReached: x", .muchLater),
         ("InitializingProjectConnection: x", .later), ("RealtimeRestarting: x", .later),

@@ -22,12 +22,16 @@ final class ChangeHints: Sendable {
     private struct Topic {
         let task: Task<Void, Never>
         var isConfirmed = false
+        /// In a row.
+        var refusals = 0
     }
 
     private struct State {
         var topics: [HintTopic: Topic] = [:]
         var wanted: Set<HintTopic> = []
         var cleaning: Task<Void, Never>?
+        /// Since the channels were joined again for having told nothing.
+        var sinceRejoin: Stopwatch?
     }
 
     private let realtime: RealtimeSocket?
@@ -37,8 +41,11 @@ final class ChangeHints: Sendable {
 
     /// How long a channel is kept for which there is no use at the moment; whoever comes back finds it joined.
     private static let linger = Duration.seconds(20)
-    /// After how long a channel that was refused is tried again.
+    /// After how long a channel that was refused is tried again: each refusal holds up all other channels for some seconds.
     private static let retry = Duration.seconds(60)
+    private static let longestRetry = Duration.seconds(600)
+    /// How often the channels are joined again at most, for having told nothing.
+    private static let rejoinPause = Duration.seconds(30)
 
     /// - Parameter realtime: Without it nothing is told but this client's own writes.
     init(_ realtime: RealtimeSocket? = nil, clock: any Clock<Duration> = ContinuousClock()) {
@@ -69,9 +76,9 @@ final class ChangeHints: Sendable {
             for topic in wanted where state.topics[topic] == nil {
                 let task = Task { [weak self, clock] in
                     while true {
-                        let pause = await ChangeHints.listen(to: topic, on: realtime) { self?.heard($0, on: topic) }
+                        let end = await ChangeHints.listen(to: topic, on: realtime) { self?.heard($0, on: topic) }
                         if Task.isCancelled { return }
-                        self?.heard(.interrupted, on: topic)
+                        guard let pause = self?.ended(topic, end) else { return }
                         guard (try? await clock.sleep(for: pause)) != nil else { return }
                     }
                 }
@@ -105,10 +112,10 @@ final class ChangeHints: Sendable {
 
     /// Until the channel is over.
     ///
-    /// - Returns: When to try again.
+    /// - Returns: Why, where the server has said so.
     private static func listen(
         to topic: HintTopic, on realtime: RealtimeSocket, _ tell: (RealtimeEvent) -> Void
-    ) async -> Duration {
+    ) async -> RealtimeFailure? {
         do throws(RealtimeFailure) {
             let channel = try realtime.join(topic.name, topic.configuration)
             while let event = try await channel.next() {
@@ -117,11 +124,36 @@ final class ChangeHints: Sendable {
                 channel.leave()
                 break
             }
-            return retry
+            return nil
         } catch {
-            // Whoever watches looks often enough meanwhile. A topic in use is one that is being left.
-            return error.kind == .topicInUse ? .seconds(1) : retry
+            return error
         }
+    }
+
+    /// - Returns: When to try again. Whoever watches looks often enough meanwhile.
+    private func ended(_ topic: HintTopic, _ failure: RealtimeFailure?) -> Duration {
+        heard(.interrupted, on: topic)
+        // A topic in use is one that is being left.
+        if failure?.kind == .topicInUse { return .seconds(1) }
+        let refusals = state.withLock { state in
+            state.topics[topic]?.refusals += 1
+            return state.topics[topic]?.refusals ?? 1
+        }
+        return min(Self.retry * (1 << min(refusals - 1, 10)), Self.longestRetry)
+    }
+
+    /// Something was found that should have been told, and was not. Joins the channels again, unless that was done just now.
+    ///
+    /// - Returns: Whether they are joined again.
+    func rejoin() -> Bool {
+        guard let realtime else { return false }
+        let isDue = state.withLock { state in
+            if let last = state.sinceRejoin, last.elapsed < Self.rejoinPause { return false }
+            state.sinceRejoin = Stopwatch(clock)
+            return true
+        }
+        if isDue { realtime.rejoin() }
+        return isDue
     }
 
     private func heard(_ event: RealtimeEvent, on topic: HintTopic) {
@@ -134,6 +166,7 @@ final class ChangeHints: Sendable {
             }
             let isNews = isConfirmed || state.topics[topic]?.isConfirmed == true
             state.topics[topic]?.isConfirmed = isConfirmed
+            if isConfirmed { state.topics[topic]?.refusals = 0 }
             return isNews
         }
         switch event {

@@ -18,7 +18,8 @@ package struct RSAPrivateKey: Codable, Sendable {
         self.init(p: p.bytes(Self.primeBits / 8), q: q.bytes(Self.primeBits / 8))
     }
 
-    private init(p: [UInt8], q: [UInt8]) {
+    /// - Parameter p: The larger of its primes.
+    package init(p: [UInt8], q: [UInt8]) {
         (self.p, self.q) = (p, q)
         let modulus = Magnitude(bytes: p).multiplied(by: Magnitude(bytes: q)).bytes(2 * p.count)
         let id = Hex.encode(Array(SHA256.digest(of: modulus).prefix(10)))
