@@ -9,6 +9,8 @@ import Synchronization
 /// one backend of one process at a time, until ``close()`` or the backend's end.
 public final class MockBackend: Sendable {
     let database: MockDatabase
+    /// What binds the clients of modules; `nil` where everybody may do everything.
+    public let rules: MockRules?
     /// The accounts, and what happens to them outside of an app.
     public let accounts: MockAccounts
     /// The stored files.
@@ -20,8 +22,11 @@ public final class MockBackend: Sendable {
 
     /// A project in memory.
     ///
-    /// - Parameter now: The server's clock; time stamps come from it, those of documents strictly rising.
-    public init(now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) }) {
+    /// - Parameters:
+    ///   - rules: Who may do what; everybody may do everything where they are left out.
+    ///   - now: The server's clock; time stamps come from it, those of documents strictly rising.
+    public init(rules: MockRules? = nil, now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) }) {
+        self.rules = rules
         database = MockDatabase(now: now)
         accounts = MockAccounts(now: now)
         files = MockFiles(now: now)
@@ -34,14 +39,16 @@ public final class MockBackend: Sendable {
     ///
     /// - Parameters:
     ///   - folder: Made if it is not there.
+    ///   - rules: Who may do what; everybody may do everything where they are left out.
     ///   - now: The server's clock.
     ///   - report: Told of what could not be written later on; the change itself stays in memory.
     /// - Throws: `.locked` while another backend has the folder; `.localStore` if it cannot be written, or a file in it is
     ///   damaged; that file has been set aside under the name in the message, so that the next try goes on without it.
     public init(
-        folder: URL, now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) },
+        folder: URL, rules: MockRules? = nil, now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) },
         report: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(InfrastructureError) {
+        self.rules = rules
         database = MockDatabase(now: now)
         accounts = MockAccounts(now: now)
         files = MockFiles(now: now)

@@ -15,6 +15,7 @@ public final class LiveDocument<Value: Sendable> {
     private struct State {
         var phase = LivePhase.loading
         var value: Value?
+        var mismatch: StorageError?
         var hasPendingWrites = false
     }
 
@@ -22,13 +23,23 @@ public final class LiveDocument<Value: Sendable> {
     /// Why the last edit failed; `nil` again with the next one.
     public private(set) var editError: StorageError?
     @ObservationIgnored public let document: TypedDocument<Value>
+    @ObservationIgnored private let mismatchHandling: MismatchHandling
     @ObservationIgnored private var following: Following?
 
-    public init(_ document: TypedDocument<Value>) { self.document = document }
+    /// - Parameters:
+    ///   - document: What to show.
+    ///   - onMismatch: What happens while the document does not fit the type. By default there is no value then, and
+    ///     ``mismatch`` has the reason, until it fits again.
+    public init(_ document: TypedDocument<Value>, onMismatch: MismatchHandling = .skip) {
+        self.document = document
+        mismatchHandling = onMismatch
+    }
 
     public var phase: LivePhase { watched.phase }
-    /// `nil` while nothing is known, and where there is no document.
+    /// `nil` while nothing is known, and where there is no document, or none that fits.
     public var value: Value? { watched.value }
+    /// Why the document does not fit the type, while it does not.
+    public var mismatch: StorageError? { watched.mismatch }
     /// Whether the value shows writes that the server has not confirmed.
     public var hasPendingWrites: Bool { watched.hasPendingWrites }
 
@@ -79,7 +90,7 @@ public final class LiveDocument<Value: Sendable> {
     }
 
     private func follow() {
-        let stream = document.stream()
+        let stream = document.stream(onMismatch: mismatchHandling)
         following = Following(
             Task { [weak self] in
                 do throws(StorageError) {
@@ -87,7 +98,7 @@ public final class LiveDocument<Value: Sendable> {
                         guard !Task.isCancelled, let self else { return }
                         self.state = State(
                             phase: snapshot.isFromCache ? .cached : .live, value: snapshot.value,
-                            hasPendingWrites: snapshot.hasPendingWrites)
+                            mismatch: snapshot.mismatch, hasPendingWrites: snapshot.hasPendingWrites)
                     }
                 } catch {
                     guard !Task.isCancelled, let self else { return }

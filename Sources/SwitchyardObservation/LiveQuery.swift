@@ -24,6 +24,8 @@ public final class LiveQuery<Value: Sendable> {
     }
 
     private var state = State()
+    /// Why the last edit failed, after it was undone; `nil` again with the next one.
+    public private(set) var editError: StorageError?
     @ObservationIgnored private var query: TypedQuery<Value>
     @ObservationIgnored private let pageSize: Int?
     @ObservationIgnored private var limit: Int?
@@ -85,6 +87,33 @@ public final class LiveQuery<Value: Sendable> {
     public func appeared(_ row: Row) {
         guard let index = state.rows.lastIndex(where: { $0.id == row.id }) else { return }
         if index >= state.rows.count - max(1, (pageSize ?? 0) / 4) { loadMore() }
+    }
+
+    /// Writes one field of a row; it shows at once.
+    ///
+    /// - Returns: Ends when the server has taken or refused it.
+    @discardableResult
+    public func update<Field: Encodable & Sendable>(
+        _ row: Row, _ property: any KeyPath<Value, Field> & Sendable, to value: Field
+    ) -> Task<Void, Never> {
+        editError = nil
+        return row.edit(property, to: value) { [weak self] in self?.editError = $0 }
+    }
+
+    /// Deletes the document of a row; it vanishes at once.
+    ///
+    /// - Returns: Ends when the server has taken or refused it.
+    @discardableResult
+    public func delete(_ row: Row) -> Task<Void, Never> {
+        editError = nil
+        let document = row.handle
+        return Task { [weak self] in
+            do throws(StorageError) {
+                try await document.delete().acknowledged()
+            } catch {
+                self?.editError = error
+            }
+        }
     }
 
     /// Begins again after a failure.

@@ -4,7 +4,7 @@ enum Priority: String, Codable, Sendable, DocumentValueConvertible {
 }
 
 struct Todo: Codable, Sendable {
-    @DocumentID var id: String?
+    @DocumentID var id: String
     var title: String
     var done = false
     var priority = Priority.low

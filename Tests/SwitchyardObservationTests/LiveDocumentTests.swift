@@ -44,4 +44,14 @@ import Testing
         await live.set(Todo(title: "Milk")).value
         #expect(live.editError == nil)
     }
+
+    @Test func `A document that does not fit has no value until it does, and says why`() async throws {
+        try await storage.setDocument("todos/milk", ["title": 5])
+        let live = LiveDocument(document)
+        try await eventually("the mismatch") { live.mismatch?.code == .codingFailed }
+        #expect(live.value == nil && live.phase.error == nil)
+        try await document.set(Todo(title: "Milk"))
+        try await eventually("the value") { live.value?.title == "Milk" }
+        #expect(live.mismatch == nil)
+    }
 }

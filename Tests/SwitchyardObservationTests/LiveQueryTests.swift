@@ -110,4 +110,33 @@ struct Todo: Codable, Sendable, Equatable {
         live.show(todos.where(\.done, .equal, true))
         try await eventually("what is done") { live.values.map(\.title) == ["b"] }
     }
+
+    @Test func `A row is edited in place: it shows at once, and is pending until the server has it`() async throws {
+        try await add("a")
+        let live = LiveQuery(todos)
+        try await eventually("the row") { live.rows.count == 1 }
+        network.isOnline = false
+        let edit = try #require(live.rows.first).edit(\.done, to: true)
+        try await eventually("the edit, pending") { live.rows.first?.value.done == true && live.rows[0].isPending }
+        network.isOnline = true
+        await edit.value
+        try await eventually("the edit, confirmed") { live.rows.first?.isPending == false }
+        await live.delete(live.rows[0]).value
+        try await eventually("the deletion") { live.rows.isEmpty }
+        #expect(live.editError == nil)
+    }
+
+    @Test func `An edit of a row that is refused is undone, and says why`() async throws {
+        try await add("a")
+        let live = LiveQuery(todos)
+        try await eventually("the row") { live.rows.count == 1 }
+        let row = live.rows[0]
+        try await todos.document("a").delete()
+        try await eventually("the deletion") { live.rows.isEmpty }
+        let told = Mutex<StorageError.Code?>(nil)
+        await row.edit(\.done, to: true) { error in told.withLock { $0 = error.code } }.value
+        #expect(told.withLock { $0 } == .notFound)
+        await live.update(row, \.done, to: true).value
+        #expect(live.editError?.code == .notFound && live.rows.isEmpty)
+    }
 }

@@ -59,7 +59,7 @@ extension MockDatabase.State {
         if let known = ledger[id] {
             acknowledgement = known
         } else {
-            (touched, acknowledgement) = try apply(writes, at: time)
+            (touched, acknowledgement) = try apply(writes, at: time, by: device)
             remember(id, acknowledgement)
         }
         var own = touched
@@ -81,7 +81,7 @@ extension MockDatabase.State {
 
     /// Each commit gets a time of its own, in whole microseconds, so that a version names one state of a document.
     private mutating func apply(
-        _ writes: [DocumentWrite], at now: Timestamp
+        _ writes: [DocumentWrite], at now: Timestamp, by device: MockDevice
     ) throws(StorageError) -> (Set<StoragePath>, WriteReceipt.Acknowledgement) {
         let time = Timestamp(microseconds: max(now.microseconds, lastCommit.microseconds + 1))
         var working: [StoragePath: DocumentSnapshot] = [:]
@@ -90,12 +90,14 @@ extension MockDatabase.State {
         var updateTimes: [Timestamp?] = []
         for write in writes {
             let old = working[write.path] ?? documents[write.path] ?? .missing(write.path)
+            let data = write.applied(to: old.data, serverTime: time).data
+            // First: whoever may not see a document is not told whether it is there.
+            if let refusal = device.refusal(of: write, to: old, leaving: data, documents) { throw refusal }
             try write.check(against: old)
             if case .verify = write.operation {
                 updateTimes.append(old.updateTime)
                 continue
             }
-            let data = write.applied(to: old.data, serverTime: time).data
             if let data, data.storedBytes > DocumentLimits.maximumBytes {
                 throw .invalid(
                     "The document at “\(write.path)” would have more than \(DocumentLimits.maximumBytes) bytes.")

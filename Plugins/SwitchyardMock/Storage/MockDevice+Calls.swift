@@ -20,6 +20,7 @@ extension MockDevice {
             }
             return .success(known)
         }
+        if let refusal = self.refusal(toGet: path, server) { return .failure(refusal) }
         let base = server[path] ?? .missing(path)
         cache.store(base)
         return .success(queue.isEmpty ? base : queue.overlay(base, at: path, isFromCache: false) ?? base)

@@ -19,6 +19,8 @@ final class MockDevice: @unchecked Sendable {
     var isShutDown = false
     /// The name of the file in which the queue is kept, if it is.
     var keptAs: String?
+    /// What binds whoever uses this device; `nil` for one that may do everything.
+    var rules: MockRules?
     /// Whether somebody is sending the queue.
     var isSending = false
     /// What was read, listened to or written here; a document without data is known to be missing.
@@ -192,6 +194,8 @@ final class MockDevice: @unchecked Sendable {
     /// Somebody else is signed in.
     func use(_ owner: String, _ server: DocumentTable) -> [Action] {
         let (paths, actions) = queue.use(owner)
+        // Another person may see something else.
+        guard rules == nil else { return connectionChanged(from: isConnected, server) + actions }
         return changed(Array(paths), server) + actions
     }
 
@@ -214,6 +218,9 @@ final class MockDevice: @unchecked Sendable {
 
     private func serve(_ listener: DocumentListener, _ server: DocumentTable) -> [Action] {
         let isCache = listener.options.source == .cache
+        if isConnected, !isCache, let refusal = refusal(toGet: listener.path, server) {
+            return end(listener, throwing: refusal)
+        }
         if isConnected && !isCache { cache.store(server[listener.path] ?? .missing(listener.path)) }
         let known = document(listener.path, server, fromCache: isCache)
         let isFromCache = isCache || !isConnected
@@ -224,20 +231,47 @@ final class MockDevice: @unchecked Sendable {
     }
 
     private func serve(_ listener: QueryListener, _ server: DocumentTable) -> Action? {
-        listener.needsRefill ? reset(listener, server) : tell(listener)
+        listener.needsRefill ? reset(listener, server) : tell(listener, server)
     }
 
     private func reset(_ listener: QueryListener, _ server: DocumentTable) -> Action? {
         listener.reset(
             to: documents(for: listener.query, server, fromCache: listener.options.source == .cache))
-        return tell(listener)
+        return tell(listener, server)
     }
 
-    private func tell(_ listener: QueryListener) -> Action? {
+    private func tell(_ listener: QueryListener, _ server: DocumentTable) -> Action? {
         let snapshot = listener.snapshot(isFromCache: isFromCache(listener), mayBePending: !queue.isEmpty)
+        if rules != nil, !isFromCache(listener),
+            let refusal = refusal(toList: listener.documents, of: listener.query, server)
+        {
+            return end(listener, throwing: refusal)
+        }
         guard let snapshot else { return nil }
         let continuation = listener.continuation
         return { continuation.yield(snapshot) }
+    }
+
+    /// The rules do not let whoever listens see any more of it.
+    private func end(_ listener: DocumentListener, throwing error: StorageError) -> [Action] {
+        documentListeners[listener.path] = documentListeners[listener.path]?.filter { $0.value !== listener }
+        if documentListeners[listener.path]?.isEmpty == true { documentListeners[listener.path] = nil }
+        let continuation = listener.continuation
+        return [{ continuation.finish(throwing: error) }]
+    }
+
+    private func end(_ listener: QueryListener, throwing error: StorageError) -> Action {
+        switch listener.query.source {
+        case .collection(let path):
+            queryListeners[path] = queryListeners[path]?.filter { $0.value !== listener }
+            if queryListeners[path]?.isEmpty == true { queryListeners[path] = nil }
+        case .group(let group, _):
+            let key = UTF8Key(group)
+            groupListeners[key] = groupListeners[key]?.filter { $0.value !== listener }
+            if groupListeners[key]?.isEmpty == true { groupListeners[key] = nil }
+        }
+        let continuation = listener.continuation
+        return { continuation.finish(throwing: error) }
     }
 
     private func isFromCache(_ listener: QueryListener) -> Bool { listener.options.source == .cache || !isConnected }

@@ -1,12 +1,13 @@
 public import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderKit
 
 extension MockStorageClient {
     public func snapshots(
         of path: StoragePath, options: ListenOptions
     ) -> SnapshotStream<DocumentSnapshot, StorageError> {
         SnapshotStream { [self] continuation in
-            if let error = path.mistake ?? controls.failure(.documentStream, path.rawValue) ?? streamRefusal {
+            if let error = path.mistake ?? controls.failure(.documentStream, path.rawValue) ?? refusal(of: options) {
                 continuation.finish(throwing: error)
                 return {}
             }
@@ -22,7 +23,7 @@ extension MockStorageClient {
         SnapshotStream { [self] continuation in
             do throws(StorageError) {
                 try check(query)
-                if let error = controls.failure(.queryStream, query.subject) ?? streamRefusal { throw error }
+                if let error = controls.failure(.queryStream, query.subject) ?? refusal(of: options) { throw error }
             } catch {
                 continuation.finish(throwing: error)
                 return {}
@@ -65,9 +66,13 @@ extension MockStorageClient {
         }
     }
 
-    private var streamRefusal: StorageError? {
-        capabilities.liveStreams
-            ? nil : .unsupported("live streams", by: provider, instead: "Read again when something may have changed.")
+    private func refusal(of options: ListenOptions) -> StorageError? {
+        guard capabilities.liveStreams else {
+            return .unsupported(
+                "live streams", by: provider, instead: "Read again when something may have changed.")
+        }
+        guard options.source == .cache, !capabilities.offline else { return nil }
+        return .unsupported("listening to a cache", by: provider, instead: "Listen to the server.")
     }
 
     /// Opens a stream, after the network's latency if there is one.
@@ -91,10 +96,15 @@ extension MockStorageClient {
             if let refusal { refuse(refusal) }
         }
         var delayed: Task<Void, Never>?
-        if isLocal || controls.network.isInstant {
+        let asksRules = follower != nil && backend.rules != nil
+        if isLocal || (controls.network.isInstant && !asksRules) {
             begin()
         } else {
-            delayed = Task { [network = controls.network] in if await network.travel() { begin() } }
+            delayed = Task { [network = controls.network, follower] in
+                // Rules go by who is signed in.
+                if asksRules { await follower?.catchUp() }
+                if await network.travel() { begin() }
+            }
         }
         return { [self, delayed] in
             delayed?.cancel()

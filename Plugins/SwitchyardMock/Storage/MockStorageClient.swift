@@ -85,6 +85,7 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
         _ context: ModuleContext
     ) async throws(InfrastructureError) {
         let device = MockDevice()
+        device.rules = backend.rules
         let relay = Relay()
         var surroundings = Surroundings(tenant: tenant)
         surroundings.report = { [observer = context.observer] kind in
@@ -205,13 +206,15 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
             return .success((device.documents(for: query, state.documents, fromCache: isFromCache), isFromCache))
         }.get()
         let results = QueryEvaluator(query).results(among: documents)
-        if !isFromCache {
-            database.read { [device] state in
-                for document in results {
-                    device.cache.store(state.documents[document.path] ?? .missing(document.path))
-                }
+        guard !isFromCache else { return (results, isFromCache) }
+        let refusal = database.read { [device] state -> StorageError? in
+            if let refusal = device.refusal(toList: results, of: query, state.documents) { return refusal }
+            for document in results {
+                device.cache.store(state.documents[document.path] ?? .missing(document.path))
             }
+            return nil
         }
+        if let refusal { throw refusal }
         return (results, isFromCache)
     }
 
@@ -283,6 +286,7 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
         guard capabilities.transactions else {
             throw .unsupported("transactions", by: provider, instead: "Use a batch, or updates with a precondition.")
         }
+        await follower?.catchUp()
         if let refusal = database.read({ [device] _ in device.refusal(of: .server) }) { throw refusal }
         return MockTransaction(client: self)
     }

@@ -12,6 +12,9 @@ struct MockTransaction: StorageTransactionBackend {
         }
         return try client.database.read { [device = client.device] state -> Result<[DocumentSnapshot], StorageError> in
             if let refusal = device.refusal(of: .server) { return .failure(refusal) }
+            for path in paths {
+                if let refusal = device.refusal(toGet: path, state.documents) { return .failure(refusal) }
+            }
             return .success(paths.map { state.documents[$0] ?? .missing($0) })
         }.get()
     }

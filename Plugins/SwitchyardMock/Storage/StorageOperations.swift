@@ -17,11 +17,17 @@ extension MockOperation where Failure == StorageError, Answer == QuerySnapshot {
     public static var queryStream: Self { Self("stream of query") }
 }
 extension MockOperation where Failure == StorageError, Answer == WriteReceipt {
+    /// A batch of writes, as an app hands it in: `set`, `update`, `delete` and `commit` alike, and adding to a collection.
+    ///
+    /// A transaction is another operation: ``MockOperation/transactionCommit`` makes its writes fail,
+    /// ``MockOperation/transactionRead`` its reads. So is what waits in the queue: ``MockOperation/send`` is its way to the
+    /// server.
     public static var commit: Self { Self("commit") }
 }
 extension MockOperation where Failure == StorageError, Answer == WriteReceipt.Acknowledgement {
+    /// The writes of a transaction. `.aborted` has it tried again.
     public static var transactionCommit: Self { Self("transaction commit") }
-    /// A write on its way from the queue to the server.
+    /// A write on its way from the queue to the server: one that was made offline, or behind others that wait.
     public static var send: Self { Self("send") }
 }
 extension MockOperation where Failure == StorageError, Answer == [DocumentValue] {

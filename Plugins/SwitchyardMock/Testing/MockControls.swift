@@ -41,6 +41,9 @@ public final class MockControls<Failure: ClientError>: Sendable {
 
     /// Makes a call of `operation` fail, without an effect.
     ///
+    /// Operations are what a client is asked for, one by one: `.commit` is a batch of writes, and those of a transaction are
+    /// ``MockOperation/transactionRead`` and ``MockOperation/transactionCommit``. ``failAny(onCall:times:with:)`` fails them all.
+    ///
     /// - Parameters:
     ///   - operation: Of which kind.
     ///   - call: Which one from now on: 1 is the next.
@@ -49,6 +52,11 @@ public final class MockControls<Failure: ClientError>: Sendable {
     public func fail<Answer>(
         _ operation: MockOperation<Answer, Failure>, onCall call: Int = 1, times: Int = 1, with error: Failure
     ) { add(operation.name, call, times) { .failure(error) } }
+
+    /// Makes a call of `operation` fail with `code`, without an effect: `fail(.commit, with: .unavailable)`.
+    public func fail<Answer>(
+        _ operation: MockOperation<Answer, Failure>, onCall call: Int = 1, times: Int = 1, with code: ErrorCode
+    ) { fail(operation, onCall: call, times: times, with: Failure(code, "The test made “\(operation)” fail.")) }
 
     /// Makes a call of any operation fail, without an effect.
     public func failAny(onCall call: Int = 1, times: Int = 1, with error: Failure) {

@@ -61,10 +61,63 @@ import Testing
         #expect(report.entries.contains { $0.outcome == .passed && $0.area == "refusals" })
     }
 
+    @Test func `A client without a cache that answers for one all the same is found out`() async {
+        let report = await runConformance([.storage(Pretender())], filter: ["cache"])
+        let failed = Set(report.entries.filter { $0.outcome == .failed }.map(\.name))
+        #expect(
+            failed == [
+                "reading from a cache is refused where there is none",
+                "reading several documents from a cache is refused where there is none",
+                "querying a cache is refused where there is none",
+                "a stream of a document from a cache is refused where there is none",
+                "a live query over a cache is refused where there is none",
+            ])
+    }
+
     private struct OneBackend: StorageHarness {
         let features = StorageFeatures(.all)
         let backend: MockBackend
         func makeStorageClient() async throws -> any StorageClient { MockStorageClient(backend) }
+    }
+
+    /// Declares no cache, and asks the server whatever source it is told.
+    private struct Pretender: StorageHarness {
+        private static let capabilities: StorageCapabilities = {
+            var capabilities = StorageCapabilities.all
+            capabilities.offline = false
+            return capabilities
+        }()
+
+        let features = StorageFeatures(capabilities)
+        private let backend = MockBackend()
+
+        func makeStorageClient() async throws -> any StorageClient {
+            Layer(base: MockStorageClient(backend, capabilities: Self.capabilities))
+        }
+
+        struct Layer: StorageLayer {
+            let base: any StorageClient
+
+            func document(
+                _ path: StoragePath, from source: ReadSource
+            ) async throws(StorageError) -> DocumentSnapshot { try await base.document(path, from: .standard) }
+
+            func documents(
+                _ paths: [StoragePath], from source: ReadSource
+            ) async throws(StorageError) -> [DocumentSnapshot] { try await base.documents(paths, from: .standard) }
+
+            func documents(_ query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot {
+                try await base.documents(query, from: .standard)
+            }
+
+            func snapshots(
+                of path: StoragePath, options: ListenOptions
+            ) -> SnapshotStream<DocumentSnapshot, StorageError> { base.snapshots(of: path, options: ListenOptions()) }
+
+            func snapshots(
+                of query: Query, options: ListenOptions
+            ) -> SnapshotStream<QuerySnapshot, StorageError> { base.snapshots(of: query, options: ListenOptions()) }
+        }
     }
 
     /// Reads something else than what was written.

@@ -110,8 +110,8 @@ import Testing
         let snapshot = QuerySnapshot(
             query: Query(in: "people"), documents: documents,
             metadata: SnapshotMetadata(isFromCache: true, hasPendingWrites: true))
-        let list = try TypedSnapshot(snapshot, .fail) { document throws(StorageError) in document.id }
-        #expect(Array(list) == ["a", "b"] && list.last == "b" && list.rows.map(\.value) == ["a", "b"])
+        let list = try TypedSnapshot<Person>(snapshot, .fail, from: ToyStorage())
+        #expect(list.map(\.id) == ["a", "b"] && list.last?.name == "Bob" && list.rows.map(\.value.age) == [1, 2])
         #expect(list.isFromCache && list.hasPendingWrites)
         #expect(list.rows.map(\.isPending) == [false, true] && list.rows.map(\.isFromCache) == [false, true])
     }

@@ -41,8 +41,8 @@ extension DocumentQuerySource {
         onMismatch: MismatchHandling = .fail
     ) async throws(StorageError) -> TypedSnapshot<Value> {
         try TypedSnapshot(
-            await storage.documents(query, from: source), onMismatch
-        ) { document throws(StorageError) in try coder.decode(type, from: document.data ?? [:], at: document.path) }
+            await storage.documents(query, from: source), onMismatch,
+            RowOrigin(storage, DocumentConverter(reading: type, by: coder)))
     }
 
     /// The first result, if there is any. Reads no more than that.
@@ -56,6 +56,20 @@ extension DocumentQuerySource {
     /// The results in pages of `size` documents, each read when it is asked for.
     public func pages(size: Int, from source: ReadSource = .standard) -> DocumentPages {
         storage.pages(of: query, size: size, from: source)
+    }
+
+    /// Does something with each result, reading a page at a time.
+    ///
+    /// - Parameters:
+    ///   - parallel: How many results are worked on at the same time.
+    ///   - pageSize: How many documents are read at once.
+    ///   - source: Where they are read.
+    ///   - body: Its first failure ends the whole and is thrown, once what is under way has ended.
+    public func forEach(
+        parallel: Int = 1, pageSize: Int = 100, from source: ReadSource = .standard,
+        _ body: @escaping @Sendable (DocumentSnapshot) async throws -> Void
+    ) async throws {
+        try await PageWorker(parallel: parallel, body).run(pages(size: pageSize, from: source)) { $0.documents }
     }
 }
 

@@ -12,6 +12,23 @@ struct DocumentConverter<Value: Sendable>: Sendable {
     func operand(_ value: some Encodable) throws(StorageError) -> DocumentValue { try coder.value(of: value) }
 }
 
+extension DocumentConverter where Value: Decodable {
+    /// For what is only read: a value that cannot be encoded is refused when it is to be written.
+    init(reading type: Value.Type, by coder: DocumentCoder) {
+        self.init(
+            decode: { document throws(StorageError) in
+                try coder.decode(type, from: document.data ?? DocumentData(), at: document.path)
+            },
+            encode: { value throws(StorageError) in
+                guard let value = value as? any Encodable else {
+                    throw .invalid("\(type) is not Encodable, so a value of it cannot be written.")
+                }
+                return try coder.encode(value)
+            },
+            field: { property throws(StorageError) in try FieldLookup.field(of: property, by: coder) }, coder: coder)
+    }
+}
+
 extension DocumentConverter where Value: Codable {
     init(_ coder: DocumentCoder) {
         self.init(

@@ -1,43 +1,84 @@
 /// A property that is the document's own name: filled in when a document is read, and never written.
 ///
 /// ```swift
-/// struct User: Codable {
-///     @DocumentID var id: String?
+/// struct User: Codable, Identifiable {
+///     @DocumentID var id: String
 ///     var name: String
 /// }
+/// let alice = User(name: "Alice")        // its id is empty until it comes from a document
 /// ```
-/// With `StoragePath` as its type it is the whole path. With other coders, such as `JSONEncoder`, it is an ordinary value.
+/// As `String?` it is `nil` until then; as `StoragePath` it is the whole path. Adding a value to a collection gives the document a
+/// new name whatever this holds. With other coders, such as `JSONEncoder`, it is an ordinary value.
+///
+/// To hand in an id that is no literal, write `User(id: DocumentID(id), name: name)`, or declare the property as
+/// `@DocumentID var id = ""`.
 @propertyWrapper
 public struct DocumentID<Value: DocumentIDValue>: Sendable {
-    public var wrappedValue: Value?
-    public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
+    public var wrappedValue: Value
+    public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
+    public init(_ value: Value) { wrappedValue = value }
+    /// Of a value that comes from no document.
+    public init() { wrappedValue = .noDocumentID }
 }
 
 /// What a ``DocumentID`` can be.
 public protocol DocumentIDValue: Codable, Sendable {
     init(documentPath path: StoragePath)
+    /// Of a value that comes from no document.
+    static var noDocumentID: Self { get }
 }
 
 extension String: DocumentIDValue {
     public init(documentPath path: StoragePath) { self = path.id }
+    public static var noDocumentID: String { "" }
 }
 
 extension StoragePath: DocumentIDValue {
     public init(documentPath path: StoragePath) { self = path }
+    /// No path at all, which every operation refuses.
+    public static var noDocumentID: StoragePath { StoragePath(segments: []) }
+}
+
+extension Optional: DocumentIDValue where Wrapped: DocumentIDValue {
+    public init(documentPath path: StoragePath) { self = Wrapped(documentPath: path) }
+    public static var noDocumentID: Wrapped? { nil }
 }
 
 extension DocumentID: Equatable where Value: Equatable {}
 extension DocumentID: Hashable where Value: Hashable {}
 
+extension DocumentID: ExpressibleByUnicodeScalarLiteral, ExpressibleByExtendedGraphemeClusterLiteral,
+    ExpressibleByStringLiteral
+where Value: ExpressibleByDocumentIDLiteral {
+    public init(stringLiteral value: String) { wrappedValue = Value(documentIDLiteral: value) }
+}
+
+extension DocumentID: ExpressibleByNilLiteral where Value: ExpressibleByNilLiteral {
+    public init(nilLiteral: ()) { wrappedValue = nil }
+}
+
+/// What a literal can stand for in place of a ``DocumentID``: `User(id: "alice", name: "Alice")`.
+public protocol ExpressibleByDocumentIDLiteral: DocumentIDValue {
+    init(documentIDLiteral text: String)
+}
+
+extension String: ExpressibleByDocumentIDLiteral {
+    public init(documentIDLiteral text: String) { self = text }
+}
+
+extension Optional: ExpressibleByDocumentIDLiteral where Wrapped: ExpressibleByDocumentIDLiteral {
+    public init(documentIDLiteral text: String) { self = Wrapped(documentIDLiteral: text) }
+}
+
 extension DocumentID: Codable {
     public init(from decoder: any Decoder) throws {
         if let decoder = decoder as? ValueDecoder {
-            wrappedValue = decoder.context.path.map(Value.init(documentPath:))
+            wrappedValue = decoder.context.path.map(Value.init(documentPath:)) ?? .noDocumentID
         } else if let probe = decoder as? FieldProbe {
             wrappedValue = probe.documentID(Value.self)
         } else {
             let container = try decoder.singleValueContainer()
-            wrappedValue = container.decodeNil() ? nil : try container.decode(Value.self)
+            wrappedValue = container.decodeNil() ? .noDocumentID : try container.decode(Value.self)
         }
     }
 

@@ -22,7 +22,7 @@ public struct TypedCollection<Value: Sendable>: TypedQuerySource {
     /// The document called `id`.
     public func document(_ id: String) -> TypedDocument<Value> { document(at: path.document(id)) }
 
-    /// A document with a new random name, which is not there before it is written.
+    /// A document with a new random name. It does not exist until you write it.
     public func newDocument() -> TypedDocument<Value> { document(at: path.newDocument()) }
 
     func document(at path: StoragePath) -> TypedDocument<Value> {

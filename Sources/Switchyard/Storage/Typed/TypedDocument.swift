@@ -13,19 +13,20 @@ public struct TypedDocument<Value: Sendable>: Sendable {
 
     /// The value now; `nil` if there is no document.
     ///
-    /// - Throws: `.codingFailed` naming the field that does not fit.
-    public func get(from source: ReadSource = .standard) async throws(StorageError) -> Value? {
-        let document = try await storage.document(path, from: source)
-        return document.exists ? try converter.decode(document) : nil
+    /// - Throws: `.codingFailed` naming the field that does not fit, unless `onMismatch` skips it: then there is no value.
+    public func get(
+        from source: ReadSource = .standard, onMismatch: MismatchHandling = .fail
+    ) async throws(StorageError) -> Value? {
+        try TypedDocumentSnapshot(await storage.document(path, from: source), onMismatch, converter).value
     }
 
-    /// The value, now and after every change. A document that does not fit ends the stream.
+    /// The value, now and after every change. A document that does not fit ends the stream, unless `onMismatch` skips it: then
+    /// it has no value, and ``TypedDocumentSnapshot/mismatch`` says why, until it fits again.
     public func stream(
-        _ options: ListenOptions = ListenOptions()
+        _ options: ListenOptions = ListenOptions(), onMismatch: MismatchHandling = .fail
     ) -> SnapshotStream<TypedDocumentSnapshot<Value>, StorageError> {
         storage.snapshots(of: path, options: options).mapElements { [converter] document throws(StorageError) in
-            TypedDocumentSnapshot(
-                value: document.exists ? try converter.decode(document) : nil, document: document)
+            try TypedDocumentSnapshot(document, onMismatch, converter)
         }
     }
 
@@ -82,17 +83,41 @@ public struct TypedDocument<Value: Sendable>: Sendable {
 
 /// A document as a value at one moment.
 public struct TypedDocumentSnapshot<Value: Sendable>: Sendable {
-    /// `nil` while the document does not exist.
+    /// `nil` while the document does not exist, or does not fit.
     public let value: Value?
+    /// Why the document does not fit, where it may not.
+    public let mismatch: StorageError?
     /// The document itself: its path, its times, its fields.
     public let document: DocumentSnapshot
 
     public var id: String { document.id }
-    public var exists: Bool { value != nil }
+    public var exists: Bool { document.exists }
     /// Whether the server has not confirmed that this is its present state.
     public var isFromCache: Bool { document.metadata.isFromCache }
     /// Whether this shows a write of this device that the server has not confirmed.
     public var hasPendingWrites: Bool { document.metadata.hasPendingWrites }
+
+    init(
+        _ document: DocumentSnapshot, _ handling: MismatchHandling, _ converter: DocumentConverter<Value>
+    ) throws(StorageError) {
+        self.document = document
+        var mismatch: StorageError?
+        var value: Value?
+        if document.exists {
+            do throws(StorageError) {
+                value = try converter.decode(document)
+            } catch {
+                mismatch = try handling.handled(error)
+            }
+        }
+        self.value = value
+        self.mismatch = mismatch
+    }
 }
 
-extension TypedDocumentSnapshot: Equatable where Value: Equatable {}
+extension TypedDocumentSnapshot: Equatable where Value: Equatable {
+    /// Equal are snapshots that show the same.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.document == right.document && left.value == right.value
+    }
+}

@@ -28,7 +28,7 @@ extension TypedQuerySource {
     public func documents(
         from source: ReadSource = .standard, onMismatch: MismatchHandling = .fail
     ) async throws(StorageError) -> TypedSnapshot<Value> {
-        try TypedSnapshot(await storage.documents(query, from: source), onMismatch, typed.converter.decode)
+        try TypedSnapshot(await storage.documents(query, from: source), onMismatch, origin)
     }
 
     /// The first result, if there is any. Reads no more than that.
@@ -42,11 +42,12 @@ extension TypedQuerySource {
     public func stream(
         _ options: ListenOptions = ListenOptions(), onMismatch: MismatchHandling = .fail
     ) -> SnapshotStream<TypedSnapshot<Value>, StorageError> {
-        let decode = typed.converter.decode
-        return storage.snapshots(of: query, options: options).mapElements { snapshot throws(StorageError) in
-            try TypedSnapshot(snapshot, onMismatch, decode)
+        storage.snapshots(of: query, options: options).mapElements { [origin] snapshot throws(StorageError) in
+            try TypedSnapshot(snapshot, onMismatch, origin)
         }
     }
+
+    var origin: RowOrigin<Value> { RowOrigin(storage, typed.converter) }
 
     /// The same list without the type.
     public var asDocuments: QueryHandle { QueryHandle(storage: storage, query: query) }

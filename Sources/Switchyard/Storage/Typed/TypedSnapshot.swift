@@ -7,6 +7,13 @@ public enum MismatchHandling: Sendable {
 
     /// The document is left out; ``TypedSnapshot/mismatches`` has it.
     public static var skip: MismatchHandling { .skip { _ in } }
+
+    /// Throws the mismatch, or tells it and gives it back.
+    func handled(_ mismatch: StorageError) throws(StorageError) -> StorageError {
+        guard case .skip(let report) = self else { throw mismatch }
+        report(mismatch)
+        return mismatch
+    }
 }
 
 /// The results of a query at one moment: a collection of values in the query's order.
@@ -16,6 +23,8 @@ public struct TypedSnapshot<Value: Sendable>: Sendable {
         public let value: Value
         /// The document itself: its path, its times, its fields; where the next page begins.
         public let document: DocumentSnapshot
+        /// Shared by the rows of one list.
+        let origin: RowOrigin<Value>
 
         /// The path: unique also among the results of a collection group.
         public var id: StoragePath { document.path }
@@ -24,6 +33,10 @@ public struct TypedSnapshot<Value: Sendable>: Sendable {
         public var isPending: Bool { document.metadata.hasPendingWrites }
         /// Whether the server has not confirmed that this is its present state.
         public var isFromCache: Bool { document.metadata.isFromCache }
+        /// The document with everything that can be done with it.
+        public var handle: TypedDocument<Value> {
+            TypedDocument(storage: origin.storage, path: document.path, converter: origin.converter)
+        }
     }
 
     public let rows: [Row]
@@ -33,26 +46,29 @@ public struct TypedSnapshot<Value: Sendable>: Sendable {
     /// The result as it came, with what changed since the one before.
     public let snapshot: QuerySnapshot
 
-    package init(
-        _ snapshot: QuerySnapshot, _ handling: MismatchHandling,
-        _ decode: (DocumentSnapshot) throws(StorageError) -> Value
+    init(
+        _ snapshot: QuerySnapshot, _ handling: MismatchHandling, _ origin: RowOrigin<Value>
     ) throws(StorageError) {
         var rows: [Row] = []
         var mismatches: [StorageError] = []
         rows.reserveCapacity(snapshot.count)
         for document in snapshot.documents {
             do throws(StorageError) {
-                rows.append(Row(value: try decode(document), document: document))
+                rows.append(Row(value: try origin.converter.decode(document), document: document, origin: origin))
             } catch {
-                guard case .skip(let report) = handling else { throw error }
-                mismatches.append(error)
-                report(error)
+                mismatches.append(try handling.handled(error))
             }
         }
         self.rows = rows
         self.mismatches = mismatches
         self.snapshot = snapshot
         metadata = snapshot.metadata
+    }
+
+    package init(
+        _ snapshot: QuerySnapshot, _ handling: MismatchHandling, from storage: any StorageClient
+    ) throws(StorageError) where Value: Codable {
+        try self.init(snapshot, handling, RowOrigin(storage, DocumentConverter(.standard)))
     }
 
     /// Whether the server has not confirmed that this is its present state: it may lag behind, or be incomplete.
@@ -67,4 +83,42 @@ extension TypedSnapshot: RandomAccessCollection {
     public subscript(position: Int) -> Value { rows[position].value }
 }
 
-extension TypedSnapshot.Row: Equatable where Value: Equatable {}
+extension TypedSnapshot.Row: Equatable where Value: Equatable {
+    /// Equal are rows that show the same; whose client they come from is not compared.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.document == right.document && left.value == right.value
+    }
+}
+
+/// Where the rows of a list come from, and how their values are written.
+final class RowOrigin<Value: Sendable>: Sendable {
+    let storage: any StorageClient
+    let converter: DocumentConverter<Value>
+
+    init(_ storage: any StorageClient, _ converter: DocumentConverter<Value>) {
+        self.storage = storage
+        self.converter = converter
+    }
+}
+
+/// Changes to the document of a row, as a ``TypedDocument`` makes them.
+extension TypedSnapshot.Row {
+    /// Writes one field: `row.update(\.done, to: true)`.
+    @discardableResult
+    public func update<Field: Encodable & Sendable>(
+        _ property: any KeyPath<Value, Field> & Sendable, to value: Field
+    ) async throws(StorageError) -> WriteReceipt { try await handle.update(property, to: value) }
+
+    /// Changes one field where the server can: `row.update(\.visits, .increment(1))`.
+    @discardableResult
+    public func update(
+        _ property: any PartialKeyPath<Value> & Sendable, _ change: FieldValue
+    ) async throws(StorageError) -> WriteReceipt { try await handle.update(property, change) }
+
+    /// Replaces the document with the fields of `value`.
+    @discardableResult
+    public func set(_ value: Value) async throws(StorageError) -> WriteReceipt { try await handle.set(value) }
+
+    @discardableResult
+    public func delete() async throws(StorageError) -> WriteReceipt { try await handle.delete() }
+}

@@ -70,6 +70,23 @@ extension StorageConformance {
         refusal(of: .offline, "reading from a cache is refused where there is none") { context in
             _ = try await context.client.document(context.items.document("a"), from: .cache)
         },
+        refusal(of: .offline, "reading several documents from a cache is refused where there is none") { context in
+            _ = try await context.client.documents([context.items.document("a")], from: .cache)
+        },
+        refusal(of: .offline, "querying a cache is refused where there is none") { context in
+            _ = try await context.client.documents(Query(in: context.items), from: .cache)
+        },
+        refusal(
+            of: .offline, and: [.liveStreams], "a stream of a document from a cache is refused where there is none"
+        ) { context in
+            let path = context.items.document("a")
+            try await end(context.watch(context.client.snapshots(of: path, options: ListenOptions(source: .cache))))
+        },
+        refusal(of: .offline, and: [.liveStreams], "a live query over a cache is refused where there is none") {
+            context in
+            let query = Query(in: context.items)
+            try await end(context.watch(context.client.snapshots(of: query, options: ListenOptions(source: .cache))))
+        },
         StorageCheck("without a queue nothing ever waits", needs: .no(.offline)) { context in
             try await context.client.waitForPendingWrites()
             try await context.client.retryPendingWrites()
@@ -83,11 +100,18 @@ extension StorageConformance {
         },
     ].within("refusals")
 
+    /// Throws what a stream failed with; one that shows something has refused nothing.
+    private static func end<Element>(_ probe: StreamProbe<Element>) async throws {
+        _ = try? await probe.first("an element or the end")
+        guard probe.elements.isEmpty else { return }
+        if let failure = try await probe.end() { throw failure }
+    }
+
     private static func refusal(
-        of requirement: StorageRequirement, _ name: String,
+        of requirement: StorageRequirement, and others: [StorageRequirement] = [], _ name: String,
         _ body: @escaping @Sendable (StorageContext) async throws -> Void
     ) -> StorageCheck {
-        StorageCheck(name, needs: .no(requirement)) { context in
+        StorageCheck(name, needs: [.no(requirement)] + others) { context in
             try await context.store.expectRefusal("the call") { try await body(context) }
         }
     }

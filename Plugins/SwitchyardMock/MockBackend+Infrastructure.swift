@@ -1,0 +1,26 @@
+public import Switchyard
+
+extension MockBackend {
+    /// All clients of a new device of this project.
+    ///
+    /// ```swift
+    /// let app = TodoModel(try await backend.infrastructure(signedInAs: "alice"))
+    /// ```
+    /// - Parameters:
+    ///   - userID: Who is signed in, with an account that is made if it is not there; `nil` for nobody.
+    ///   - network: The device's connection.
+    ///   - surroundings: Time, an observer, layers.
+    public func infrastructure(
+        signedInAs userID: AuthUser.ID? = nil, network: MockNetwork = MockNetwork(),
+        in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
+    ) async throws(InfrastructureError) -> Infrastructure {
+        let infrastructure = try await Infrastructure(.mock(self, network: network), in: surroundings)
+        guard let userID else { return infrastructure }
+        do throws(AuthError) {
+            try await infrastructure.auth.signIn(with: .customToken(accounts.customToken(for: userID)))
+        } catch {
+            throw InfrastructureError(error.code, error.message, underlying: error)
+        }
+        return infrastructure
+    }
+}

@@ -1,0 +1,54 @@
+import Switchyard
+
+/// What the project's rules say to whoever uses this device, inside of the database's lock.
+extension MockDevice {
+    private var userID: AuthUser.ID? { queue.owner.isEmpty ? nil : queue.owner }
+
+    /// Why a document may not be read; `nil` where it may.
+    func refusal(toGet path: StoragePath, _ server: DocumentTable) -> StorageError? {
+        guard rules != nil else { return nil }
+        return refusal(.get, path, existing: server[path]?.data, proposed: nil, server)
+    }
+
+    /// Why a query may not show `results`; `nil` where it may.
+    func refusal(
+        toList results: some Collection<DocumentSnapshot>, of query: Query, _ server: DocumentTable
+    ) -> StorageError? {
+        guard rules != nil else { return nil }
+        for document in results {
+            let existing = server[document.path]?.data
+            if let refusal = refusal(.list, document.path, existing: existing, proposed: nil, server) { return refusal }
+        }
+        // Nothing found is an answer too, which not everybody may have.
+        guard results.isEmpty, case .collection(let collection) = query.source else { return nil }
+        return refusal(
+            .list, collection.document("-"), existing: nil, proposed: nil, server, about: collection.rawValue)
+    }
+
+    /// Why a write may not be carried out; `nil` where it may.
+    func refusal(
+        of write: DocumentWrite, to old: DocumentSnapshot, leaving new: DocumentData?, _ server: DocumentTable
+    ) -> StorageError? {
+        guard rules != nil else { return nil }
+        let access: MockRules.Access =
+            switch write.operation {
+            case .verify: .get
+            case .delete: .delete
+            case .set, .patch: old.exists ? .update : .create
+            }
+        return refusal(access, write.path, existing: old.data, proposed: access == .get ? nil : new, server)
+    }
+
+    private func refusal(
+        _ access: MockRules.Access, _ path: StoragePath, existing: DocumentData?, proposed: DocumentData?,
+        _ server: DocumentTable, about target: String? = nil
+    ) -> StorageError? {
+        let request = MockRules.Request(
+            userID: userID, access: access, path: path, existing: existing, proposed: proposed, documents: server)
+        guard let rules, !rules.allows(request) else { return nil }
+        let who = userID.map { " as “\($0)”" } ?? " while nobody is signed in"
+        return StorageError(
+            .unauthorized, "The mock's rules do not allow \(access.doing) “\(target ?? path.rawValue)”\(who).",
+            isRetryable: false, isRefusal: true)
+    }
+}
