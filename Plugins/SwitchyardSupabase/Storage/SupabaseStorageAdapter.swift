@@ -23,7 +23,11 @@ public final class SupabaseStorageAdapter: StorageLayer {
         documents = try await SyncedStorageClient(
             driver: SupabaseDriver(
                 service: service, tables: tables, realtime: share?.socket, share: share,
-                pace: SupabaseWatch.Pace(alone: configuration.checkInterval), clock: context.clock),
+                pace: SupabaseWatch.Pace(alone: configuration.checkInterval), clock: context.clock,
+                report: { [observer = context.observer] text in
+                    observer.observe(
+                        InfrastructureEvent(service: .storage, provider: .supabase, kind: .notice(text)))
+                }),
             folder: configuration.keepsDocuments ? try surroundings.folder("documents") : nil,
             cacheBytes: configuration.cacheBytes, context: context)
     }

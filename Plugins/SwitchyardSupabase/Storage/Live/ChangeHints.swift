@@ -28,10 +28,12 @@ final class ChangeHints: Sendable {
         var topics: [HintTopic: Topic] = [:]
         var wanted: Set<HintTopic> = []
         var cleaning: Task<Void, Never>?
+        var hasReported = false
     }
 
     private let realtime: RealtimeSocket?
     private let clock: any Clock<Duration>
+    private let report: @Sendable (String) -> Void
     private let state = Mutex(State())
     private let listeners = Broadcast<@Sendable (Hint) -> Void>()
 
@@ -40,10 +42,16 @@ final class ChangeHints: Sendable {
     /// After how long a channel that was refused is tried again.
     private static let retry = Duration.seconds(60)
 
-    /// - Parameter realtime: Without it nothing is told but this client's own writes.
-    init(_ realtime: RealtimeSocket? = nil, clock: any Clock<Duration> = ContinuousClock()) {
+    /// - Parameters:
+    ///   - realtime: Without it nothing is told but this client's own writes.
+    ///   - report: Told once, at the first channel that is refused.
+    init(
+        _ realtime: RealtimeSocket? = nil, clock: any Clock<Duration> = ContinuousClock(),
+        report: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
         self.realtime = realtime
         self.clock = clock
+        self.report = report
     }
 
     deinit { close() }
@@ -69,8 +77,11 @@ final class ChangeHints: Sendable {
             for topic in wanted where state.topics[topic] == nil {
                 let task = Task { [weak self, clock] in
                     while true {
-                        let pause = await ChangeHints.listen(to: topic, on: realtime) { self?.heard($0, on: topic) }
+                        let (pause, failure) = await ChangeHints.listen(to: topic, on: realtime) {
+                            self?.heard($0, on: topic)
+                        }
                         if Task.isCancelled { return }
+                        if failure?.kind == .unauthorized, topic.configuration.isPrivate { self?.refused() }
                         self?.heard(.interrupted, on: topic)
                         guard (try? await clock.sleep(for: pause)) != nil else { return }
                     }
@@ -105,10 +116,10 @@ final class ChangeHints: Sendable {
 
     /// Until the channel is over.
     ///
-    /// - Returns: When to try again.
+    /// - Returns: When to try again, and why it is over.
     private static func listen(
         to topic: HintTopic, on realtime: RealtimeSocket, _ tell: (RealtimeEvent) -> Void
-    ) async -> Duration {
+    ) async -> (pause: Duration, failure: RealtimeFailure?) {
         do throws(RealtimeFailure) {
             let channel = try realtime.join(topic.name, topic.configuration)
             while let event = try await channel.next() {
@@ -117,11 +128,23 @@ final class ChangeHints: Sendable {
                 channel.leave()
                 break
             }
-            return retry
+            return (retry, nil)
         } catch {
             // Whoever watches looks often enough meanwhile. A topic in use is one that is being left.
-            return error.kind == .topicInUse ? .seconds(1) : retry
+            return (error.kind == .topicInUse ? .seconds(1) : retry, error)
         }
+    }
+
+    private func refused() {
+        let isFirst = state.withLock { state in
+            defer { state.hasReported = true }
+            return !state.hasReported
+        }
+        guard isFirst else { return }
+        report(
+            "Live queries look for changes every now and then instead of being told: the realtime service refuses a channel. "
+                + "If it refuses all of them, the policy switchyard_listen on realtime.messages is missing; "
+                + "“select * from switchyard.missing();” has the statement that adds it.")
     }
 
     private func heard(_ event: RealtimeEvent, on topic: HintTopic) {
