@@ -5,9 +5,11 @@ import Testing
 
 @testable import SwitchyardMock
 
-@Suite struct MockFolderTests {
+@Suite final class MockFolderTests {
     let folder = FileManager.default.temporaryDirectory
         .appendingPathComponent("mock-folder-\(UInt64.random(in: 0 ... .max))", isDirectory: true)
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
 
     private func context() -> ModuleContext { ModuleContext() }
     private func module() -> MockModule { MockModule(MockConfiguration(folder: folder)) }
