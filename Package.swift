@@ -72,7 +72,7 @@ let package = Package(
                 "Switchyard", "SwitchyardBytes", "SwitchyardProviderKit", "SwitchyardWire", "SwitchyardSync",
                 "SwitchyardFirestoreFormat", "SwitchyardProviderHTTP",
             ],
-            path: "Plugins/SwitchyardFirebase"),
+            path: "Plugins/SwitchyardFirebase", resources: [.embedInCode("Rules/domain.rules")]),
         .target(
             name: "SwitchyardSupabase",
             dependencies: [
@@ -81,7 +81,8 @@ let package = Package(
             ],
             path: "Plugins/SwitchyardSupabase",
             resources: [
-                "values", "tables", "queries", "writing", "reading", "changes", "rows", "messaging", "grants",
+                "values", "domain", "tables", "queries", "writing", "reading", "changes", "rows", "messaging", "grants",
+                "check",
             ].map {
                 .embedInCode("SQL/\($0).sql")
             }),

@@ -18,7 +18,7 @@ public struct LocalProjects: Sendable {
     private let modules: @Sendable () -> InfrastructureFactory
     private let end: @Sendable () async -> Void
 
-    /// - Parameter rules: Rows of `switchyard.rules` beside the default ones, as SQL.
+    /// - Parameter rules: Rows of `switchyard.rules` beside those of the domain clients, as SQL.
     public static func start(rules: String = "") async throws -> LocalProjects {
         // The claim is what a Supabase demands of tokens, the hosted ones too.
         var options = LocalFirebaseOptions()
@@ -28,7 +28,7 @@ public struct LocalProjects: Sendable {
             var options = LocalSupabaseOptions()
             options.firebase = try FirebaseProject(firebase.project, keys: firebase.publishedKeys)
             options.buckets = ["files"]
-            options.scripts = [DocumentSchema.sql, rules].filter { !$0.isEmpty }
+            options.scripts = [DocumentSchema.sql, DocumentSchema.domainRules, rules].filter { !$0.isEmpty }
             return LocalProjects(firebase, try await LocalSupabase(options))
         } catch {
             await firebase.stop()

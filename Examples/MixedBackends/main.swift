@@ -7,7 +7,7 @@ let projects = try await LocalProjects.start()
 print("running on \(projects.description)")
 let backend = try await projects.makeDevice()
 
-let user = try await backend.auth.signUp(email: "alice@example.com", password: "correct horse battery")
+let user = try await backend.auth.signUp(email: "alice@example.com", password: "correct horse battery").get()
 
 func provider(of service: InfrastructureService) async -> String {
     await backend.selection.provider(for: service)?.rawValue ?? "nobody"

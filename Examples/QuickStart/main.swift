@@ -12,7 +12,7 @@ struct City: Codable, Sendable {
 let backend = try await Infrastructure(.mock)
 let cities = backend.storage.collection("cities", of: City.self)
 
-let alice = try await backend.auth.signUp(email: "alice@example.com", password: "correct horse battery")
+let alice = try await backend.auth.signUp(email: "alice@example.com", password: "correct horse battery").get()
 print("signed in: \(alice.id)")
 
 try await cities.document("ulm").set(City(name: "Ulm", people: 128_928))

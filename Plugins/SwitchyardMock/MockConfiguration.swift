@@ -10,18 +10,22 @@ public struct MockConfiguration: Sendable, Hashable, Codable {
     public var latencyMilliseconds: Int
     /// Whether the project begins with ``MockSample``.
     public var hasSampleData: Bool
+    /// Whether new accounts wait for their address to be confirmed; see ``MockAccounts/asksForConfirmation``.
+    public var asksForConfirmation: Bool
 
     public init(
-        folder: URL? = nil, usesStateFolder: Bool = false, latencyMilliseconds: Int = 0, hasSampleData: Bool = false
+        folder: URL? = nil, usesStateFolder: Bool = false, latencyMilliseconds: Int = 0, hasSampleData: Bool = false,
+        asksForConfirmation: Bool = false
     ) {
         self.folder = folder
         self.usesStateFolder = usesStateFolder
         self.latencyMilliseconds = latencyMilliseconds
         self.hasSampleData = hasSampleData
+        self.asksForConfirmation = asksForConfirmation
     }
 
     private enum CodingKeys: String, CodingKey, CaseIterable {
-        case folder, usesStateFolder, latencyMilliseconds, hasSampleData
+        case folder, usesStateFolder, latencyMilliseconds, hasSampleData, asksForConfirmation
     }
 
     public init(from decoder: any Decoder) throws {
@@ -33,6 +37,7 @@ public struct MockConfiguration: Sendable, Hashable, Codable {
         usesStateFolder = try values.decodeIfPresent(Bool.self, forKey: .usesStateFolder) ?? false
         latencyMilliseconds = try values.decodeIfPresent(Int.self, forKey: .latencyMilliseconds) ?? 0
         hasSampleData = try values.decodeIfPresent(Bool.self, forKey: .hasSampleData) ?? false
+        asksForConfirmation = try values.decodeIfPresent(Bool.self, forKey: .asksForConfirmation) ?? false
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -41,5 +46,6 @@ public struct MockConfiguration: Sendable, Hashable, Codable {
         try values.encode(usesStateFolder, forKey: .usesStateFolder)
         try values.encode(latencyMilliseconds, forKey: .latencyMilliseconds)
         try values.encode(hasSampleData, forKey: .hasSampleData)
+        try values.encode(asksForConfirmation, forKey: .asksForConfirmation)
     }
 }

@@ -130,6 +130,7 @@ public struct MockModule: InfrastructureModule {
                         })
                 } else { MockBackend(now: context.now) }
             if configuration.hasSampleData { try MockSample.fill(backend) }
+            backend.accounts.asksForConfirmation = configuration.asksForConfirmation
             return Parts(
                 backend: backend,
                 network: MockNetwork(

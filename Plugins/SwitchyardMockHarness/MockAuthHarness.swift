@@ -26,9 +26,10 @@ package final class MockAuthHarness: AuthHarness {
 
     /// - Parameters:
     ///   - capabilities: What the clients declare.
+    ///   - asksForConfirmation: Whether new accounts wait for their mail.
     ///   - around: Puts layers around each client.
     package init(
-        _ capabilities: AuthCapabilities = .all, time: MovableTime? = nil,
+        _ capabilities: AuthCapabilities = .all, asksForConfirmation: Bool = false, time: MovableTime? = nil,
         around: @escaping @Sendable (any AuthClient) -> any AuthClient = { $0 }
     ) {
         self.around = around
@@ -37,9 +38,12 @@ package final class MockAuthHarness: AuthHarness {
         features.endsSessions = true
         features.disablesAccounts = true
         features.agesTokens = time != nil
+        features.asksForConfirmation = asksForConfirmation
+        features.confirmsNewAddresses = asksForConfirmation
         self.features = features
         self.time = time
         backend = if let time { MockBackend(now: time.now) } else { MockBackend() }
+        backend.accounts.asksForConfirmation = asksForConfirmation
     }
 
     package func expireAccessToken(of client: any AuthClient) async throws { time?.advance(.seconds(3600)) }
@@ -60,6 +64,10 @@ package final class MockAuthHarness: AuthHarness {
     }
 
     package func confirmEmail(_ email: String) async throws { backend.accounts.confirmEmail(email) }
+    package func confirmationLink(for email: String) async throws -> URL {
+        guard let link = backend.accounts.mail(.addressConfirmation, to: email)?.link else { throw NoMail() }
+        return link
+    }
     package func resetCode(for email: String) async throws -> Secret { try code(.passwordReset, email) }
     package func phoneCode(for phoneNumber: String) async throws -> Secret { try code(.phoneCode, phoneNumber) }
     package func signInLink(for email: String) async throws -> URL {

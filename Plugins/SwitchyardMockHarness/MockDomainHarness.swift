@@ -6,7 +6,10 @@ package struct MockDomainHarness: DomainHarness {
     package let features = DomainFeatures(.all, files: true)
     private let backend = MockBackend()
 
-    package init() {}
+    /// - Parameter asksForConfirmation: Whether new accounts wait for their mail.
+    package init(asksForConfirmation: Bool = false) { backend.accounts.asksForConfirmation = asksForConfirmation }
+
+    package func confirmEmail(_ email: String) async throws { backend.accounts.confirmEmail(email) }
 
     package func makeDomainDevice() async throws -> DomainDevice {
         let module = MockModule(backend: backend)

@@ -26,13 +26,14 @@ struct CommandLineTool {
         case "demo": return try await DemoCommand(rest).run()
         case "conformance": return try await ConformanceCommand(rest).run()
         case "emulator": return try await EmulatorCommand(rest).run()
+        case "firebase": return try FirebaseCommand(rest).run()
         case "supabase": return try await SupabaseCommand(rest).run()
         default:
             throw UsageError.unknown("command", name, among: commands)
         }
     }
 
-    static let commands = ["demo", "conformance", "emulator", "supabase", "help"]
+    static let commands = ["demo", "conformance", "emulator", "firebase", "supabase", "help"]
 }
 
 /// What a command says to the shell.

@@ -29,12 +29,14 @@ struct ConformanceCommand {
 
     func run() async -> ExitStatus {
         let suites: [ConformanceSuite]
+        let cleanUp: () -> Void
         do throws(InfrastructureError) {
-            suites = try await makeSuites()
+            (suites, cleanUp) = try await makeSuites()
         } catch {
             Terminal.error("switchyard conformance: \(error.message)")
             return .usage
         }
+        defer { cleanUp() }
         let chosen = suites.filter { client == nil || $0.service == client }
         guard !chosen.isEmpty else {
             Terminal.error(
@@ -50,9 +52,11 @@ struct ConformanceCommand {
         return report.failed == 0 ? .success : .failure
     }
 
-    private func makeSuites() async throws(InfrastructureError) -> [ConformanceSuite] {
-        guard let configuration else { return MockHarness.suites }
+    /// The suites, and what removes their traces on this machine.
+    private func makeSuites() async throws(InfrastructureError) -> ([ConformanceSuite], () -> Void) {
+        guard let configuration else { return (MockHarness.suites, {}) }
         let file = URL(fileURLWithPath: configuration)
-        return try await ConfiguredHarness(InfrastructureConfiguration(contentsOf: file)).suites
+        let harness = try await ConfiguredHarness(InfrastructureConfiguration(contentsOf: file))
+        return (harness.suites, { harness.cleanUp() })
     }
 }

@@ -11,9 +11,18 @@ struct DemoCommand {
     func run() async -> ExitStatus {
         do {
             let project = MockBackend()
+            project.accounts.asksForConfirmation = true
             let alice = try await device(of: project)
             let bob = try await device(of: project)
-            try await LifeSignalStory(alice: alice, bob: bob) { Terminal.print($0) }.run()
+            let story = LifeSignalStory(alice: alice, bob: bob) { address in
+                guard let link = project.accounts.mail(.addressConfirmation, to: address)?.link else {
+                    throw AuthError(.emailNotConfirmed, "No mail has come.")
+                }
+                return link
+            } tell: { line in
+                Terminal.print(line)
+            }
+            try await story.run()
             await alice.shutDown()
             await bob.shutDown()
             return .success

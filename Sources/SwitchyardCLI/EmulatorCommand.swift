@@ -16,12 +16,13 @@ struct EmulatorCommand {
         switch words.first {
         case "firebase":
             let given = try Options(
-                rest, values: ["--port", "--folder", "--project", "--claims"], switches: ["--open", "--signed-tokens"])
+                rest, values: ["--port", "--folder", "--project", "--claims"],
+                switches: ["--open", "--domain", "--signed-tokens"])
             firebase = try EmulatorCommand.firebase(given, port: "--port")
         case "supabase":
             let given = try Options(
                 rest, values: Self.supabaseValues.union(["--port", "--folder", "--trust-firebase"]),
-                switches: ["--open", "--confirm"])
+                switches: ["--open", "--domain", "--confirm"])
             supabase = try EmulatorCommand.supabase(given, port: "--port")
             trusted = given["--trust-firebase"]
         case "all":
@@ -30,7 +31,7 @@ struct EmulatorCommand {
                 values: Self.supabaseValues.union([
                     "--firebase-port", "--supabase-port", "--folder", "--project", "--claims",
                 ]),
-                switches: ["--open", "--signed-tokens", "--confirm"])
+                switches: ["--open", "--domain", "--signed-tokens", "--confirm"])
             firebase = try EmulatorCommand.firebase(given, port: "--firebase-port")
             supabase = try EmulatorCommand.supabase(given, port: "--supabase-port")
             if let folder = EmulatorCommand.folder(given) {
@@ -56,6 +57,7 @@ struct EmulatorCommand {
         if let project = given["--project"] { options.project = project }
         options.folder = folder(given)
         options.allowsEverything = given.has("--open")
+        options.hasDomainRules = given.has("--domain")
         options.signsTokens = given.has("--signed-tokens")
         for claim in given["--claims"]?.split(separator: ",") ?? [] {
             let parts = claim.split(separator: "=", maxSplits: 1)
@@ -74,7 +76,7 @@ struct EmulatorCommand {
         options.auth.confirmsEmails = !given.has("--confirm")
         options.allowsEverything = given.has("--open")
         options.buckets = given["--bucket"]?.split(separator: ",").map(String.init) ?? []
-        options.scripts = [DocumentSchema.sql]
+        options.scripts = [DocumentSchema.sql] + (given.has("--domain") ? [DocumentSchema.domainRules] : [])
         if let schemas = given["--schemas"] { options.schemas = schemas.split(separator: ",").map(String.init) }
         if let providers = given["--providers"] {
             options.auth.providers = Set(providers.split(separator: ",").map(String.init))

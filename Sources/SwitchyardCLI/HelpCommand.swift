@@ -24,23 +24,26 @@ struct HelpCommand {
         switchyard conformance [--config FILE] [--client NAME] [--filter TEXT] [--json]
             Runs the checks that every provider passes and prints a table.
             --config FILE   the clients to check, as a configuration in JSON; without it, the mock.
-                            What needs somebody who reads mail or sends messages is skipped then.
+                            What needs somebody who reads mail or sends messages is skipped then. Signing up must
+                            not ask for a confirmation, and the rules of the domain clients must be in place. With a
+                            state folder, sessions and uploads are checked across restarts.
             --client NAME   only the checks of one client: \(ConformanceCommand.clientNames)
             --filter TEXT   only the checks whose name holds TEXT
             --json          the whole report as JSON
 
-        switchyard emulator firebase [--port N] [--folder PATH] [--project NAME] [--open]
+        switchyard emulator firebase [--port N] [--folder PATH] [--project NAME] [--open] [--domain]
                                      [--claims NAME=VALUE] [--signed-tokens]
             Runs a local Firebase for development and tests, on this machine only, and prints its addresses.
             --port N        where it listens; without it, a free port
             --folder PATH   where accounts, documents and files are kept; without it, in memory
             --project NAME  the project it serves; without it, demo-switchyard
             --open          everybody may do everything; otherwise documents and files belong to their owners
+            --domain        the rules for users, contacts, check-ins and notifications, as “firebase rules” prints them
             --claims …      custom claims of every new account, such as role=authenticated for Supabase
             --signed-tokens ID tokens are signed, as in production; otherwise they are not, as in the vendor's emulator
 
         switchyard emulator supabase [--port N] [--folder PATH] [--database URL] [--bucket NAME] [--open]
-                                     [--trust-firebase URL] [--confirm]
+                                     [--domain] [--trust-firebase URL] [--confirm]
             Runs a local Supabase on a real PostgreSQL, on this machine only, with the functions for documents, and prints
             its addresses and keys.
             --port N        where it listens; without it, a free port
@@ -50,6 +53,7 @@ struct HelpCommand {
             --bucket NAME   a private bucket where files belong to whoever uploads them; other buckets, and policies
                             for them, are yours to make
             --open          everybody may do everything with files, whatever the policies say
+            --domain        the rules for users, contacts, check-ins and notifications, as “supabase install --domain”
             --trust-firebase URL
                             takes the tokens of the local Firebase at this address; of another vendor's emulator,
                             name the project. Accounts need --claims role=authenticated there
@@ -63,10 +67,15 @@ struct HelpCommand {
             Runs both: accounts of the local Firebase may use the local Supabase. Without --claims accounts have
             role=authenticated; without --bucket there is one called files.
 
-        switchyard supabase install (--print | --database URL)
-            Puts what documents on Supabase need into a database, or brings it up to date.
+        switchyard firebase rules
+            Prints the security rules for users, contacts, check-ins and notifications, as a file for Firestore.
+
+        switchyard supabase install (--print | --database URL) [--domain]
+            Puts what documents on Supabase need into a database, or brings it up to date, and says what this role could
+            not put there, with the statement for somebody who can.
             --print         prints the SQL, for psql or for the editor of Supabase's dashboard
             --database URL  runs it: postgresql://USER@127.0.0.1:PORT/NAME, on this machine and without a password
+            --domain        with the rules for users, contacts, check-ins and notifications
 
         switchyard help
             This text.

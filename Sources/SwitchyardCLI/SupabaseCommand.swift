@@ -5,6 +5,8 @@ import SwitchyardSupabase
 struct SupabaseCommand {
     /// `nil` to print the SQL.
     private let database: DatabaseAddress?
+    /// Whether the rules for the domain clients go with it.
+    private let hasDomain: Bool
 
     init(_ words: [String]) throws(UsageError) {
         guard words.first == "install" else {
@@ -12,30 +14,60 @@ struct SupabaseCommand {
                 words.first.map { "there is no “supabase \($0)”; there is “supabase install”" }
                     ?? "what about Supabase? There is “supabase install”")
         }
-        let options = try Options(Array(words.dropFirst()), values: ["--database"], switches: ["--print"])
+        let options = try Options(Array(words.dropFirst()), values: ["--database"], switches: ["--print", "--domain"])
         guard options.has("--print") != (options["--database"] != nil) else {
             throw UsageError("“supabase install” needs either “--print” or “--database”")
         }
+        hasDomain = options.has("--domain")
         database = try options["--database"].map { (text) throws(UsageError) in try DatabaseAddress(text) }
     }
 
     func run() async -> ExitStatus {
         guard let database else {
-            Terminal.print(DocumentSchema.sql)
+            Terminal.print(DocumentSchema.installation(domain: hasDomain))
             return .success
         }
         do throws(PostgresFailure) {
             let connection = try await PostgresConnection(
                 port: database.port, user: database.user, database: database.name)
             defer { connection.close() }
-            try await connection.run(script: DocumentSchema.sql)
+            let results = try await connection.run(script: DocumentSchema.installation(domain: hasDomain))
             Terminal.print(
                 "“\(database.name)” on port \(database.port) has version \(DocumentSchema.version) of the functions.")
-            return .success
+            let missing = (results.last?.rows ?? []).map(MissingPart.init)
+            guard !missing.isEmpty else { return .success }
+            Terminal.error(MissingPart.report(missing, role: database.user))
+            return .failure
         } catch {
             Terminal.error("switchyard supabase: \(error.message) (\(error.code))")
             return .failure
         }
+    }
+}
+
+/// Something that an installation was to put into a database, and could not.
+struct MissingPart {
+    let name: String
+    let statement: String
+    let role: String
+
+    init(_ row: [[UInt8]?]) {
+        func text(_ index: Int) -> String {
+            row.indices.contains(index) ? row[index].map { String(decoding: $0, as: UTF8.self) } ?? "" : ""
+        }
+        (name, statement, role) = (text(0), text(1), text(2))
+    }
+
+    static func report(_ parts: [MissingPart], role: String) -> String {
+        let list = parts.map { part in
+            "- \(part.name)\n  To be run by \(part.role):\n\n  \(part.statement)\n"
+        }
+        return """
+            switchyard supabase: what is there is not everything that belongs to it, and “\(role)” could not add the rest.
+
+            \(list.joined(separator: "\n"))
+            Run the installation again when that is done; it says what is missing still.
+            """
     }
 }
 

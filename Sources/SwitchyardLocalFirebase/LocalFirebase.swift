@@ -33,7 +33,7 @@ public final class LocalFirebase: Sendable {
     public init(_ options: LocalFirebaseOptions = LocalFirebaseOptions()) throws(LocalFirebaseError) {
         let folder = try options.folder.map { url throws(LocalFirebaseError) in try LocalFolder(url) }
         let auth = try LocalAuth(options, folder: folder)
-        let rules = LocalRules(isOpen: options.allowsEverything)
+        let rules = LocalRules(isOpen: options.allowsEverything, hasDomain: options.hasDomainRules)
         let firestore = try LocalFirestore(options, folder: folder, identities: auth, rules: rules)
         let files = try LocalStorage(
             rules: rules, identities: auth,

@@ -11,6 +11,9 @@ public struct LocalFirebaseOptions: Sendable {
     /// Whether everybody may read and write everything. Otherwise documents and files belong to somebody, as
     /// <doc:LocalFirebaseRules> says.
     public var allowsEverything = false
+    /// Whether documents of users, contacts, check-ins and notifications are guarded as the rules for these clients say, which
+    /// are to be published for a project that uses them. What is elsewhere is as without.
+    public var hasDomainRules = false
     /// Whether ID tokens are signed, with a key whose public half the server publishes, as in production. Otherwise they
     /// have no signature, as those of the vendor's emulator, and anybody on this machine can write one: the vendor's
     /// programs insist on that.

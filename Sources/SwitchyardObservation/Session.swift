@@ -18,6 +18,9 @@ public final class Session {
     public private(set) var isWorking = false
     /// Why the last of them failed; `nil` again with the next one.
     public private(set) var error: AuthError?
+    /// Where signing up has sent a mail with a link that signs in, in a project that asks for addresses to be confirmed; `nil`
+    /// again with the next try.
+    public private(set) var confirmationSentTo: String?
     @ObservationIgnored public let auth: any AuthClient
     @ObservationIgnored private var following: Following?
 
@@ -44,9 +47,26 @@ public final class Session {
         await work { auth throws(AuthError) in _ = try await auth.signIn(with: credential) }
     }
 
+    /// - Returns: Whether it succeeded; then either somebody is signed in, or ``confirmationSentTo`` has the address.
     @discardableResult
     public func signUp(email: String, password: Secret) async -> Bool {
-        await work { auth throws(AuthError) in _ = try await auth.signUp(email: email, password: password) }
+        var address: String?
+        let hasSucceeded = await work { auth throws(AuthError) in
+            if case .confirmationSent(let sent) = try await auth.signUp(email: email, password: password) {
+                address = sent
+            }
+        }
+        confirmationSentTo = address
+        return hasSucceeded
+    }
+
+    /// Sends the confirmation to ``confirmationSentTo`` once more.
+    @discardableResult
+    public func resendConfirmation() async -> Bool {
+        guard let address = confirmationSentTo else { return false }
+        let hasSucceeded = await work { auth throws(AuthError) in try await auth.resendConfirmation(to: address) }
+        confirmationSentTo = address
+        return hasSucceeded
     }
 
     /// Ends a sign-in that asked for a second factor.
@@ -64,6 +84,7 @@ public final class Session {
     private func work(_ body: (any AuthClient) async throws(AuthError) -> Void) async -> Bool {
         isWorking = true
         error = nil
+        confirmationSentTo = nil
         defer { isWorking = false }
         do throws(AuthError) {
             try await body(auth)

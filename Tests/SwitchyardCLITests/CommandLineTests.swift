@@ -11,7 +11,7 @@ import Testing
         (
             ["conformnce"],
             [
-                "there is no command “conformnce”", "demo, conformance, emulator, supabase, help",
+                "there is no command “conformnce”", "demo, conformance, emulator, firebase, supabase, help",
                 "Did you mean “conformance”?",
             ]
         ),
@@ -29,6 +29,8 @@ import Testing
         (["emulator", "firebase", "--claims", "role"], ["“role” is not a claim", "--claims role=authenticated"]),
         (["emulator", "supabase", "--project", "x"], ["there is no option “--project”"]),
         (["emulator", "supabase", "--database", "postgresql://db.example.com/x"], ["on this machine"]),
+        (["firebase"], ["There is “firebase rules”"]),
+        (["firebase", "rules", "--x"], ["takes no options"]),
         (["supabase"], ["There is “supabase install”"]),
         (["supabase", "instal"], ["there is no “supabase instal”"]),
         (["supabase", "install"], ["either “--print” or “--database”"]),

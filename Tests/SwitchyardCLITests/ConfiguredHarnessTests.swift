@@ -60,6 +60,43 @@ import Testing
         #expect(report.entries.contains { $0.detail == "without files" })
     }
 
+    @Test func `A project that asks for addresses to be confirmed is told so before any check runs`() async throws {
+        let configuration = try InfrastructureConfiguration(
+            json: Data(#"{"default": "mock", "providers": {"mock": {"asksForConfirmation": true}}}"#.utf8),
+            environment: [:])
+        let error = await #expect(throws: InfrastructureError.self) { _ = try await ConfiguredHarness(configuration) }
+        #expect(error?.code == .unsupported && error?.message.contains("confirmed") == true)
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func `With a state folder sessions and uploads are checked across restarts, and nothing is left in it`()
+        async throws
+    {
+        let firebase = try LocalFirebase(LocalFirebaseOptions())
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "cli-\(UInt64.random(in: 0 ... .max))")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let configuration = try InfrastructureConfiguration(
+            json: Data(
+                """
+                {"default": "firebase", "clients": {"messaging": "none"}, "stateFolder": "\(folder.path)",
+                 "providers": {"firebase": {
+                    "project": "\(firebase.project)", "apiKey": "key", "bucket": "demo.appspot.com",
+                    "emulators": {"auth": "\(firebase.host)", "firestore": "\(firebase.host)", "storage": "\(firebase.host)"}
+                }}}
+                """.utf8), environment: [:])
+        let harness = try await ConfiguredHarness(configuration)
+        let report = await runConformance(harness.suites, filter: ["transfers", "states"])
+        #expect(report.failed == 0, "\(report.entries.filter { $0.outcome == .failed })")
+        for name in ["an upload that was cut off goes on after a restart", "a session outlasts its client"] {
+            #expect(report.entries.contains { $0.name == name && $0.outcome == .passed }, "\(name)")
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 1)
+        harness.cleanUp()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+        await firebase.stop()
+    }
+
     @Test(.timeLimit(.minutes(2)))
     func `A configuration of Firebase is checked on the servers that it names`() async throws {
         var options = LocalFirebaseOptions()

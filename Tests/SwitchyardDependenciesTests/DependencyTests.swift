@@ -95,7 +95,7 @@ import Testing
         } operation: { () async throws -> Void in
             @Dependency(\.authClient) var auth
             @Dependency(\.userClient) var users
-            let user = try await auth.signUp(email: "a@example.com", password: "long enough")
+            let user = try await auth.signUp(email: "a@example.com", password: "long enough").get()
             #expect(try await users.currentUser().id == user.id)
         }
         await backend.shutDown()

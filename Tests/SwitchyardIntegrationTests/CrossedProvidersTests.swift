@@ -68,7 +68,7 @@ struct CrossedProvidersTests {
     private func expectOwnership(
         of path: (AuthUser) throws -> StoragePath, _ ann: Infrastructure, _ bob: Infrastructure
     ) async throws {
-        let user = try await ann.auth.signUp(email: "ann@example.com", password: "correct horse 7 battery")
+        let user = try await ann.auth.signUp(email: "ann@example.com", password: "correct horse 7 battery").get()
         try await bob.auth.signUp(email: "bob@example.com", password: "correct horse 7 battery")
         let mine = try path(user)
         try await ann.storage.setDocument(mine, ["owner": .string(user.id), "n": 1]).acknowledged()

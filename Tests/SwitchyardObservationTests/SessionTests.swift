@@ -18,6 +18,21 @@ import Testing
         #expect(session.error == nil && session.isSignedIn)
     }
 
+    @Test func `Signing up where addresses are confirmed says where the mail went, until the next try`() async throws {
+        let backend = MockBackend()
+        backend.accounts.asksForConfirmation = true
+        let session = Session(MockAuthClient(backend))
+        #expect(await session.signUp(email: "ann@example.com", password: "long enough"))
+        #expect(session.confirmationSentTo == "ann@example.com" && !session.isSignedIn && session.error == nil)
+        #expect(await session.resendConfirmation())
+        #expect(session.confirmationSentTo == "ann@example.com" && backend.accounts.mails.count == 2)
+        #expect(await !session.signIn(email: "ann@example.com", password: "long enough"))
+        #expect(session.error?.code == .emailNotConfirmed && session.confirmationSentTo == nil)
+        let link = try #require(backend.accounts.mails.last?.link)
+        #expect(await session.signIn(with: .emailLink(email: "ann@example.com", link)))
+        #expect(session.user?.isEmailVerified == true)
+    }
+
     @Test func `What happens elsewhere is seen too`() async throws {
         let auth = MockAuthClient(MockBackend())
         let session = Session(auth)

@@ -1,3 +1,4 @@
+public import Foundation
 public import Switchyard
 
 /// The day of a check-in app: two people, each with a device, and what their apps do with the clients.
@@ -6,22 +7,32 @@ public import Switchyard
 public struct LifeSignalStory: Sendable {
     private let alice: Infrastructure
     private let bob: Infrastructure
+    private let openMail: @Sendable (String) async throws -> URL
     private let tell: @Sendable (String) -> Void
 
     /// - Parameters:
     ///   - alice: One device.
     ///   - bob: Another device of the same project.
+    ///   - openMail: The link in the newest mail to an address, where the project asks for addresses to be confirmed.
     ///   - tell: Called with each line of the story.
-    public init(alice: Infrastructure, bob: Infrastructure, tell: @escaping @Sendable (String) -> Void) {
+    public init(
+        alice: Infrastructure, bob: Infrastructure,
+        openMail: @escaping @Sendable (String) async throws -> URL = { _ in
+            throw AuthError(
+                .emailNotConfirmed, "The project asks for addresses to be confirmed. Nobody reads mail here.")
+        },
+        tell: @escaping @Sendable (String) -> Void
+    ) {
         self.alice = alice
         self.bob = bob
+        self.openMail = openMail
         self.tell = tell
     }
 
     public func run() async throws {
         let session = SessionWatcher(alice.auth, tell: tell)
-        let bobID = try await bob.auth.signUp(email: "bob@example.com", password: "hunter hunter").id
-        let aliceID = try await alice.auth.signUp(email: "alice@example.com", password: "correct horse").id
+        let bobID = try await join("bob@example.com", "hunter hunter", on: bob.auth)
+        let aliceID = try await join("alice@example.com", "correct horse", on: alice.auth)
 
         try await meet(bobID)
         try await dashboard()
@@ -32,6 +43,15 @@ public struct LifeSignalStory: Sendable {
 
         try await alice.auth.signOut(.local, wipesLocalData: true)
         await session.waitUntilSignedOut()
+    }
+
+    private func join(_ email: String, _ password: Secret, on auth: any AuthClient) async throws -> AuthUser.ID {
+        switch try await auth.signUp(email: email, password: password) {
+        case .signedIn(let user): return user.id
+        case .confirmationSent(let address):
+            tell("a mail to \(address): its link signs in")
+            return try await auth.signIn(with: .emailLink(email: address, try await openMail(address))).id
+        }
     }
 
     /// Profiles, and a contact on both sides or on none.

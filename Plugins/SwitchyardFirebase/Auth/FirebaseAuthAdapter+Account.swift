@@ -99,6 +99,20 @@ extension FirebaseAuthAdapter {
         return body
     }
 
+    /// Sends the mail that confirms the signed-in person's address. Nobody waits for it: signing up signs in.
+    public func resendConfirmation(to email: String) async throws(AuthError) {
+        _ = try await onSession { service, token throws(FirebaseAuthFailure) in
+            let answer = try await service.post("/v1/accounts:lookup", ["idToken": .string(token.reveal())])
+            guard let user = AuthUser(firebase: answer, FirebaseIDToken(token.reveal())) else {
+                throw FirebaseAuthFailure.unreadable
+            }
+            // Of another's address nobody learns anything.
+            guard user.email?.lowercased() == email.lowercased(), !user.isEmailVerified else { return }
+            _ = try await service.post(
+                "/v1/accounts:sendOobCode", ["requestType": "VERIFY_EMAIL", "idToken": .string(token.reveal())])
+        }
+    }
+
     @discardableResult
     public func reloadUser() async throws(AuthError) -> AuthUser {
         let (session, user) = try await onSession { service, token throws(FirebaseAuthFailure) in

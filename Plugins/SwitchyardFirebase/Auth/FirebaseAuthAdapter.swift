@@ -95,14 +95,15 @@ public final class FirebaseAuthAdapter: AuthClient {
     // MARK: Signing in
 
     @discardableResult
-    public func signUp(email: String, password: Secret) async throws(AuthError) -> AuthUser {
+    public func signUp(email: String, password: Secret) async throws(AuthError) -> SignUpResult {
         let attempt = try await engine.beginAttempt()
         let body: JSONObject = [
             "email": .string(email), "password": .string(password.reveal()), "returnSecureToken": true,
         ]
-        return try await enter(attempt) { service throws(FirebaseAuthFailure) in
+        let user = try await enter(attempt) { service throws(FirebaseAuthFailure) in
             try await service.post("/v1/accounts:signUp", body)
         }
+        return .signedIn(user)
     }
 
     @discardableResult

@@ -1,8 +1,10 @@
 public import Switchyard
 
 /// The operations of ``MockAuthClient`` that a script can answer or make fail.
-extension MockOperation where Failure == AuthError, Answer == AuthUser {
+extension MockOperation where Failure == AuthError, Answer == SignUpResult {
     public static var signUp: Self { Self("sign up") }
+}
+extension MockOperation where Failure == AuthError, Answer == AuthUser {
     public static var signIn: Self { Self("sign in") }
     public static var answerChallenge: Self { Self("answer second factor") }
     public static var link: Self { Self("link") }
@@ -26,6 +28,7 @@ extension MockOperation where Failure == AuthError, Answer == AccessToken {
     public static var refreshToken: Self { Self("refresh token") }
 }
 extension MockOperation where Failure == AuthError, Answer == Bool {
+    public static var resendConfirmation: Self { Self("resend confirmation") }
     public static var sendEmailLink: Self { Self("send e-mail link") }
     public static var sendPasswordReset: Self { Self("send password reset") }
     public static var resetPassword: Self { Self("reset password") }

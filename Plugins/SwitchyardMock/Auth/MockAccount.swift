@@ -12,6 +12,10 @@ struct MockAccount: Sendable, Codable {
     let id: String
     var email: String?
     var isEmailVerified = false
+    /// Whether the account lets nobody in before its address is confirmed.
+    var awaitsConfirmation: Bool?
+    /// The address that takes the other's place when its mail is opened.
+    var newEmail: String?
     var phoneNumber: String?
     var displayName: String?
     var photoURL: URL?
@@ -37,6 +41,18 @@ struct MockAccount: Sendable, Codable {
             photoURL: photoURL, isAnonymous: isAnonymous,
             identities: identities.keys.sorted().map { IdentityProvider(rawValue: $0) },
             secondFactors: factors.map(\.factor), createdAt: createdAt, lastSignInAt: lastSignInAt)
+    }
+
+    /// Somebody has shown that the address is theirs.
+    mutating func confirm(_ address: String) {
+        if newEmail == address {
+            email = address
+            newEmail = nil
+            isAnonymous = false
+        }
+        guard email == address else { return }
+        isEmailVerified = true
+        awaitsConfirmation = nil
     }
 
     /// Even a mock's folder holds no password that somebody may use elsewhere.

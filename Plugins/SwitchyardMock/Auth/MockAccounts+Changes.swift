@@ -34,12 +34,17 @@ extension MockAccounts {
     func update(_ refreshToken: String, _ changes: AccountChanges) throws(AuthError) -> AuthUser {
         let isSensitive = changes.email != nil || changes.password != nil
         let email: String? = if let email = changes.email { try MockAccounts.checked(email) } else { nil }
+        let isAsked = asksForConfirmation
         if let password = changes.password { try MockAccounts.check(password) }
         let user = try edit(refreshToken, needsRecentSignIn: isSensitive) { (state, id, _) throws(AuthError) in
             if let email, state.accounts[id]?.email != email {
                 guard state.account(withEmail: email) == nil else { throw .emailInUse }
-                state.accounts[id]?.email = email
-                state.accounts[id]?.isEmailVerified = false
+                if isAsked {
+                    state.accounts[id]?.newEmail = email
+                } else {
+                    state.accounts[id]?.email = email
+                    state.accounts[id]?.isEmailVerified = false
+                }
             }
             if let name = changes.displayName { state.accounts[id]?.displayName = name.isEmpty ? nil : name }
             if let url = changes.photoURL { state.accounts[id]?.photoURL = url }
@@ -48,10 +53,7 @@ extension MockAccounts {
                 state.sessions = state.sessions.filter { $0.value.userID != id || $0.key == refreshToken }
             }
         }
-        if let email, !user.isEmailVerified {
-            let code = RandomID.make(length: 32)
-            deliver(.addressConfirmation, to: email, code: code, id: code, link: nil)
-        }
+        if let email, user.email != email || !user.isEmailVerified { sendConfirmation(to: email) }
         return user
     }
 
@@ -59,12 +61,22 @@ extension MockAccounts {
         if case .password(let email, let password) = credential.kind {
             let email = try MockAccounts.checked(email)
             try MockAccounts.check(password)
-            return try edit(refreshToken) { (state, id, _) throws(AuthError) in
+            let isAsked = asksForConfirmation
+            let user = try edit(refreshToken) { (state, id, _) throws(AuthError) in
                 if let owner = state.account(withEmail: email), owner != id { throw .emailInUse }
+                if isAsked, state.accounts[id]?.email != email {
+                    state.accounts[id]?.newEmail = email
+                    return
+                }
                 state.accounts[id]?.email = email
                 state.accounts[id]?.isAnonymous = false
                 state.accounts[id]?.setPassword(password)
             }
+            guard user.email == email else {
+                sendConfirmation(to: email)
+                throw AuthError(.emailNotConfirmed, "Open the link in the mail, then link the password.")
+            }
+            return user
         }
         return try edit(refreshToken) { (state, id, now) throws(AuthError) in
             let identity = try identity(of: credential, &state, now)

@@ -17,18 +17,42 @@ extension SessionTokens {
 
 /// The server's side of signing in.
 extension MockAccounts {
-    func signUp(_ email: String, _ password: Secret) throws(AuthError) -> SignedIn {
+    /// - Returns: `nil` where the address has to be confirmed first; then a mail was sent.
+    func signUp(_ email: String, _ password: Secret) throws(AuthError) -> SignedIn? {
         let email = try MockAccounts.checked(email)
         try MockAccounts.check(password)
         let now = now()
-        return try change { (state) throws(AuthError) in
-            guard state.account(withEmail: email) == nil else { throw .emailInUse }
+        let isAsked = asksForConfirmation
+        let signedIn: SignedIn? = try change { (state) throws(AuthError) in
+            if let known = state.account(withEmail: email) {
+                // The password stays the first one: whoever has the mailbox has not chosen the second.
+                guard isAsked, state.accounts[known]?.awaitsConfirmation == true else { throw .emailInUse }
+                return nil
+            }
             var account = MockAccount(id: RandomID.make(length: 28), at: now.date)
             account.email = email
             account.setPassword(password)
+            account.awaitsConfirmation = isAsked ? true : nil
             state.accounts[account.id] = account
-            return open(&state, account.id, now)
+            return isAsked ? nil : open(&state, account.id, now)
         }
+        if signedIn == nil { sendConfirmation(to: email) }
+        return signedIn
+    }
+
+    /// Nobody learns here whether an account waits.
+    func resendConfirmation(to email: String) throws(AuthError) {
+        let email = try MockAccounts.checked(email)
+        let isWaiting = read { state in
+            state.account(withEmail: email).map { state.accounts[$0]?.awaitsConfirmation == true } ?? false
+        }
+        if isWaiting { sendConfirmation(to: email) }
+    }
+
+    func sendConfirmation(to email: String) {
+        let code = RandomID.make(length: 32)
+        let link = try? URLQuery.url("https://accounts.mock.invalid/confirm", ["mode": "confirm", "code": code])
+        deliver(.addressConfirmation, to: email, code: code, id: code, link: link)
     }
 
     /// Opens a session for the one whose proof this is.
@@ -42,6 +66,9 @@ extension MockAccounts {
             }
             let id = try owner(of: credential, &state, now, creates: true)
             try admit(id, state)
+            if case .password = credential.kind, state.accounts[id]?.awaitsConfirmation == true {
+                throw AuthError(.emailNotConfirmed, "Open the link in the mail first.")
+            }
             try askForSecondFactor(id, &state, now)
             return open(&state, id, now)
         }
@@ -117,7 +144,7 @@ extension MockAccounts {
             let email = try state.take(code.reveal(), code.reveal(), .passwordReset, now)
             guard let id = state.account(withEmail: email) else { throw .wrongProof }
             state.accounts[id]?.setPassword(password)
-            state.accounts[id]?.isEmailVerified = true
+            state.accounts[id]?.confirm(email)
             state.sessions = state.sessions.filter { $0.value.userID != id }
         }
     }
@@ -150,9 +177,17 @@ extension MockAccounts {
             guard let id = SignedToken(token, "custom", key: state.key)?.claims["sub"] else { throw .wrongProof }
             if state.accounts[id] == nil, creates { state.accounts[id] = MockAccount(id: id, at: now.date) }
             return id
+        case .emailLink(let email, let link) where state.isConfirmation(link):
+            let code = URLQuery(link)["code"] ?? ""
+            let address = try state.take(code, code, .addressConfirmation, now)
+            guard address == email.lowercased(), let id = state.confirm(address) else { throw .wrongProof }
+            return id
         default:
             let identity = try identity(of: credential, &state, now)
-            if let id = state.owner(of: identity) { return id }
+            if let id = state.owner(of: identity) {
+                if identity.provider == .emailLink { state.accounts[id]?.confirm(identity.subject) }
+                return id
+            }
             guard creates else { throw .wrongProof }
             guard identity.email.flatMap({ state.account(withEmail: $0) }) == nil else { throw .emailInUse }
             return state.create(now) { $0.take(identity) }
@@ -257,12 +292,25 @@ extension MockAccount {
         if identity.provider == .phone { phoneNumber = identity.subject }
         if let address = identity.email, email == nil || email == address {
             email = address
-            isEmailVerified = true
+            confirm(address)
         }
     }
 }
 
 extension MockAccounts.State {
+    func isConfirmation(_ link: URL) -> Bool {
+        URLQuery(link)["code"].flatMap { codes[$0] }?.kind == MockMail.Kind.addressConfirmation.rawValue
+    }
+
+    /// Confirms the address of the account that has it or asks for it.
+    ///
+    /// - Returns: Whose it is now.
+    mutating func confirm(_ address: String) -> String? {
+        let id = account(withEmail: address) ?? accounts.first { $0.value.newEmail == address }?.key
+        if let id { accounts[id]?.confirm(address) }
+        return id
+    }
+
     func account(withEmail email: String) -> String? { accounts.first { $0.value.email == email }?.key }
 
     func owner(of identity: VouchedIdentity) -> String? {

@@ -54,6 +54,7 @@ public final class MockAccounts: Sendable {
     private let state = Mutex(State())
     private let outbox = Mutex<[MockMail]>([])
     private let lifetimes = Mutex(Lifetimes())
+    private let asks = Mutex(false)
     let now: @Sendable () -> Timestamp
     let changed = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -72,6 +73,19 @@ public final class MockAccounts: Sendable {
     public var lifetime: Lifetimes {
         get { lifetimes.withLock { $0 } }
         set { lifetimes.withLock { $0 = newValue } }
+    }
+
+    /// Whether a new account lets somebody in only after its address was confirmed, and a new address counts only then: what
+    /// hosted projects begin with. Off by default.
+    ///
+    /// ```swift
+    /// backend.accounts.asksForConfirmation = true
+    /// try await auth.signUp(email: "alice@example.com", password: "long enough")      // confirmationSent
+    /// backend.accounts.confirmEmail("alice@example.com")
+    /// ```
+    public var asksForConfirmation: Bool {
+        get { asks.withLock { $0 } }
+        set { asks.withLock { $0 = newValue } }
     }
 
     /// Every mail and text message that was sent, oldest first.
@@ -129,13 +143,10 @@ public final class MockAccounts: Sendable {
         }
     }
 
-    /// Marks an address as confirmed by its owner.
+    /// Marks an address as confirmed by its owner, as the link in a mail does; nobody is signed in by that.
     public func confirmEmail(_ email: String) {
-        change { state in
-            for (id, account) in state.accounts where account.email == email.lowercased() {
-                state.accounts[id]?.isEmailVerified = true
-            }
-        }
+        let address = email.lowercased()
+        change { _ = $0.confirm(address) }
     }
 
     /// Bars an account; its devices learn of it at their next call.

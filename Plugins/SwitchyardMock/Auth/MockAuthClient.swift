@@ -101,8 +101,21 @@ public final class MockAuthClient: AuthClient {
     // MARK: Signing in
 
     @discardableResult
-    public func signUp(email: String, password: Secret) async throws(AuthError) -> AuthUser {
-        try await enter(.signUp) { (server) throws(AuthError) in try server.signUp(email, password) }
+    public func signUp(email: String, password: Secret) async throws(AuthError) -> SignUpResult {
+        let attempt = try await engine.beginAttempt()
+        if let scripted = try await controls.enter(.signUp, needsNetwork: true) { return scripted }
+        if Task.isCancelled { throw AuthError(.cancelled, "The call was cancelled.") }
+        let signedIn = try server.signUp(email, password)
+        try controls.leave()
+        guard let signedIn else { return .confirmationSent(to: email) }
+        try await engine.begin(signedIn.user, tokens: signedIn.tokens, attempt: attempt)
+        return .signedIn(signedIn.user)
+    }
+
+    public func resendConfirmation(to email: String) async throws(AuthError) {
+        try await tell(.resendConfirmation) { (server) throws(AuthError) in
+            try server.resendConfirmation(to: email)
+        }
     }
 
     @discardableResult

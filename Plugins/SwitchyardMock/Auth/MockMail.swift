@@ -4,7 +4,9 @@ public import Switchyard
 /// A mail or a text message that the mock sent: what a person would find in their inbox.
 public struct MockMail: Sendable, CustomStringConvertible {
     public enum Kind: String, Sendable, Hashable {
-        case signInLink, passwordReset, addressConfirmation
+        case signInLink, passwordReset
+        /// For a new account's address, or a new one of an account; its link signs in.
+        case addressConfirmation
         /// A code sent to a telephone.
         case phoneCode
     }

@@ -10,11 +10,20 @@ extension SupabaseAuthAdapter {
     @discardableResult
     public func link(_ credential: AuthCredential) async throws(AuthError) -> AuthUser {
         switch credential.kind {
-        case .identityToken:
+        case .identityToken(let provider, _, _, _):
             return try await change { service, token throws(SupabaseAuthFailure) in
                 var body = service.identity(credential)
                 body["link_identity"] = true
-                return .grant(try await service.token("id_token", body, as: token))
+                var grant = try await service.token("id_token", body, as: token)
+                // The answer has the identities from before.
+                if let json = try? await service.call(.get, "/user", as: grant.tokens.access),
+                    let user = AuthUser(supabase: json), user.id == grant.user.id
+                {
+                    grant.user = user
+                } else if !grant.user.identities.contains(provider) {
+                    grant.user.identities.append(provider)
+                }
+                return .grant(grant)
             }
         case .password(let email, let password):
             return try await change { service, token throws(SupabaseAuthFailure) in

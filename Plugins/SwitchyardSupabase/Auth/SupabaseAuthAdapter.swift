@@ -172,18 +172,24 @@ public final class SupabaseAuthAdapter: AuthClient {
     // MARK: Signing in
 
     @discardableResult
-    public func signUp(email: String, password: Secret) async throws(AuthError) -> AuthUser {
-        try await enter { service throws(SupabaseAuthFailure) in
+    public func signUp(email: String, password: Secret) async throws(AuthError) -> SignUpResult {
+        let attempt = try await engine.beginAttempt()
+        let answer = try await call { service throws(SupabaseAuthFailure) in
             let answer = try await service.call(
                 .post, "/signup", ["email": .string(email), "password": .string(password.reveal())])
-            if answer["access_token"] != nil { return try SupabaseGrant(session: answer, at: service.now()) }
+            guard answer["access_token"] == nil else { return answer }
             // Where addresses are to be confirmed, a made-up account stands for one that exists; only this gives it away.
             if answer["identities"]?.array?.isEmpty == true {
                 throw .own(.emailInUse, "An account with this address already exists.")
             }
             guard AuthUser(supabase: answer) != nil else { throw SupabaseAuthFailure.unreadable }
-            throw .own(.emailNotConfirmed, "The account was created. Confirm its address with the link that was sent.")
+            return answer
         }
+        guard answer["access_token"] != nil else { return .confirmationSent(to: email) }
+        return .signedIn(
+            try await enter(attempt) { service throws(SupabaseAuthFailure) in
+                try SupabaseGrant(session: answer, at: service.now())
+            })
     }
 
     @discardableResult
@@ -192,7 +198,7 @@ public final class SupabaseAuthAdapter: AuthClient {
             // Another account would make what belongs to this one nobody's.
             return user
         }
-        return try await enter { service throws(SupabaseAuthFailure) in
+        return try await enter(try await engine.beginAttempt()) { service throws(SupabaseAuthFailure) in
             try await SupabaseAuthAdapter.grant(credential, service)
         }
     }
@@ -204,7 +210,8 @@ public final class SupabaseAuthAdapter: AuthClient {
         guard challenge.factors.contains(where: { $0.id == answer.factor }) else {
             throw AuthError(.invalidArgument, "The challenge does not ask for this factor.")
         }
-        return try await enter(asksForFactors: false) { service throws(SupabaseAuthFailure) in
+        return try await enter(try await engine.beginAttempt(), asksForFactors: false) {
+            service throws(SupabaseAuthFailure) in
             try await service.verify(answer.factor, answer.code, as: challenge.session)
         }
     }
@@ -213,9 +220,9 @@ public final class SupabaseAuthAdapter: AuthClient {
     ///
     /// - Parameter asksForFactors: A session for which the account's factors were not asked is half a session only.
     private func enter(
-        asksForFactors: Bool = true, _ call: (SupabaseAuthService) async throws(SupabaseAuthFailure) -> SupabaseGrant
+        _ attempt: Int, asksForFactors: Bool = true,
+        _ call: (SupabaseAuthService) async throws(SupabaseAuthFailure) -> SupabaseGrant
     ) async throws(AuthError) -> AuthUser {
-        let attempt = try await engine.beginAttempt()
         let grant: SupabaseGrant
         do throws(SupabaseAuthFailure) { grant = try await call(service) } catch { throw AuthError(error) }
         if asksForFactors, !grant.openFactors.isEmpty {
@@ -260,6 +267,13 @@ public final class SupabaseAuthAdapter: AuthClient {
         try await call { service throws(SupabaseAuthFailure) in
             try await service.call(
                 .post, "/otp?redirect_to=\(target)", ["email": .string(email), "create_user": true])
+        }
+    }
+
+    public func resendConfirmation(to email: String) async throws(AuthError) {
+        try await engine.checkOpen()
+        try await call { service throws(SupabaseAuthFailure) in
+            try await service.call(.post, "/resend", ["type": "signup", "email": .string(email)])
         }
     }
 

@@ -38,7 +38,13 @@ extension MessagingError {
                     .unauthorized,
                     "The project's policies do not let this session listen. \(failure.problem!.message(failure.issuer))"
                 )
-            case .unauthorized: (.unauthorized, "The project's policies do not let this session listen.")
+            case .unauthorized:
+                (
+                    .unauthorized,
+                    "The project's policies do not let this session listen. If they let nobody, the policy "
+                        + "switchyard_messages on realtime.messages is missing; “select * from switchyard.missing();” has "
+                        + "the statement that adds it."
+                )
             case .refused: (.unsupported, "The project does not allow channels of this kind.")
             case .tooManyChannels: (.rateLimited, "There are too many channels. Unsubscribe from a topic first.")
             case .closed: (.shutDown, "The client was shut down.")

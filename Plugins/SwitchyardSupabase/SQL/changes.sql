@@ -26,8 +26,8 @@ end $$;
 
 -- The state of one target since a transaction: its documents that were written, and the paths of those that were and
 -- are no results any more. Without `since`, or for a query with a limit, all of it.
-drop function if exists switchyard.changes_of(jsonb, text);
-create or replace function switchyard.changes_of(target jsonb, access text, is_at_home boolean) returns jsonb
+drop function if exists switchyard.changes_of(jsonb, text), switchyard.changes_of(jsonb, text, boolean);
+create or replace function switchyard.changes_of(target jsonb, access text, access_gone text, is_at_home boolean) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   query  jsonb := target -> 'query';
@@ -42,10 +42,13 @@ begin
     execute format('select jsonb_agg(switchyard.document_json(d, null)) from switchyard.documents d
                     where d.path = any ($1) and %s', access) into found_ using switchyard.strings(target -> 'documents');
     execute format('select jsonb_object_agg(d.path, switchyard.time_text(d.deleted_at)) from switchyard.deletions d
-                    where d.path = any ($1) and %s', access) into gone using switchyard.strings(target -> 'documents');
+                    where d.path = any ($1) and %s', access_gone) into gone using switchyard.strings(target -> 'documents');
     return result || jsonb_build_object('reset', true, 'documents', coalesce(found_, '[]'), 'gone', coalesce(gone, '{}'));
   end if;
 
+  if since is not null and switchyard.has_moved(since, coalesce(substring(query ->> 'in' from '[^/]+$'), query ->> 'group')) then
+    since := null;
+  end if;
   if since is null or query ? 'first' or query ? 'last' or query ? 'offset' then
     execute format('select jsonb_agg(switchyard.document_json(row(d.*)::switchyard.documents, null)) from (%s) d',
                    switchyard.query_sql(query, access)) into found_;
@@ -60,7 +63,7 @@ begin
   result := result || jsonb_build_object('documents', coalesce(found_, '[]'), 'left', coalesce(gone, '[]'));
   execute format('select jsonb_agg(jsonb_build_array(d.path, switchyard.time_text(d.deleted_at)))
                   from switchyard.deletions d where %s and d.version >= $1 and %s',
-                 switchyard.source_sql(query), access) into gone using since;
+                 switchyard.source_sql(query), access_gone) into gone using since;
   result := result || jsonb_build_object('deleted', coalesce(gone, '[]'));
   if target ->> 'count' = 'true' then
     execute format('select count(*) from switchyard.documents d where %s and %s', access, part.conditions) into count_;
@@ -75,6 +78,7 @@ create or replace function public.switchyard_changes(targets jsonb) returns json
 language plpgsql stable security definer set search_path = '' as $$
 declare
   access  text := switchyard.readable();
+  gone    text := switchyard.readable(true);
   is_home boolean := switchyard.is_at_home();
   target  jsonb;
   answers jsonb := '[]';
@@ -83,7 +87,7 @@ declare
 begin
   for target in select jsonb_array_elements(targets) loop
     begin
-      answers := answers || switchyard.changes_of(target, access, is_home);
+      answers := answers || switchyard.changes_of(target, access, gone, is_home);
     exception when data_exception or program_limit_exceeded then
       get stacked diagnostics code = returned_sqlstate;
       answers := answers || jsonb_build_object('id', target -> 'id', 'error', code);
@@ -134,14 +138,3 @@ language sql stable security definer set search_path = '' as $$
     select case r.read when 'public' then true when 'none' then false end
     from switchyard.rules r where r.collection_id = substring(topic from '([^/:]+)$')), switchyard.caller() is not null)
 $$;
-
-do $$
-begin
-  if to_regclass('realtime.messages') is not null then
-    drop policy if exists switchyard_listen on realtime.messages;
-    create policy switchyard_listen on realtime.messages for select to anon, authenticated
-      using (realtime.messages.extension = 'broadcast' and (select switchyard.may_listen((select realtime.topic()))));
-  end if;
-exception when insufficient_privilege then
-  raise notice 'The policy switchyard_listen on realtime.messages has to be added by hand: %', sqlerrm;
-end $$;

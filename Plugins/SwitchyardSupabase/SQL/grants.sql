@@ -1,13 +1,18 @@
 -- Last: who may call what. Functions below `public` are for clients, the others for each other.
+create or replace function switchyard.client_functions() returns text[]
+language sql immutable parallel safe as $$
+  select array['switchyard_get', 'switchyard_query', 'switchyard_aggregate', 'switchyard_collections', 'switchyard_changes',
+    'switchyard_commit', 'switchyard_outcome', 'switchyard_delete_tree', 'switchyard_schema', 'switchyard_rows',
+    'switchyard_row_query', 'switchyard_row_aggregate', 'switchyard_look', 'switchyard_commit_rows', 'switchyard_register',
+    'switchyard_unregister']
+$$;
+
 do $$
 declare
   each_ regprocedure;
 begin
   for each_ in select p.oid::regprocedure from pg_proc p where p.pronamespace = 'public'::regnamespace
-                 and p.proname in ('switchyard_get', 'switchyard_query', 'switchyard_aggregate', 'switchyard_collections',
-                                   'switchyard_changes', 'switchyard_commit', 'switchyard_outcome', 'switchyard_delete_tree',
-                                   'switchyard_schema', 'switchyard_rows', 'switchyard_row_query', 'switchyard_row_aggregate',
-                                   'switchyard_look', 'switchyard_commit_rows', 'switchyard_register', 'switchyard_unregister') loop
+                 and p.proname = any (switchyard.client_functions()) loop
     execute format('revoke all on function %s from public', each_);
     execute format('grant execute on function %s to anon, authenticated, service_role', each_);
   end loop;

@@ -63,13 +63,32 @@ begin
 end $$;
 revoke all on function switchyard.send_message(text, jsonb) from public;
 
+-- Who may hear what on the channels of the realtime service, as statements for whoever may run them.
+create or replace function switchyard.channel_policies() returns table (name text, purpose text, statement text)
+language sql immutable as $$
+  values
+    ('switchyard_listen', 'live queries',
+     'create policy switchyard_listen on realtime.messages for select to anon, authenticated using '
+     || '(realtime.messages.extension = ''broadcast'' and (select switchyard.may_listen((select realtime.topic()))))'),
+    ('switchyard_messages', 'messages',
+     'create policy switchyard_messages on realtime.messages for select to authenticated using '
+     || '(realtime.messages.extension = ''broadcast'' and switchyard.may_hear((select realtime.topic())))')
+$$;
+
 do $$
+declare
+  each_ record;
 begin
-  if to_regclass('realtime.messages') is not null then
-    drop policy if exists switchyard_messages on realtime.messages;
-    create policy switchyard_messages on realtime.messages for select to authenticated
-      using (realtime.messages.extension = 'broadcast' and switchyard.may_hear((select realtime.topic())));
-  end if;
-exception when insufficient_privilege then
-  raise notice 'The policy switchyard_messages on realtime.messages has to be added by hand: %', sqlerrm;
+  -- By the catalog: names of a schema that this role may not use are an error.
+  if not exists (select from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+                 where n.nspname = 'realtime' and c.relname = 'messages') then return; end if;
+  for each_ in select * from switchyard.channel_policies() loop
+    begin
+      execute format('drop policy if exists %I on realtime.messages', each_.name);
+      execute each_.statement;
+    exception when insufficient_privilege then
+      -- switchyard.missing() tells what is to be done by somebody else.
+      null;
+    end;
+  end loop;
 end $$;

@@ -93,7 +93,7 @@ begin
     into result using paths;
   if jsonb_array_length(result -> 'documents') < cardinality(paths) then
     execute format('select jsonb_object_agg(d.path, switchyard.time_text(d.deleted_at)) from switchyard.deletions d
-                    where d.path = any ($1) and %s', switchyard.readable()) into gone using paths;
+                    where d.path = any ($1) and %s', switchyard.readable(true)) into gone using paths;
     if gone is not null then result := result || jsonb_build_object('gone', gone); end if;
   end if;
   return result;

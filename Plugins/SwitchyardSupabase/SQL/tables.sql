@@ -67,11 +67,11 @@ create table if not exists switchyard.rules (
   read  text not null default 'owner',
   write text not null default 'owner'
 );
--- Since version 8: `named`.
+-- Since version 8: `named`; since version 9: `domain`.
 alter table switchyard.rules
   drop constraint if exists rules_read_check, drop constraint if exists rules_write_check,
-  add constraint rules_read_check check (read in ('none', 'named', 'owner', 'authenticated', 'public')),
-  add constraint rules_write_check check (write in ('none', 'named', 'owner', 'authenticated', 'public'));
+  add constraint rules_read_check check (read in ('none', 'named', 'owner', 'domain', 'authenticated', 'public')),
+  add constraint rules_write_check check (write in ('none', 'named', 'owner', 'domain', 'authenticated', 'public'));
 
 -- One row. `epoch` names this database's numbering of transactions, which a restored copy does not continue. Deletions
 -- and answers are kept for `keep`; listeners older than `forgotten` begin anew.
@@ -189,20 +189,25 @@ begin
 end $$;
 
 -- The rules for a deed, 'read' or 'write', as the caller meets them. Collections whose documents are open to the caller
--- whosever they are; those that are closed even to their owners; those with any row; those with the row `named`; and those
--- at the root below whose documents collections without a row are `named`, too.
+-- whosever they are; those that are closed even to their owners; those with any row; those with the row `named`; those
+-- at the root below whose documents collections without a row are `named`, too; and those with the row `domain`, which are
+-- among the closed ones, for they have ways of their own.
+drop policy if exists documents_read on switchyard.documents;
+drop function if exists switchyard.standing(text);
 create or replace function switchyard.standing(
-  deed text, out opened text[], out closed text[], out ruled text[], out named text[], out roots text[])
+  deed text, out opened text[], out closed text[], out ruled text[], out named text[], out roots text[], out domain text[])
 language plpgsql stable security definer set search_path = '' as $$
 begin
   select coalesce(array_agg(r.id) filter (where r.rule = 'public'
                   or (r.rule = 'authenticated' and switchyard.caller() is not null)), '{}'),
-         coalesce(array_agg(r.id) filter (where r.rule = 'none'), '{}'), coalesce(array_agg(r.id), '{}'),
-         coalesce(array_agg(r.id) filter (where r.rule = 'named'), '{}')
-    into opened, closed, ruled, named
+         coalesce(array_agg(r.id) filter (where r.rule in ('none', 'domain')), '{}'), coalesce(array_agg(r.id), '{}'),
+         coalesce(array_agg(r.id) filter (where r.rule = 'named'), '{}'),
+         coalesce(array_agg(r.id) filter (where r.rule = 'domain'), '{}')
+    into opened, closed, ruled, named, domain
     from (select x.collection_id as id, case deed when 'read' then x.read else x.write end as rule from switchyard.rules x) r;
   -- The same for both deeds: whoever may write there sees it, and whoever made it once does not.
-  select coalesce(array_agg(x.collection_id), '{}') into roots from switchyard.rules x where 'named' in (x.read, x.write);
+  select coalesce(array_agg(x.collection_id), '{}') into roots from switchyard.rules x
+    where 'named' in (x.read, x.write) or (x.collection_id = 'users' and 'domain' in (x.read, x.write));
   if 'users' <> all (ruled) then roots := roots || 'users'::text; end if;
 end $$;
 
@@ -216,8 +221,9 @@ language sql immutable parallel safe as $$
               else owner end
 $$;
 
--- The caller's rule for rows of `d`, with constants in it, so that it spoils no plan.
-create or replace function switchyard.allowed(deed text) returns text
+-- The caller's rule for rows of `d`, with constants in it, so that it spoils no plan. Of what is gone there are no data.
+drop function if exists switchyard.readable(), switchyard.allowed(text);
+create or replace function switchyard.allowed(deed text, is_gone boolean default false) returns text
 language plpgsql stable set search_path = '' as $$
 declare
   my record;
@@ -225,12 +231,16 @@ begin
   if switchyard.is_trusted() then return 'true'; end if;
   select * into my from switchyard.standing(deed);
   return format('(d.collection_id = any (%L::text[]) or (d.collection_id <> all (%L::text[])
-      and switchyard.holder(d.path, d.collection, d.collection_id, d.owner, %L::text[], %L::text[], %L::text[]) = %L))',
-    my.opened, my.closed, my.ruled, my.named, my.roots, switchyard.caller());
+      and switchyard.holder(d.path, d.collection, d.collection_id, d.owner, %L::text[], %L::text[], %L::text[]) = %L)',
+    my.opened, my.closed, my.ruled, my.named, my.roots, switchyard.caller())
+    || case when my.domain = '{}' then ')' else
+      format(' or (d.collection_id = any (%L::text[]) and switchyard.%I(d.path, %s, d.owner, %L)))', my.domain,
+        case deed when 'read' then 'domain_reads' else 'domain_removes' end,
+        case when is_gone then 'null::jsonb' else 'd.data' end, switchyard.caller()) end;
 end $$;
 
-create or replace function switchyard.readable() returns text
-language sql stable set search_path = '' as $$ select switchyard.allowed('read') $$;
+create or replace function switchyard.readable(is_gone boolean default false) returns text
+language sql stable set search_path = '' as $$ select switchyard.allowed('read', is_gone) $$;
 
 alter table switchyard.documents enable row level security;
 alter table switchyard.deletions enable row level security;
@@ -239,13 +249,14 @@ alter table switchyard.rules enable row level security;
 alter table switchyard.settings enable row level security;
 grant select on switchyard.documents to anon, authenticated;
 grant all on all tables in schema switchyard to service_role;
-drop policy if exists documents_read on switchyard.documents;
 create policy documents_read on switchyard.documents for select using (
   collection_id = any ((select s.opened from switchyard.standing('read') s)::text[])
   or (collection_id <> all ((select s.closed from switchyard.standing('read') s)::text[])
       and switchyard.holder(path, collection, collection_id, owner,
             (select s.ruled from switchyard.standing('read') s)::text[], (select s.named from switchyard.standing('read') s)::text[],
-            (select s.roots from switchyard.standing('read') s)::text[]) = (select switchyard.caller())));
+            (select s.roots from switchyard.standing('read') s)::text[]) = (select switchyard.caller()))
+  or (collection_id = any ((select s.domain from switchyard.standing('read') s)::text[])
+      and switchyard.domain_reads(path, data, owner, (select switchyard.caller()))));
 -- What versions up to 7 had in their place.
 drop function if exists switchyard.open_to_caller(text), switchyard.closed(text), switchyard.may_write(text, text);
 

@@ -155,6 +155,7 @@ declare
   trusted  boolean := coalesce(switchyard.is_trusted(), false);
   my       record;
   kind     text;
+  is_ours  boolean;
   index_   int := -1;
   entry    jsonb;
   step     jsonb;
@@ -200,10 +201,14 @@ begin
     select d.* into old from switchyard.documents d where d.path = entry ->> 'path' for update;
     is_there := found;
     kind := substring(entry ->> 'path' from '([^/]+)/[^/]+$');
-    if not trusted and kind <> all (my.opened) and (kind = any (my.closed) or switchyard.holder(
+    -- By the rule `domain`: what is there decides now, and what is left there below.
+    is_ours := not trusted and kind = any (my.domain);
+    if (case when is_ours then switchyard.domain_touches(entry ->> 'op', entry ->> 'path',
+        case when is_there then old.data end, old.owner, switchyard.caller()) is not true
+      else not trusted and kind <> all (my.opened) and (kind = any (my.closed) or switchyard.holder(
         entry ->> 'path', regexp_replace(entry ->> 'path', '/[^/]+$', ''), kind,
         case when is_there then old.owner else switchyard.caller() end, my.ruled, my.named, my.roots)
-        is distinct from switchyard.caller() or switchyard.caller() is null) then
+        is distinct from switchyard.caller() or switchyard.caller() is null) end) then
       raise exception 'not allowed' using errcode = '42501', detail = index_;
     elsif entry ->> 'exists' = 'false' and is_there then
       raise exception 'the document exists' using errcode = 'PT409', detail = index_;
@@ -239,6 +244,9 @@ begin
       data := switchyard.put(data, field, value);
       values_ := values_ || jsonb_build_array(value);
     end loop;
+    if is_ours and not switchyard.domain_leaves(entry ->> 'path', case when is_there then old.data end, data, switchyard.caller()) then
+      raise exception 'not allowed' using errcode = '42501', detail = index_;
+    end if;
     if octet_length(data::text) > 2097152 then
       raise exception 'the document is too large' using errcode = '54000', detail = index_;
     elsif jsonb_path_exists(data, 'strict $.**{101 to last}') then
@@ -255,6 +263,12 @@ begin
     outcomes := outcomes || jsonb_build_object('updateTime', switchyard.time_text(written), 'transforms', values_);
   end loop;
   perform set_config('switchyard.commit_time', '', true);
+  if not trusted and 'contacts' = any (my.domain) then
+    select min(t.n) - 1 into index_ from jsonb_array_elements(writes) with ordinality as t (w, n)
+      where t.w ->> 'op' in ('set', 'patch') and t.w ->> 'path' like '%/contacts/%'
+        and switchyard.is_one_sided(t.w ->> 'path', me);
+    if index_ is not null then raise exception 'not allowed' using errcode = '42501', detail = index_; end if;
+  end if;
 
   answer_ := jsonb_build_object('commitTime', switchyard.time_text(at), 'results', outcomes);
   insert into switchyard.batches (id, owner, answer) values (batch, me, answer_);

@@ -19,6 +19,7 @@ struct SupabaseDriver: SyncDriver {
     ///   - tables: The collections that are not in the document table.
     ///   - realtime: Where the database tells of what others write; without it, it is asked every now and then.
     ///   - share: What the socket is held by, to be given up at the end.
+    ///   - observer: Told what the project lacks, and when the realtime service has gone deaf.
     init(
         service: PostgRESTService, tables: SupabaseTables = .none, realtime: RealtimeSocket? = nil,
         share: RealtimeShare? = nil, pace: SupabaseWatch.Pace = SupabaseWatch.Pace(),
@@ -30,7 +31,9 @@ struct SupabaseDriver: SyncDriver {
         self.tables = tables
         self.pace = pace
         self.clock = clock
-        hints = ChangeHints(realtime, clock: clock)
+        hints = ChangeHints(realtime, clock: clock) { text in
+            observer.observe(InfrastructureEvent(service: .storage, provider: .supabase, kind: .notice(text)))
+        }
     }
 
     var provider: InfrastructureProvider { .supabase }

@@ -23,13 +23,22 @@ public protocol AuthClient: Sendable {
     /// else has signed in since. `nil`, the default, for a client that remembers none; then only its state tells.
     var wipeRequests: [WipeRequest]? { get }
 
-    /// Makes an account and signs it in.
+    /// Makes an account, and signs it in unless the project asks for its address to be confirmed first.
     ///
-    /// - Throws: `.emailInUse`, `.weakPassword`; `.emailNotConfirmed` where the address must be confirmed first.
+    /// Doing it again for an address that still waits sends another mail; the password stays the first one.
+    ///
+    /// - Throws: `.emailInUse`, `.weakPassword`.
     @discardableResult
-    func signUp(email: String, password: Secret) async throws(AuthError) -> AuthUser
+    func signUp(email: String, password: Secret) async throws(AuthError) -> SignUpResult
 
-    /// - Throws: `.invalidCredential`; `.secondFactorRequired` with a challenge to answer.
+    /// Sends the mail anew that confirms the address of an account. Succeeds also where nothing waits, so that nobody can
+    /// find out who has an account. For a new address of the present account, call ``changeEmail(to:)`` again.
+    ///
+    /// - Throws: `.notSignedIn` where the provider sends such mails to the signed-in only.
+    func resendConfirmation(to email: String) async throws(AuthError)
+
+    /// - Throws: `.invalidCredential`; `.emailNotConfirmed` while the address waits for its mail; `.secondFactorRequired` with
+    ///   a challenge to answer.
     @discardableResult
     func signIn(with credential: AuthCredential) async throws(AuthError) -> AuthUser
 
@@ -93,6 +102,9 @@ public protocol AuthClient: Sendable {
 
 extension AuthClient {
     public var wipeRequests: [WipeRequest]? { nil }
+    public func resendConfirmation(to email: String) async throws(AuthError) {
+        throw refusal("confirming addresses by mail")
+    }
     public func answer(
         _ challenge: SecondFactorChallenge, with answer: SecondFactorAnswer
     ) async throws(AuthError) -> AuthUser { throw refusal("second factors") }
@@ -146,8 +158,13 @@ extension AuthClient {
     public func changePassword(to password: Secret) async throws(AuthError) {
         try await updateAccount(AccountChanges(password: password))
     }
-    public func changeEmail(to email: String) async throws(AuthError) {
-        try await updateAccount(AccountChanges(email: email))
+    /// Asks for another address. Doing it again while that waits for its mail sends another mail.
+    ///
+    /// - Throws: `.emailInUse`, `.recentSignInRequired`.
+    @discardableResult
+    public func changeEmail(to email: String) async throws(AuthError) -> EmailChangeResult {
+        let user = try await updateAccount(AccountChanges(email: email))
+        return user.email?.lowercased() == email.lowercased() ? .changed(user) : .confirmationSent(to: email)
     }
 
     /// Signs out on this device.

@@ -95,7 +95,7 @@ private final class ExchangedSession: AuthClient {
         return token
     }
 
-    func signUp(email: String, password: Secret) async throws(AuthError) -> AuthUser { throw refusal }
+    func signUp(email: String, password: Secret) async throws(AuthError) -> SignUpResult { throw refusal }
     func signIn(with credential: AuthCredential) async throws(AuthError) -> AuthUser { throw refusal }
     func reauthenticate(with credential: AuthCredential) async throws(AuthError) { throw refusal }
     func updateAccount(_ changes: AccountChanges) async throws(AuthError) -> AuthUser { throw refusal }

@@ -17,9 +17,14 @@ extension RoutedAuthClient {
     public var wipeRequests: [WipeRequest]? { route.client?.wipeRequests }
 
     @discardableResult
-    public func signUp(email: String, password: Secret) async throws(AuthError) -> AuthUser {
+    public func signUp(email: String, password: Secret) async throws(AuthError) -> SignUpResult {
         try await route.call("sign up") { auth throws(AuthError) in
             try await auth.signUp(email: email, password: password)
+        }
+    }
+    public func resendConfirmation(to email: String) async throws(AuthError) {
+        try await route.call("resend confirmation") { auth throws(AuthError) in
+            try await auth.resendConfirmation(to: email)
         }
     }
     @discardableResult

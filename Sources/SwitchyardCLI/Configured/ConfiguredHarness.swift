@@ -1,28 +1,43 @@
 import Foundation
 import Switchyard
 import SwitchyardConformance
+import SwitchyardMock
 
 /// The checks that make sense for the clients of a configuration.
 ///
 /// A configuration names clients, not the world around them: nobody here reads mail, fills in pages or sends messages, so
 /// what needs that is skipped, and the report says why. Everything else runs: documents, accounts with passwords, tokens,
 /// files, registrations, the domain clients on all of them, and moving to another storage and back.
+///
+/// One person is signed up at the start, for everything that only the signed-in may do; checks of auth make accounts of their own.
 struct ConfiguredHarness {
     let suites: [ConformanceSuite]
+    private let folder: RunFolder?
 
-    /// - Throws: What is wrong with the configuration, before any check runs.
+    /// - Throws: What is wrong with the configuration, before any check runs; `.unsupported` where nobody can be signed up
+    ///   without opening a mail.
     init(_ configuration: InfrastructureConfiguration) async throws(InfrastructureError) {
         let site = try ConfiguredSite(configuration)
-        let device = try await site.makeDevice()
+        // What clients can do may depend on whether they have a place for their state.
+        let device = try await site.makeDevice(at: site.folder?.newDevice() ?? InfrastructureSurroundings())
         let storage = device.storage.capabilities
         var auth = AuthFeatures(device.auth.capabilities)
         auth.playsOutside = false
-        let files = FileFeatures(device.files.capabilities)
+        auth.keepsSessions = site.keeps(.auth)
+        var files = FileFeatures(device.files.capabilities)
+        files.keepsUploads = site.keeps(.files)
         var messaging = MessagingFeatures(device.messaging.capabilities)
         messaging.playsServer = false
-        await device.shutDown()
-
         let person = Person()
+        do throws(InfrastructureError) {
+            try await person.signUp(on: device.auth)
+        } catch {
+            await device.shutDown()
+            throw error
+        }
+        await device.shutDown()
+        folder = site.folder
+
         var suites: [ConformanceSuite] = [
             .storage(ConfiguredStorage(features: StorageFeatures(storage), site: site, person: person)),
             .auth(ConfiguredAuth(features: auth, site: site)),
@@ -38,6 +53,9 @@ struct ConfiguredHarness {
         suites.append(.switching(try await ConfiguredSwitching(site, storage)))
         self.suites = suites
     }
+
+    /// Removes what devices have kept on this machine.
+    func cleanUp() { folder?.remove() }
 }
 
 /// Somebody who is new for each run, for what only the signed-in may do.
@@ -45,13 +63,25 @@ struct Person: Sendable {
     private let email = "conformance-\(UInt64.random(in: 0..<UInt64.max))@example.com"
     private let password: Secret = "correct horse 7 battery"
 
-    func signIn(on auth: any AuthClient) async throws(AuthError) {
+    /// Once in a run: servers may fail where one person signs up in many places at the same moment.
+    func signUp(on auth: any AuthClient) async throws(InfrastructureError) {
+        let result: SignUpResult
         do throws(AuthError) {
-            try await auth.signUp(email: email, password: password)
+            result = try await auth.signUp(email: email, password: password)
         } catch {
-            guard error.code == .emailInUse else { throw error }
-            try await auth.signIn(email: email, password: password)
+            throw InfrastructureError(
+                .invalidConfiguration, "Nobody can be signed up for the checks: \(error.message)", underlying: error)
         }
+        guard case .signedIn = result else {
+            throw InfrastructureError(
+                .unsupported,
+                "The project asks for addresses to be confirmed, and nobody reads mail for these checks. Switch that off in "
+                    + "the project's settings for the time of the run.")
+        }
+    }
+
+    func signIn(on auth: any AuthClient) async throws(AuthError) {
+        try await auth.signIn(email: email, password: password)
     }
 }
 
@@ -59,10 +89,11 @@ extension ConfiguredSite {
     /// A client for `service` on another device, where `person` is signed in.
     fileprivate func client<Client>(
         for service: InfrastructureService, of person: Person,
+        at place: InfrastructureSurroundings = InfrastructureSurroundings(),
         _ make: (InfrastructureFactory, InfrastructureProvider, any AuthClient) async throws -> Client
     ) async throws -> Client {
         let factory = makeFactory()
-        let auth = try await factory.createAuthClient(provider: provider(of: .auth))
+        let auth = try await factory.createAuthClient(provider: provider(of: .auth), in: place)
         try await person.signIn(on: auth)
         return try await make(factory, provider(of: service), auth)
     }
@@ -85,7 +116,16 @@ private struct ConfiguredAuth: AuthHarness {
     let site: ConfiguredSite
 
     func makeAuthClient() async throws -> any AuthClient {
-        try await site.makeFactory().createAuthClient(provider: site.provider(of: .auth))
+        try await make(at: site.folder?.newDevice() ?? InfrastructureSurroundings())
+    }
+
+    func reopen(_ client: any AuthClient) async throws -> any AuthClient {
+        try await make(at: client.unwrapped(as: DeviceAuthClient.self)?.place ?? InfrastructureSurroundings())
+    }
+
+    private func make(at place: InfrastructureSurroundings) async throws -> any AuthClient {
+        DeviceAuthClient(
+            try await site.makeFactory().createAuthClient(provider: site.provider(of: .auth), in: place), at: place)
     }
 }
 
@@ -95,9 +135,22 @@ private struct ConfiguredFiles: FileHarness {
     let person: Person
 
     func makeFileClient() async throws -> any FileStorageClient {
-        try await site.client(for: .files, of: person) { factory, provider, auth in
-            try await factory.createFileStorageClient(provider: provider, auth: auth)
-        }
+        try await make(at: site.folder?.newDevice() ?? InfrastructureSurroundings())
+    }
+
+    func reopen(_ client: any FileStorageClient) async throws -> any FileStorageClient {
+        try await make(at: client.unwrapped(as: DeviceFileClient.self)?.place ?? InfrastructureSurroundings())
+    }
+
+    func cutOff(_ client: any FileStorageClient, afterBytes count: Int64) async throws {
+        client.unwrapped(as: DeviceFileClient.self)?.cutOff()
+    }
+
+    private func make(at place: InfrastructureSurroundings) async throws -> any FileStorageClient {
+        DeviceFileClient(
+            try await site.client(for: .files, of: person, at: place) { factory, provider, auth in
+                try await factory.createFileStorageClient(provider: provider, auth: auth, in: place)
+            }, at: place)
     }
 }
 
@@ -146,7 +199,10 @@ private struct ConfiguredSwitching: SwitchingHarness {
         common.offline = common.offline && storage.offline
         common.transactions = common.transactions && storage.transactions
         var hasAuth = false
-        if let auth = try? await factory.createAuthClient(provider: site.alternative) {
+        // Whoever comes back finds their session: that of a mock, for these clients have no folder.
+        if site.provider(of: .auth) == .mock,
+            let auth = try? await factory.createAuthClient(provider: site.alternative)
+        {
             hasAuth = true
             await auth.shutDown()
         }

@@ -11,6 +11,8 @@ struct ConfiguredSite: Sendable {
     let makeFactory: @Sendable () -> InfrastructureFactory
     /// Somebody other than the chosen storage to go over to.
     let alternative: InfrastructureProvider
+    /// Where devices keep their state, if the configuration names a folder for it.
+    let folder: RunFolder?
     private let configured: [InfrastructureProvider]
 
     /// - Throws: What is wrong with the configuration.
@@ -22,6 +24,8 @@ struct ConfiguredSite: Sendable {
             try settings.folder.map { (folder) throws(InfrastructureError) in try MockBackend(folder: folder) }
             ?? (settings.hasSampleData ? .sample() : MockBackend())
         let spare = MockBackend()
+        backend.accounts.asksForConfirmation = settings.asksForConfirmation
+        folder = configuration.stateFolder.map { RunFolder(in: $0) }
         selection = configuration.selection
         configured = base.providers
         makeFactory = {
@@ -35,9 +39,14 @@ struct ConfiguredSite: Sendable {
     }
 
     /// All clients of another device, with nobody signed in.
-    func makeDevice() async throws(InfrastructureError) -> Infrastructure { try await makeFactory().make(selection) }
+    func makeDevice(
+        at place: InfrastructureSurroundings = InfrastructureSurroundings()
+    ) async throws(InfrastructureError) -> Infrastructure { try await makeFactory().make(selection, in: place) }
 
     func provider(of service: InfrastructureService) -> InfrastructureProvider {
         selection.provider(for: service) ?? selection.default
     }
+
+    /// Whether what `service` notes for later is found again by another client on the same device.
+    func keeps(_ service: InfrastructureService) -> Bool { folder != nil && provider(of: service) != .mock }
 }

@@ -2,7 +2,7 @@
 public enum AuthConformance {
     public static let all: [AuthCheck] = [
         passwordChecks, stateChecks, tokenChecks, accountChecks, deviceChecks, anonymousChecks, identityChecks,
-        codeChecks,
+        codeChecks, confirmationChecks,
         factorChecks, refusalChecks, careChecks,
     ].flatMap { $0 }
 

@@ -45,9 +45,30 @@ final class AuthContext: ConformanceContext {
 
     func email(_ name: String = "alice") -> String { harness.email(name, in: namespace) }
 
+    /// Makes an account and signs it in, with its address confirmed where the provider asks for that.
     @discardableResult
-    func signUp(_ name: String = "alice", on client: (any AuthClient)? = nil) async throws -> AuthUser {
-        try await (client ?? self.client).signUp(email: email(name), password: password)
+    func signUp(
+        _ name: String = "alice", password: Secret? = nil, on client: (any AuthClient)? = nil
+    ) async throws -> AuthUser {
+        let (client, password) = (client ?? self.client, password ?? self.password)
+        switch try await client.signUp(email: email(name), password: password) {
+        case .signedIn(let user): return user
+        case .confirmationSent(let address):
+            try await harness.confirmEmail(address)
+            return try await client.signIn(email: address, password: password)
+        }
+    }
+
+    /// Gives the present account an address and a password, with the address confirmed where the provider asks for that.
+    func linkPassword() async throws -> AuthUser {
+        let credential = AuthCredential.password(email: email(), password)
+        do throws(AuthError) {
+            return try await client.link(credential)
+        } catch {
+            guard features.asksForConfirmation, error.code == .emailNotConfirmed else { throw error }
+        }
+        try await harness.confirmEmail(email())
+        return try await client.link(credential)
     }
 
     @discardableResult

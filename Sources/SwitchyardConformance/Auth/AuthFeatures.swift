@@ -18,6 +18,12 @@ public struct AuthFeatures: Sendable, Hashable {
     /// Whether the harness can bar accounts.
     public var disablesAccounts = false
 
+    /// Whether new accounts wait for their address to be confirmed. The harness then plays the mailbox:
+    /// ``AuthHarness/confirmationLink(for:)`` and ``AuthHarness/confirmEmail(_:)``.
+    public var asksForConfirmation = false
+    /// Whether a new address of an account waits for its mail.
+    public var confirmsNewAddresses = false
+
     public init(_ capabilities: AuthCapabilities, identityProvider: IdentityProvider = .google) {
         self.capabilities = capabilities
         self.identityProvider = identityProvider
@@ -45,5 +51,7 @@ extension ConformanceRequirement where Features == AuthFeatures {
     static let keptSessions = Self("kept sessions") { $0.keepsSessions }
     static let ageing = Self("tokens that run out") { $0.agesTokens }
     static let endedSessions = Self("sessions ended by the server") { $0.endsSessions }
+    static let confirmation = outside("confirmed addresses") { $0.asksForConfirmation }
+    static let confirmedChanges = outside("confirmed new addresses") { $0.confirmsNewAddresses }
     static let disabling = Self("barred accounts") { $0.disablesAccounts }
 }

@@ -3,7 +3,8 @@ public import Switchyard
 
 /// What an author of an auth provider supplies to have it checked.
 ///
-/// Signing up must sign in at once (no confirmation of the address first), and passwords of six characters must be enough.
+/// Signing up signs in at once, or else ``features`` say that it asks for a confirmation, and the harness opens the mail. Passwords
+/// of six characters must be enough.
 /// Beyond ``makeAuthClient()``, a hook is needed only where ``features`` declare what it serves; each stands for
 /// something that happens outside of the client: a mail that is read, a page that is filled in, an administrator.
 public protocol AuthHarness: Sendable {
@@ -20,8 +21,13 @@ public protocol AuthHarness: Sendable {
     /// A telephone number in the same way.
     func phoneNumber(in namespace: ConformanceNamespace) -> String
 
-    /// Marks the address as confirmed by its owner; for providers that ask for it before a second factor.
+    /// Marks the address as confirmed by its owner, as the link in the mail does; for providers that ask for it before
+    /// anything else, or before a second factor.
     func confirmEmail(_ email: String) async throws
+    /// The link in the newest mail that asks for the address of a new account to be confirmed.
+    func confirmationLink(for email: String) async throws -> URL
+    /// Opens the mails by which an account goes over to another address: the default, only the one to `email`.
+    func confirmChange(from old: String, to email: String) async throws
     /// The code in the newest mail about a lost password.
     func resetCode(for email: String) async throws -> Secret
     /// The link in the newest mail that lets in.
@@ -61,6 +67,8 @@ extension AuthHarness {
     }
 
     public func confirmEmail(_ email: String) async throws {}
+    public func confirmationLink(for email: String) async throws -> URL { throw missing("mail that asks to confirm") }
+    public func confirmChange(from old: String, to email: String) async throws { try await confirmEmail(email) }
     public func resetCode(for email: String) async throws -> Secret { throw missing("mail about lost passwords") }
     public func signInLink(for email: String) async throws -> URL { throw missing("mail that lets in") }
     public func phoneCode(for phoneNumber: String) async throws -> Secret { throw missing("messages with codes") }

@@ -1,7 +1,7 @@
 /// The meaning of the clients for users, contacts, check-ins and notifications, whoever stands behind.
 public enum DomainConformance {
     public static let all: [DomainCheck] = [
-        userChecks, contactChecks, checkInChecks, notificationChecks, sessionChecks,
+        userChecks, contactChecks, checkInChecks, notificationChecks, sessionChecks, ruleChecks,
     ].flatMap { $0 }
 
     /// Those that apply to clients with these features.

@@ -4,7 +4,8 @@ public import Switchyard
 /// What is supplied to have domain clients checked: those of one provider, or of several mixed.
 ///
 /// Documents are written where the domain clients keep them (`users`, `checkIns`), under the ids of people that are made
-/// for the check and removed after it. Rules must let a person add themselves to the contacts of another.
+/// for the check and removed after it. The server has the rules that go with these clients, or else ``DomainFeatures/enforcesRules``
+/// is off and it lets everybody do everything.
 public protocol DomainHarness: Sendable {
     var features: DomainFeatures { get }
 
@@ -15,6 +16,9 @@ public protocol DomainHarness: Sendable {
     ///
     /// The default does it with an address and a password.
     func signIn(_ name: String, on device: DomainDevice, in namespace: ConformanceNamespace) async throws -> AuthUser
+
+    /// Marks the address as confirmed by its owner, where signing up asks for that. The default has no mailbox and throws.
+    func confirmEmail(_ email: String) async throws
 
     /// After documents and accounts are deleted: removes what only the harness knows of. The default does nothing.
     func cleanUp(_ namespace: ConformanceNamespace) async throws
@@ -27,11 +31,18 @@ extension DomainHarness {
         let email = "\(namespace)-\(name)@example.com"
         let password: Secret = "correct horse 7 battery"
         do {
-            return try await device.core.auth.signUp(email: email, password: password)
-        } catch {
+            switch try await device.core.auth.signUp(email: email, password: password) {
+            case .signedIn(let user): return user
+            case .confirmationSent(let address): try await confirmEmail(address)
+            }
+        } catch let error as AuthError {
             guard error.code == .emailInUse else { throw error }
         }
         return try await device.core.auth.signIn(email: email, password: password)
+    }
+
+    public func confirmEmail(_ email: String) async throws {
+        throw ConformanceFailure(expectation: "signing up signs in, or the harness opens the mail", found: "neither")
     }
 
     public func cleanUp(_ namespace: ConformanceNamespace) async throws {}
@@ -83,8 +94,11 @@ public struct DomainFeatures: Sendable, Hashable {
     public var files: Bool
     /// A cache, and a queue of writes.
     public var offline: Bool
+    /// Whether the server has the rules for these clients: a stranger is refused, a responder is not.
+    public var enforcesRules: Bool
 
-    public init(_ storage: StorageCapabilities, files: Bool) {
+    public init(_ storage: StorageCapabilities, files: Bool, enforcesRules: Bool = false) {
+        self.enforcesRules = enforcesRules
         liveStreams = storage.liveStreams
         batches = storage.maximumBatchSize.map { $0 > 1 } ?? true
         self.files = files
@@ -99,4 +113,5 @@ extension ConformanceRequirement where Features == DomainFeatures {
     static let batches = Self("batches") { $0.batches }
     static let files = Self("files") { $0.files }
     static let offline = Self("offline operations") { $0.offline }
+    static let rules = Self("rules for the domain") { $0.enforcesRules }
 }

@@ -25,7 +25,7 @@ extension SwitchingHarness {
     }
 
     public func signIn(on auth: any AuthClient, in namespace: ConformanceNamespace) async throws {
-        try await auth.signUp(email: "\(namespace)@example.com", password: "correct horse 7 battery")
+        try await auth.signUp(email: "\(namespace)@example.com", password: "correct horse 7 battery").get()
     }
 }
 

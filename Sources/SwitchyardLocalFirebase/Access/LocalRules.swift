@@ -7,7 +7,13 @@ package final class LocalRules: Sendable {
 
     private let open: Mutex<Bool>
 
-    package init(isOpen: Bool) { open = Mutex(isOpen) }
+    /// Whether the rules of the domain clients come first.
+    private let hasDomain: Bool
+
+    package init(isOpen: Bool, hasDomain: Bool = false) {
+        open = Mutex(isOpen)
+        self.hasDomain = hasDomain
+    }
 
     /// Whether everybody may do everything; may be switched at any time.
     package var isOpen: Bool {
@@ -19,12 +25,19 @@ package final class LocalRules: Sendable {
     package func bind(_ caller: LocalCaller) -> Bool { !isOpen && caller != .owner }
 
     /// Whether `caller` may do this to a document, which is `data` now and will be `newData`.
-    package func allow(
+    ///
+    /// - Parameter documents: What else is there.
+    func allow(
         _ action: Action, of caller: LocalCaller, at path: StoragePath, data: DocumentData?,
-        newData: DocumentData? = nil
+        newData: DocumentData? = nil, in documents: LocalDocuments
     ) -> Bool {
         guard bind(caller) else { return true }
         guard let id = caller.userID else { return false }
+        if hasDomain {
+            let rules = DomainRules(documents: documents, me: id)
+            let answer = action == .read ? rules.allowRead(path, data) : rules.allowWrite(path, data, newData)
+            if let answer { return answer }
+        }
         let segments = path.segments
         if segments[0] == "users" {
             // The profile itself is for all who are signed in to see; what is below it is not.
@@ -36,11 +49,18 @@ package final class LocalRules: Sendable {
         }
     }
 
-    /// Whether `caller` may run a query there; it is then trusted with every result.
-    package func allowQuery(of caller: LocalCaller, in source: Query.Source) -> Bool {
+    /// Whether what a commit of `caller` has left at `path` may stay.
+    func allowOutcome(of caller: LocalCaller, at path: StoragePath, in documents: LocalDocuments) -> Bool {
+        guard hasDomain, bind(caller), let id = caller.userID else { return true }
+        return DomainRules(documents: documents, me: id).allowOutcome(at: path)
+    }
+
+    /// Whether `caller` may run a query; it is then trusted with every result.
+    func allow(_ query: Query, of caller: LocalCaller, in documents: LocalDocuments) -> Bool {
         guard bind(caller) else { return true }
         guard let id = caller.userID else { return false }
-        switch source {
+        if hasDomain, let answer = DomainRules(documents: documents, me: id).allowQuery(query) { return answer }
+        switch query.source {
         case .collection(let collection):
             guard let parent = collection.parent else { return true }
             return parent.segments[0] != "users" || parent.segments[1] == id

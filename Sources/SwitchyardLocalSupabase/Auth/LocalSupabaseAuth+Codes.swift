@@ -35,17 +35,17 @@ extension LocalSupabaseAuth {
         let code = try await call.tables.makeCode(
             kind, for: person, at: place, challenge, digits: options.phoneCodes[place])
         try await call.tables.update("users", person.id, [column: call.tables.time])
-        var message: JSONObject = [
-            "to": .string(place), "occasion": .string(occasion.rawValue), "code": .string(code.digits),
-            "sent_at": call.tables.time,
-        ]
-        if occasion != .message, occasion != .phoneChange, occasion != .reauthentication {
-            message["token_hash"] = .string(code.hash)
-            message["link"] = .string(link(occasion, code, call))
-        }
         let id = RandomID.uuid()
-        message["message_id"] = .string(id)
-        outbox.add(message)
+        switch occasion {
+        case .message, .phoneChange:
+            outbox.add([
+                "to": .string(place), "occasion": .string(occasion.rawValue), "code": .string(code.digits),
+                "message_id": .string(id), "text": .string("Your code is \(code.digits)"),
+            ])
+        default:
+            outbox.add(
+                AuthMail(occasion: occasion, receiver: place, code: code, link: link(occasion, code, call)).json)
+        }
         return id
     }
 
@@ -153,11 +153,8 @@ extension LocalSupabaseAuth {
         try await send(.emailChange, .newEmail, to: person, at: email, challenge, call)
         if options.confirmsEmailChangeTwice, let old = person.email {
             let code = try await call.tables.makeCode(.currentEmail, for: person, at: old)
-            outbox.add([
-                "to": .string(old), "occasion": .string(Occasion.emailChange.rawValue), "code": .string(code.digits),
-                "token_hash": .string(code.hash), "sent_at": call.tables.time,
-                "link": .string(link(.emailChange, code, call)),
-            ])
+            outbox.add(
+                AuthMail(occasion: .emailChange, receiver: old, code: code, link: link(.emailChange, code, call)).json)
         }
     }
 }

@@ -30,6 +30,6 @@ import Testing
                 "signing out everywhere ends the sessions of all devices", "signing out the others leaves this session",
                 "a code sent to a telephone signs in", "a wrong code from a telephone is refused",
                 "what is no telephone number is refused",
-            ])
+            ] + AuthConformance.all.filter { $0.area == "confirmations" }.map(\.name))
     }
 }

@@ -58,7 +58,7 @@ import Testing
         transport.becomeHonest()
         let email = "honest-\(seed)@example.com"
         await run.call("an honest sign-up") { () async throws(AuthError) in
-            let user = try await client.signUp(email: email, password: password)
+            let user = try await client.signUp(email: email, password: password).get()
             #expect(user.email == email, "seed \(seed)")
             let token = try await client.accessToken()
             #expect(token.userID == user.id, "seed \(seed)")

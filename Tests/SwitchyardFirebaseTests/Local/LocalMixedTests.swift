@@ -29,9 +29,10 @@ private struct LocalSwitchingHarness: SwitchingHarness {
     }
 }
 
-/// Devices all of whose clients are Firebase's, as an app has them.
+/// Devices all of whose clients are Firebase's, as an app has them, under the rules for these clients.
 private struct LocalDomainHarness: DomainHarness {
-    static let features = DomainFeatures(FirestoreHarness.features.capabilities, files: true)
+    static let features = DomainFeatures(
+        FirestoreHarness.features.capabilities, files: true, enforcesRules: true)
 
     let site: LocalSite
     var features: DomainFeatures { Self.features }
@@ -75,7 +76,9 @@ private struct LocalDomainHarness: DomainHarness {
 
     @Test(arguments: DomainConformance.checks(for: LocalDomainHarness.features))
     func `The domain clients on a local Firebase, with its auth and its files`(_ check: DomainCheck) async throws {
-        let site = try LocalSite()
+        var options = LocalFirebaseOptions()
+        options.hasDomainRules = true
+        let site = try LocalSite(options, isOpen: false)
         try await Self.domainTally.run(check, on: LocalDomainHarness(site: site))
         await site.firebase.stop()
     }

@@ -1,8 +1,11 @@
 import Switchyard
 import SwitchyardConformance
+import SwitchyardLocalFirebase
 import SwitchyardMock
+import SwitchyardServerKit
 import SwitchyardTestRuns
 import SwitchyardTestSupport
+import SwitchyardWire
 import Testing
 
 @testable import SwitchyardFirebase
@@ -30,18 +33,30 @@ private struct FirestoreSwitchingHarness: SwitchingHarness {
     }
 }
 
-/// Domain clients whose documents are on the emulator, with the mock's auth and files.
+/// Domain clients whose documents are on the emulator, under the rules that are shipped for them. It knows people by the tokens
+/// of a local Firebase; files are the mock's.
 private struct FirestoreDomainHarness: DomainHarness {
-    static let features = DomainFeatures(FirestoreHarness.features.capabilities, files: true)
+    static let features = DomainFeatures(
+        FirestoreHarness.features.capabilities, files: true, enforcesRules: true)
 
     let site: FirestoreSite
+    let people: LocalFirebase
     private let backend = MockBackend()
     var features: DomainFeatures { Self.features }
 
-    init(site: FirestoreSite) { self.site = site }
+    init() async throws {
+        site = try await FirestoreSite()
+        try await site.publish(FirestoreRules.domain)
+        var options = LocalFirebaseOptions()
+        options.project = site.configuration.project
+        people = try LocalFirebase(options)
+    }
 
     func makeDomainDevice() async throws -> DomainDevice {
-        let auth = MockAuthClient(backend)
+        var configuration = site.configuration
+        configuration.emulators.auth = people.host
+        let auth = try await FirebaseModule(configuration, environment: [:]) { CurlTransport() }
+            .makeAuthClient(ModuleContext())
         return DomainDevice(
             CoreClients(
                 auth: auth, storage: try await site.client(ModuleContext(auth: auth)),
@@ -73,12 +88,19 @@ struct FirestoreMixedTests {
 
     static let domain = ConformanceRun(
         "firestore emulator domain", DomainConformance.all, for: FirestoreDomainHarness.features
-    ) {
-        FirestoreDomainHarness(site: try await FirestoreSite())
+    ) { check in
+        let harness = try await FirestoreDomainHarness()
+        do {
+            try await check(harness)
+        } catch {
+            await harness.people.stop()
+            throw error
+        }
+        await harness.people.stop()
     }
 
     @Test(.beside(domain), arguments: domain.checks)
-    func `The domain clients on Firestore, with the mock's auth`(_ check: DomainCheck) async throws {
+    func `The domain clients on Firestore, under the rules for them`(_ check: DomainCheck) async throws {
         try await Self.domain.outcome(of: check)
     }
 

@@ -43,8 +43,12 @@ struct FirestoreSite: Sendable {
 
     /// Security rules for the project, in effect at once. Without any, everything is allowed.
     func setRules(_ rules: String) async throws {
-        let content =
-            "rules_version = '2'; service cloud.firestore { match /databases/{db}/documents { \(rules) } }"
+        try await publish(
+            "rules_version = '2'; service cloud.firestore { match /databases/{db}/documents { \(rules) } }")
+    }
+
+    /// The whole file.
+    func publish(_ content: String) async throws {
         let body: JSON = ["rules": ["files": [["name": "security.rules", "content": .string(content)]]]]
         let transport = CurlTransport()
         let response = try await transport.send(

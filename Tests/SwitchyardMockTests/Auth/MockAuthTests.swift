@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func `A session that the server ended is expired, and its user still known`() async throws {
-        let user = try await auth.signUp(email: "alice@example.com", password: "secret")
+        let user = try await auth.signUp(email: "alice@example.com", password: "secret").get()
         backend.accounts.endSessions(of: user.id)
         await #expect(throws: AuthError.self) { try await auth.accessToken(refreshing: true) }
         #expect(await auth.state == .expired(user))
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test func `A disabled account is signed out by the server`() async throws {
-        let user = try await auth.signUp(email: "alice@example.com", password: "secret")
+        let user = try await auth.signUp(email: "alice@example.com", password: "secret").get()
         backend.accounts.setDisabled(true, user.id)
         await #expect(throws: AuthError.self) { try await auth.reloadUser() }
         #expect(await auth.state == .signedOut(SignOut(.byServer)))

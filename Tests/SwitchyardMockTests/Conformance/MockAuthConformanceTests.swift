@@ -10,8 +10,25 @@ import Testing
     @Test(arguments: AuthConformance.checks(for: harness.features))
     func `The mock's auth`(_ check: AuthCheck) async throws { try await Self.tally.run(check, on: Self.harness) }
 
-    @Test func `Only what moves the clock is left to a suite of its own`() {
+    @Test func `Only what moves the clock, and mails that are waited for, are left to suites of their own`() {
+        let others = Set(MockAgeingTests.checks.map(\.name) + MockConfirmationTests.own.map(\.name))
+        #expect(Set(AuthConformance.leftOut(for: Self.harness.features)) == others)
+    }
+}
+
+/// Where new accounts and new addresses wait for their mail, as hosted projects begin.
+@Suite struct MockConfirmationTests {
+    static let harness = MockAuthHarness(asksForConfirmation: true)
+    static let own = AuthConformance.all.filter { $0.area == "confirmations" }
+
+    @Test(arguments: AuthConformance.checks(for: harness.features))
+    func `The mock's auth, with addresses to be confirmed`(_ check: AuthCheck) async throws {
+        try await check.run(on: Self.harness)
+    }
+
+    @Test func `Only what moves the clock is left out`() {
         #expect(AuthConformance.leftOut(for: Self.harness.features) == MockAgeingTests.checks.map(\.name))
+        #expect(Self.own.count == 8)
     }
 }
 

@@ -12,7 +12,16 @@ import Testing
         try await Self.tally.run(check, on: Self.harness)
     }
 
-    @Test func `Nothing is left out but the refusal of what is there`() {
-        #expect(DomainConformance.leftOut(for: Self.harness.features) == [])
+    static let asking = MockDomainHarness(asksForConfirmation: true)
+
+    @Test(arguments: DomainConformance.checks(for: asking.features))
+    func `The domain clients on the mock, with addresses to be confirmed`(_ check: DomainCheck) async throws {
+        try await check.run(on: Self.asking)
+    }
+
+    @Test func `Nothing is left out but the refusal of what is there, and of what rules forbid: the mock has none`() {
+        let ofRules = DomainConformance.all.filter { $0.area == "rules" }
+        #expect(ofRules.count == 4)
+        #expect(DomainConformance.leftOut(for: Self.harness.features) == ofRules.map(\.name))
     }
 }

@@ -5,9 +5,11 @@ import Testing
 
 @testable import SwitchyardMock
 
-@Suite struct MockFolderTests {
+@Suite final class MockFolderTests {
     let folder = FileManager.default.temporaryDirectory
         .appendingPathComponent("mock-folder-\(UInt64.random(in: 0 ... .max))", isDirectory: true)
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
 
     private func context() -> ModuleContext { ModuleContext() }
     private func module() -> MockModule { MockModule(MockConfiguration(folder: folder)) }
@@ -59,7 +61,7 @@ import Testing
 
     @Test func `Accounts and the session outlast the process`() async throws {
         let auth = try await module().makeAuthClient(context())
-        let user = try await auth.signUp(email: "alice@example.com", password: "secret")
+        let user = try await auth.signUp(email: "alice@example.com", password: "secret").get()
         await auth.shutDown()
         let later = try await module().makeAuthClient(context())
         #expect(await later.currentUser?.id == user.id)
@@ -73,7 +75,7 @@ import Testing
     @Test func `The queues of all users outlast the process, and stay theirs`() async throws {
         let first = try await InfrastructureFactory(module()).make(InfrastructureSelection(default: .mock))
         let network = try #require(first.storage.unwrapped(as: MockStorageClient.self)).controls.network
-        let alice = try await first.auth.signUp(email: "alice@example.com", password: "secret")
+        let alice = try await first.auth.signUp(email: "alice@example.com", password: "secret").get()
         network.isOnline = false
         try await first.storage.setDocument("a/1", ["owner": .of(alice.id)])
         try await first.auth.signOut()
@@ -116,7 +118,7 @@ import Testing
 
     @Test func `A session that the server ended is still known to have expired after a restart`() async throws {
         let first = try await module().makeAuthClient(context())
-        let user = try await first.signUp(email: "alice@example.com", password: "secret")
+        let user = try await first.signUp(email: "alice@example.com", password: "secret").get()
         try #require(first.unwrapped(as: MockAuthClient.self)).server.endSessions(of: user.id)
         await #expect(throws: AuthError.self) { try await first.accessToken(refreshing: true) }
         await first.shutDown()

@@ -46,6 +46,16 @@ import Testing
         let code = backend.accounts.mail(.passwordReset, to: "alice@example.com")?.code
         #expect(code != nil)
 
+        backend.accounts.asksForConfirmation = true
+        try await auth.signUp(email: "carol@example.com", password: "long enough")  // confirmationSent
+        let link = backend.accounts.mail(.addressConfirmation, to: "carol@example.com")?.link
+        #expect(link != nil)
+        await #expect(throws: AuthError.self) {
+            try await auth.signIn(email: "carol@example.com", password: "long enough")
+        }
+        backend.accounts.confirmEmail("carol@example.com")  // what opening the link would do
+        try await auth.signIn(email: "carol@example.com", password: "long enough")
+
         let sample = MockBackend.sample()
         let preview = CoreClients(
             auth: PreviewAuthClient(sample), storage: PreviewStorageClient(sample),
@@ -64,7 +74,7 @@ import Testing
         let article = try String(
             contentsOf: folder.appendingPathComponent("TestingWithTheMock.md"), encoding: .utf8)
         let pieces = article.components(separatedBy: "```swift\n").dropFirst()
-        #expect(pieces.count == 7)
+        #expect(pieces.count == 8)
         for piece in pieces {
             for line in lines(piece.components(separatedBy: "```")[0]) {
                 #expect(done.contains(line), "not done in the test: \(line)")

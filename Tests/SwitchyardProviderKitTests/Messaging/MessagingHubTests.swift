@@ -26,14 +26,14 @@ import Testing
 
     @Test func `Nobody is handed what came for whoever used the device before`() async throws {
         let auth = MockAuthClient(MockBackend())
-        let alice = try await auth.signUp(email: "alice@example.org", password: "secret-1").id
+        let alice = try await auth.signUp(email: "alice@example.org", password: "secret-1").get().id
         let hub = MessagingHub(following: auth)
         try await eventually("the hub knows her") { hub.unheard.user == alice }
         hub.take(RemoteMessage(id: "for alice"))
         try await auth.signOut()
         try await eventually("the hub knows that she has left") { hub.unheard.user == nil }
         hub.take(RemoteMessage(id: "for alice, late"))
-        let bob = try await auth.signUp(email: "bob@example.org", password: "secret-2").id
+        let bob = try await auth.signUp(email: "bob@example.org", password: "secret-2").get().id
         try await eventually("the hub knows him") { hub.unheard.user == bob }
         hub.take(RemoteMessage(id: "for bob"))
         #expect(try await messages(hub, 1) == ["for bob"])

@@ -12,7 +12,10 @@ import Synchronization
 
 /// Devices of one project on a local Supabase, at a time that stands still until a check moves it.
 final class LocalSupabaseAuthHarness: AuthHarness {
-    static let features: AuthFeatures = {
+    static let features = features(asksForConfirmation: false)
+    static let askingFeatures = features(asksForConfirmation: true)
+
+    private static func features(asksForConfirmation: Bool) -> AuthFeatures {
         var capabilities = AuthCapabilities.all
         capabilities.customTokens = false
         var features = AuthFeatures(capabilities)
@@ -20,18 +23,23 @@ final class LocalSupabaseAuthHarness: AuthHarness {
         features.agesTokens = true
         features.endsSessions = true
         features.disablesAccounts = true
+        features.asksForConfirmation = asksForConfirmation
+        features.confirmsNewAddresses = true
         return features
-    }()
+    }
 
     /// The project of all checks; each has people of its own there.
     private static let site = Task { try await Site() }
+    /// One that asks for addresses to be confirmed, as hosted ones do.
+    private static let askingSite = Task { try await Site(asksForConfirmation: true) }
 
     private struct Site: Sendable {
         let clock = MovedClock()
         let supabase: LocalSupabase
 
-        init() async throws {
+        init(asksForConfirmation: Bool = false) async throws {
             var options = LocalSupabaseOptions()
+            options.auth.confirmsEmails = !asksForConfirmation
             options.now = { [clock] in clock.now }
             supabase = try await LocalSupabase.onSharedPostgres(options)
             // What a project supplies so that people can delete their accounts.
@@ -51,11 +59,12 @@ final class LocalSupabaseAuthHarness: AuthHarness {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("auth-\(UUID().uuidString)")
     private let codes = Mutex<[Secret: Int64]>([:])
     private let devices = Mutex<[ObjectIdentifier: URL]>([:])
-    var features: AuthFeatures { Self.features }
+    let features: AuthFeatures
 
-    init() async throws {
-        let site = try await Self.site.value
+    init(asksForConfirmation: Bool = false) async throws {
+        let site = try await asksForConfirmation ? Self.askingSite.value : Self.site.value
         (supabase, clock) = (site.supabase, site.clock)
+        features = Self.features(asksForConfirmation: asksForConfirmation)
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }
@@ -126,6 +135,31 @@ final class LocalSupabaseAuthHarness: AuthHarness {
         let message = try await sent("magiclink", to: email.lowercased())
         guard let url = message["link"]?.string.flatMap({ URL(string: $0) }) else { throw Missing() }
         return url
+    }
+
+    func confirmationLink(for email: String) async throws -> URL {
+        let message = try await sent("signup", to: email.lowercased())
+        guard let url = message["link"]?.string.flatMap({ URL(string: $0) }) else { throw Missing() }
+        return url
+    }
+
+    func confirmEmail(_ email: String) async throws {
+        // Where nobody is asked, every address counts as confirmed.
+        guard features.asksForConfirmation else { return }
+        let occasion = (try? await sent("email_change", to: email.lowercased())) == nil ? "signup" : "email_change"
+        try await open(occasion, email)
+    }
+
+    /// Both mailboxes agree, as the service asks for.
+    func confirmChange(from old: String, to email: String) async throws {
+        try await open("email_change", old)
+        try await open("email_change", email)
+    }
+
+    private func open(_ occasion: String, _ email: String) async throws {
+        var request = HTTPRequest(.get, try await sent(occasion, to: email.lowercased())["link"]?.string ?? "")
+        request.redirects = .surface
+        _ = try await Self.send(request)
     }
 
     func phoneCode(for phoneNumber: String) async throws -> Secret {

@@ -45,7 +45,7 @@ struct SharedSupabaseSessionTests {
         let shared = try session(on: supabase)
         let other = shared.process(.refreshUntilTold)
         let here = try other.client()
-        return (shared, other, here, try await here.signUp(email: "ann@example.com", password: "secret"))
+        return (shared, other, here, try await here.signUp(email: "ann@example.com", password: "secret").get())
     }
 
     private static func withSupabase(

@@ -15,10 +15,19 @@ struct SupabaseAuthConformanceTests {
         try await Self.tally.run(check, on: try await LocalSupabaseAuthHarness())
     }
 
+    @Test(arguments: AuthConformance.checks(for: LocalSupabaseAuthHarness.askingFeatures))
+    func `Supabase's auth, with addresses to be confirmed`(_ check: AuthCheck) async throws {
+        try await check.run(on: try await LocalSupabaseAuthHarness(asksForConfirmation: true))
+    }
+
     @Test func `What Supabase is spared`() {
-        #expect(
-            AuthConformance.leftOut(for: LocalSupabaseAuthHarness.features) == [
-                "a custom token signs in as the one it names", "a custom token that nobody signed is refused",
-            ])
+        let spared = [
+            "a custom token signs in as the one it names", "a custom token that nobody signed is refused",
+        ]
+        #expect(AuthConformance.leftOut(for: LocalSupabaseAuthHarness.askingFeatures) == spared)
+        let asking = AuthConformance.all.filter { check in
+            check.requirements.contains { $0.name == "confirmed addresses" }
+        }
+        #expect(AuthConformance.leftOut(for: LocalSupabaseAuthHarness.features) == spared + asking.map(\.name))
     }
 }

@@ -155,6 +155,19 @@ import Testing
         #expect(code == .emailNotConfirmed)
     }
 
+    @Test(arguments: [true, false])
+    func `A linked identity is there at once, although the answer has those from before`(isFetched: Bool) async throws {
+        let now =
+            #"{"id":"alice","email":"alice@example.com","identities":[{"provider":"email"},{"provider":"google"}]}"#
+        let bed = try await Bed.signedIn(
+            Bed.on(.post, "/token?grant_type=id_token", Bed.session("linked")),
+            isFetched ? Bed.on(.get, "/user", now) : Bed.on(.get, "/user", "{}", status: 503))
+        let user = try await bed.client.link(.identityToken(.google, "t"))
+        #expect(user.identities == [.password, .google] && bed.body(1)["link_identity"] == true)
+        #expect(bed.bearer(2) == "Bearer \(Bed.accessToken("linked"))")
+        #expect(await bed.client.currentUser?.identities == [.password, .google])
+    }
+
     @Test func `A fresh proof takes the place of the session's tokens, another person's is given back`() async throws {
         let logout = ScriptedExchange.on(.post, Bed.address + "/logout?scope=local", .status(204))
         let bed = try await Bed.signedIn(

@@ -58,7 +58,7 @@ final class IsolationSite: Sendable {
     private static func person(_ name: String, on supabase: LocalSupabase) async throws -> Person {
         let module = module(supabase)
         let auth = try await module.makeAuthClient(ModuleContext())
-        let user = try await auth.signUp(email: "\(name)@example.com", password: "secret")
+        let user = try await auth.signUp(email: "\(name)@example.com", password: "secret").get()
         return try await person(user, auth, module)
     }
 

@@ -58,7 +58,7 @@ final class SteeredAuthClient: AuthClient {
     }
 
     private var refusal: AuthError { AuthError(.unsupported, "Not in this test.") }
-    func signUp(email: String, password: Secret) async throws(AuthError) -> AuthUser { throw refusal }
+    func signUp(email: String, password: Secret) async throws(AuthError) -> SignUpResult { throw refusal }
     func signIn(with credential: AuthCredential) async throws(AuthError) -> AuthUser { throw refusal }
     func reauthenticate(with credential: AuthCredential) async throws(AuthError) { throw refusal }
     func beginSecondFactor(_ kind: SecondFactor.Kind) async throws(AuthError) -> SecondFactorEnrollment {

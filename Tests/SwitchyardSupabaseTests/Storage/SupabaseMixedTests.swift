@@ -53,20 +53,51 @@ private struct SupabaseSwitchingHarness: SwitchingHarness {
     }
 }
 
-/// Domain clients whose documents are on Supabase, with the mock's auth and files.
+/// Domain clients whose documents are on Supabase, under the rules for them; files are the mock's.
 private struct SupabaseDomainHarness: DomainHarness {
-    static let features = DomainFeatures(SupabaseHarness.features.capabilities, files: true)
+    static let features = DomainFeatures(
+        SupabaseHarness.features.capabilities, files: true, enforcesRules: true)
 
+    private static let site = Task {
+        let postgres = try await PostgresServer()
+        var options = LocalSupabaseOptions()
+        options.database = postgres.place
+        options.scripts = [DocumentSchema.sql, DocumentSchema.domainRules]
+        options.auth.confirmsEmails = false
+        return try await LocalSupabase(options)
+    }
+
+    /// Whether people sign in at the mock, and are exchanged; otherwise at the same Supabase, where their addresses are to
+    /// be confirmed.
+    let isMixed: Bool
     private let backend = MockBackend()
     var features: DomainFeatures { Self.features }
 
+    init(isMixed: Bool) { self.isMixed = isMixed }
+
     func makeDomainDevice() async throws -> DomainDevice {
-        let auth = MockAuthClient(backend)
-        let module = try await SupabaseSite.nameless.value.module()
+        let supabase = try await Self.site.value
+        let module = SupabaseModule(
+            SupabaseConfiguration(
+                url: supabase.server.url, key: Secret(supabase.anonKey), checkInterval: .milliseconds(25)),
+            accountDeletion: nil,
+            tokenExchange: isMixed
+                ? TokenExchange { session, _ in
+                    (Secret(supabase.accessToken(for: session.userID)), .distantFuture)
+                } : nil)
+        let auth: any AuthClient =
+            if isMixed { MockAuthClient(backend) } else { try await module.makeAuthClient(ModuleContext()) }
         return DomainDevice(
             CoreClients(
                 auth: auth, storage: try await module.makeStorageClient(ModuleContext(auth: auth)),
                 files: MockFileStorageClient(backend)))
+    }
+
+    func confirmEmail(_ email: String) async throws {
+        let supabase = try await Self.site.value
+        try await supabase.database.run([
+            PostgresStatement("update auth.users set email_confirmed_at = now() where email = $1", [email])
+        ])
     }
 }
 
@@ -94,12 +125,25 @@ struct SupabaseMixedTests {
     }
 
     static let domain = ConformanceRun("supabase domain", DomainConformance.all, for: SupabaseDomainHarness.features) {
-        SupabaseDomainHarness()
+        SupabaseDomainHarness(isMixed: true)
     }
 
     @Test(.beside(domain), arguments: domain.checks)
     func `The domain clients on Supabase, with the mock's auth`(_ check: DomainCheck) async throws {
         try await Self.domain.outcome(of: check)
+    }
+
+    static let own = ConformanceRun(
+        "supabase domain and auth", DomainConformance.all, for: SupabaseDomainHarness.features
+    ) {
+        SupabaseDomainHarness(isMixed: false)
+    }
+
+    @Test(.beside(own), arguments: own.checks)
+    func `The domain clients on Supabase, with its auth and addresses to be confirmed`(
+        _ check: DomainCheck
+    ) async throws {
+        try await Self.own.outcome(of: check)
     }
 
     @Test func `What is left out`() {

@@ -30,7 +30,7 @@ final class ForeignAuthClient: AuthClient {
         return AccessToken(value: Secret(try token(refreshing)), expiresAt: .distantFuture, userID: user)
     }
 
-    func signUp(email: String, password: Secret) async throws(AuthError) -> AuthUser { throw Self.refusal }
+    func signUp(email: String, password: Secret) async throws(AuthError) -> SignUpResult { throw Self.refusal }
     func signIn(with credential: AuthCredential) async throws(AuthError) -> AuthUser { throw Self.refusal }
     func reauthenticate(with credential: AuthCredential) async throws(AuthError) { throw Self.refusal }
     func updateAccount(_ changes: AccountChanges) async throws(AuthError) -> AuthUser { throw Self.refusal }

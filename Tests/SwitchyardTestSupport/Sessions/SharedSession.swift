@@ -97,7 +97,7 @@ package final class SharedSession<Vendor: SessionVendor> {
         let here = try other.client()
         var users: [String] = []
         for number in 0..<count {
-            let user = try await here.signUp(email: "u\(number)@example.com", password: "secret")
+            let user = try await here.signUp(email: "u\(number)@example.com", password: "secret").get()
             users.append(user.id)
             try Data("\(number)".utf8).write(to: other.currentFile, options: .atomic)
             if number == 0 { start(other) }

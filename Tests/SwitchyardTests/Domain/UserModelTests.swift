@@ -14,7 +14,7 @@ import Testing
     func `An interval that makes no sense counts as missing`(_ value: DocumentValue) async throws {
         let storage = MockStorageClient()
         let auth = MockAuthClient()
-        let account = try await auth.signUp(email: "alice@example.com", password: "secret")
+        let account = try await auth.signUp(email: "alice@example.com", password: "secret").get()
         let profile: DocumentData = [
             "checkInInterval": value, "reminderInterval": value, "lastCheckInAt": .timestamp(.distantFuture),
         ]
@@ -46,7 +46,7 @@ import Testing
         let backend = MockBackend()
         let store = MockSessionStore()
         let account = try await MockAuthClient(backend, store: store)
-            .signUp(email: "alice@example.com", password: "secret")
+            .signUp(email: "alice@example.com", password: "secret").get()
         store.isLocked = true
         let core = CoreClients(auth: MockAuthClient(backend, store: store), storage: MockStorageClient())
         let users = DocumentUserClient(on: core)

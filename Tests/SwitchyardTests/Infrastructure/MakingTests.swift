@@ -8,7 +8,7 @@ import Testing
 @Suite struct MakingTests {
     @Test func `One line makes all clients of a provider`() async throws {
         let backend = try await Infrastructure(.mock)
-        let user = try await backend.auth.signUp(email: "a@example.com", password: "long enough")
+        let user = try await backend.auth.signUp(email: "a@example.com", password: "long enough").get()
         try await backend.storage.setDocument("users/\(user.id)", ["n": 1])
         #expect(try await backend.storage.document("users/\(user.id)")["n"] == 1)
         #expect(await backend.selection.default == .mock)

@@ -74,7 +74,7 @@ import Testing
         let users = try await factory.createUserClient(provider: .mock)
         await #expect(throws: UserError.self) { try await users.currentUser() }
         let auth = try await factory.createAuthClient(provider: .mock)
-        let account = try await auth.signUp(email: "alice@example.com", password: "long enough")
+        let account = try await auth.signUp(email: "alice@example.com", password: "long enough").get()
         #expect(try await users.currentUser().id == account.id)
 
         // One storage under all of them: what one writes, the others see.
@@ -83,7 +83,7 @@ import Testing
         #expect(try await users.currentUser().lastCheckInAt == time)
 
         let later = try await factory.createAuthClient(provider: .mock)
-        let other = try await later.signUp(email: "bob@example.com", password: "long enough")
+        let other = try await later.signUp(email: "bob@example.com", password: "long enough").get()
         #expect(try await users.currentUser().id == other.id)
         await auth.shutDown()
         await later.shutDown()

@@ -77,7 +77,7 @@ private final class LateStorage: StorageLayer, SignInFollowing {
         selection.omit(.messaging)
         edit(&selection)
         let backend = try await InfrastructureFactory(east, west, north).make(selection)
-        return (backend, try await backend.auth.signUp(email: "a@example.com", password: "long enough"))
+        return (backend, try await backend.auth.signUp(email: "a@example.com", password: "long enough").get())
     }
 
     /// Nobody is told beside whoever asks.

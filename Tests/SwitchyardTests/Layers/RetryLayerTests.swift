@@ -29,6 +29,7 @@ import Testing
             try await auth.signIn(with: .phoneCode(PhoneVerification(phoneNumber: "+15550000", id: "x"), "123456"))
         },
         "send phone code": { auth, _ in _ = try await auth.sendPhoneCode(to: "+15550000") },
+        "resend confirmation": { auth, _ in try await auth.resendConfirmation(to: "a@example.com") },
         "send password reset": { auth, _ in try await auth.sendPasswordReset(to: "a@example.com") },
         "begin browser sign-in": { auth, _ in
             _ = try await auth.beginBrowserSignIn(
@@ -44,7 +45,8 @@ import Testing
         Case(name: "sign up", attempts: 1), Case(name: "sign in", attempts: 3),
         Case(name: "sign in with a token of one's own", attempts: 3), Case(name: "sign in anonymously", attempts: 1),
         Case(name: "sign in by a code", attempts: 1), Case(name: "send phone code", attempts: 1),
-        Case(name: "send password reset", attempts: 1), Case(name: "begin browser sign-in", attempts: 3),
+        Case(name: "resend confirmation", attempts: 1), Case(name: "send password reset", attempts: 1),
+        Case(name: "begin browser sign-in", attempts: 3),
         Case(name: "access token", attempts: 3), Case(name: "reload user", attempts: 3),
         Case(name: "update account", attempts: 1), Case(name: "delete account", attempts: 1),
     ])

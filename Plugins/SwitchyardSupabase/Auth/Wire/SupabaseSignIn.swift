@@ -37,6 +37,12 @@ extension SupabaseAuthAdapter {
     }
 }
 
+extension SupabaseAuthFailure {
+    /// A new address that both mailboxes have to agree to.
+    fileprivate static let halfConfirmed = own(
+        .emailNotConfirmed, "The link was taken. Open the one in the mail to the other address as well.")
+}
+
 extension SupabaseAuthService {
     func identity(_ credential: AuthCredential) -> JSONObject {
         guard case .identityToken(let provider, let token, let access, let nonce) = credential.kind else { return [:] }
@@ -71,8 +77,11 @@ extension SupabaseAuthService {
             return grant
         }
         if let hash = items["token_hash"] ?? items["token"] {
-            return try await session(verifying: ["type": "email", "token_hash": .string(hash)])
+            // The one name stands for sign-in and confirmation alike; only a new address has a name of its own.
+            let type = items["type"] == "email_change" ? "email_change" : "email"
+            return try await session(verifying: ["type": .string(type), "token_hash": .string(hash)])
         }
+        guard items["message"] == nil else { throw SupabaseAuthFailure.halfConfirmed }
         throw .own(.invalidCredential, "This is not a sign-in link.")
     }
 
@@ -80,7 +89,7 @@ extension SupabaseAuthService {
         let answer = try await call(.post, "/verify", body)
         guard answer["access_token"] != nil else {
             // Confirmed, but not by everybody who has to.
-            throw .own(.emailNotConfirmed, "The change is waiting for the other confirmation.")
+            throw SupabaseAuthFailure.halfConfirmed
         }
         return try SupabaseGrant(session: answer, at: now())
     }

@@ -32,10 +32,12 @@ final class ChangeHints: Sendable {
         var cleaning: Task<Void, Never>?
         /// Since the channels were joined again for having told nothing.
         var sinceRejoin: Stopwatch?
+        var hasReported = false
     }
 
     private let realtime: RealtimeSocket?
     private let clock: any Clock<Duration>
+    private let report: @Sendable (String) -> Void
     private let state = Mutex(State())
     private let listeners = Broadcast<@Sendable (Hint) -> Void>()
 
@@ -47,10 +49,16 @@ final class ChangeHints: Sendable {
     /// How often the channels are joined again at most, for having told nothing.
     private static let rejoinPause = Duration.seconds(30)
 
-    /// - Parameter realtime: Without it nothing is told but this client's own writes.
-    init(_ realtime: RealtimeSocket? = nil, clock: any Clock<Duration> = ContinuousClock()) {
+    /// - Parameters:
+    ///   - realtime: Without it nothing is told but this client's own writes.
+    ///   - report: Told once, at the first channel that is refused.
+    init(
+        _ realtime: RealtimeSocket? = nil, clock: any Clock<Duration> = ContinuousClock(),
+        report: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
         self.realtime = realtime
         self.clock = clock
+        self.report = report
     }
 
     deinit { close() }
@@ -135,6 +143,7 @@ final class ChangeHints: Sendable {
         heard(.interrupted, on: topic)
         // A topic in use is one that is being left.
         if failure?.kind == .topicInUse { return .seconds(1) }
+        if failure?.kind == .unauthorized, topic.configuration.isPrivate { refused() }
         let refusals = state.withLock { state in
             state.topics[topic]?.refusals += 1
             return state.topics[topic]?.refusals ?? 1
@@ -154,6 +163,18 @@ final class ChangeHints: Sendable {
         }
         if isDue { realtime.rejoin() }
         return isDue
+    }
+
+    private func refused() {
+        let isFirst = state.withLock { state in
+            defer { state.hasReported = true }
+            return !state.hasReported
+        }
+        guard isFirst else { return }
+        report(
+            "Live queries look for changes every now and then instead of being told: the realtime service refuses a channel. "
+                + "If it refuses all of them, the policy switchyard_listen on realtime.messages is missing; "
+                + "“select * from switchyard.missing();” has the statement that adds it.")
     }
 
     private func heard(_ event: RealtimeEvent, on topic: HintTopic) {

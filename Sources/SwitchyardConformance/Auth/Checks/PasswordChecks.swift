@@ -93,7 +93,7 @@ extension AuthConformance {
         },
         AuthCheck("passwords hold any character") { context in
             let password: Secret = "pä ss\"w'o\\r%d+&=/?#😀"
-            let user = try await context.client.signUp(email: context.email(), password: password)
+            let user = try await context.signUp(password: password)
             let other = try await context.device()
             try expectEqual(
                 try await other.signIn(email: context.email(), password: password).id, user.id, "the user's name")

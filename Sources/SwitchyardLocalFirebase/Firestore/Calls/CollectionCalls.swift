@@ -18,7 +18,7 @@ extension FirestoreCall {
                 try base.ordered(by: order.field, order.direction).checked()
             }
         }
-        guard rules.allowQuery(of: caller, in: query.source) else { throw .permissionDenied }
+        guard rules.allow(query, of: caller, in: database.current().documents) else { throw .permissionDenied }
         let wanted = try count("pageSize") ?? 0
         let size = wanted == 0 ? Self.defaultPage : min(wanted, Self.largestPage)
         let documents = database.current().documents

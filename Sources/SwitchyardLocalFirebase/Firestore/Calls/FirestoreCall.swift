@@ -96,7 +96,10 @@ struct FirestoreCall: Sendable {
 
     /// Whether the caller may see this document.
     func checkRead(_ document: DocumentSnapshot) throws(FirestoreFailure) {
-        guard rules.allow(.read, of: caller, at: document.path, data: document.data) else { throw .permissionDenied }
+        guard
+            rules.allow(
+                .read, of: caller, at: document.path, data: document.data, in: database.current().documents)
+        else { throw .permissionDenied }
     }
 
     /// What only the owner of the project may do, open access or not.

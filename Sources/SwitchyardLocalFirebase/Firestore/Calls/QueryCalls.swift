@@ -56,7 +56,7 @@ extension FirestoreCall {
         let query = try FirestoreFailure.reading { () throws(FirestoreFormatError) in
             try Query(firestore: json, parent: parent, in: name)
         }
-        guard rules.allowQuery(of: caller, in: query.source) else { throw .permissionDenied }
+        guard rules.allow(query, of: caller, in: database.current().documents) else { throw .permissionDenied }
         return query
     }
 

@@ -98,9 +98,9 @@ final class ListenStream: ChannelStream {
 
     private func isAllowed(_ wanted: ListenTarget.Request.Wanted, _ documents: LocalDocuments) -> Bool {
         switch wanted {
-        case .query(let query): rules.allowQuery(of: caller, in: query.source)
+        case .query(let query): rules.allow(query, of: caller, in: documents)
         case .documents(let paths):
-            paths.allSatisfy { rules.allow(.read, of: caller, at: $0, data: documents[$0]?.data) }
+            paths.allSatisfy { rules.allow(.read, of: caller, at: $0, data: documents[$0]?.data, in: documents) }
         }
     }
 

@@ -27,7 +27,7 @@ struct CommitRun {
         let (applied, transformResults) = write.applied(to: old.data, serverTime: serverTime)
         let data = applied?.withStoredTimes
         let action: LocalRules.Action = write.operation == .verify ? .read : .write
-        guard rules.allow(action, of: caller, at: write.path, data: old.data, newData: data) else {
+        guard rules.allow(action, of: caller, at: write.path, data: old.data, newData: data, in: documents) else {
             throw .permissionDenied
         }
         guard write.operation != .verify else {
@@ -57,6 +57,17 @@ struct CommitRun {
                     default: value
                     }
                 }))
+    }
+
+    /// What can be said only once all writes are applied.
+    func finish(_ writes: [DocumentWrite], by caller: LocalCaller, _ rules: LocalRules) throws(FirestoreFailure) {
+        for write in writes {
+            switch write.operation {
+            case .verify, .delete: continue
+            default:
+                guard rules.allowOutcome(of: caller, at: write.path, in: documents) else { throw .permissionDenied }
+            }
+        }
     }
 
     private mutating func file(_ document: DocumentSnapshot) {

@@ -145,6 +145,7 @@ final class LocalDatabase: Sendable {
             let time = max(now(), Timestamp(microseconds: state.lastCommit.microseconds + 1))
             var run = CommitRun(state.documents, at: Timestamp(microseconds: time.microseconds), in: name)
             for write in writes { try run.apply(write, by: caller, rules) }
+            try run.finish(writes, by: caller, rules)
             let changed = run.changed
             if !changed.isEmpty { try journal?.append(changed, at: time, in: name) }
             state.lastCommit = time

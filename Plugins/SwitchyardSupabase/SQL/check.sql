@@ -1,0 +1,92 @@
+-- Since version 9: what an installation was to put here and is not here, each with the statement that puts it there, and with
+-- who may run that. Nothing comes back where all is well. For administrators, at any time.
+create or replace function switchyard.missing(has_domain boolean default false)
+returns table (missing text, statement text, by_whom text)
+language plpgsql stable set search_path = '' as $$
+declare
+  roles_   constant text[] := array['anon', 'authenticated', 'service_role'];
+  again    constant text := 'switchyard supabase install (run the installation again)';
+  keeper   text := (select pg_get_userbyid(n.nspowner) from pg_catalog.pg_namespace n where n.nspname = 'switchyard');
+  -- By the catalog: names of a schema that this role may not use are an error.
+  channels oid := (select c.oid from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+                   where n.nspname = 'realtime' and c.relname = 'messages');
+  sends    oid := (select p.oid from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+                   where n.nspname = 'realtime' and p.proname = 'send'
+                     and oidvectortypes(p.proargtypes) = 'jsonb, text, text, boolean');
+  sender   name;
+  owner_   name;
+begin
+  -- What clients call.
+  return query select 'the function public.' || f.name, again, keeper
+    from unnest(switchyard.client_functions()) f (name)
+    where not exists (select from pg_catalog.pg_proc p where p.pronamespace = 'public'::regnamespace and p.proname = f.name);
+  return query select format('the right of %I to use the schema switchyard', r.name),
+      format('grant usage on schema switchyard to %I;', r.name), keeper
+    from unnest(roles_) r (name) where not has_schema_privilege(r.name, 'switchyard', 'usage');
+  return query select format('the right of %I to call public.%I', r.name, p.proname),
+      format('grant execute on function %s to %I;', p.oid::regprocedure, r.name), pg_get_userbyid(p.proowner)::text
+    from pg_catalog.pg_proc p, unnest(roles_) r (name)
+    where p.pronamespace = 'public'::regnamespace and p.proname = any (switchyard.client_functions())
+      and not has_function_privilege(r.name, p.oid, 'execute');
+  -- What keeps the tables.
+  return query select 'row-level security on ' || t.name, format('alter table %s enable row level security;', t.name), keeper
+    from unnest(array['switchyard.documents', 'switchyard.deletions', 'switchyard.batches', 'switchyard.rules', 'switchyard.settings',
+                      'switchyard.installations']) t (name)
+    where not exists (select from pg_catalog.pg_class c where c.oid = to_regclass(t.name) and c.relrowsecurity);
+  return query select format('the policy %s on %s', t.name, t.place), again, keeper
+    from (values ('documents_read', 'switchyard.documents'), ('installations_read', 'switchyard.installations')) t (name, place)
+    where not exists (select from pg_catalog.pg_policy p where p.polrelid = to_regclass(t.place) and p.polname = t.name);
+  return query select format('the trigger %s on switchyard.documents', t.name), again, keeper
+    from unnest(array['documents_stamp', 'documents_inserted', 'documents_updated', 'documents_deleted']) t (name)
+    where not exists (select from pg_catalog.pg_trigger g
+                      where g.tgrelid = to_regclass('switchyard.documents') and g.tgname = t.name and g.tgenabled <> 'D');
+
+  -- What live queries and messages need of the realtime service, where there is one.
+  if channels is not null then
+    select pg_get_userbyid(c.relowner) into owner_ from pg_catalog.pg_class c where c.oid = channels;
+    return query select format('the policy %s on realtime.messages, for %s', p.name, p.purpose), p.statement || ';',
+        format('%s, or a member of it', owner_)
+      from switchyard.channel_policies() p
+      where not exists (select from pg_catalog.pg_policy x where x.polrelid = channels and x.polname = p.name);
+    return query select 'row-level security on realtime.messages, without which channels are not guarded',
+        'alter table realtime.messages enable row level security;', format('%s, or a member of it', owner_)
+      where not exists (select from pg_catalog.pg_class c where c.oid = channels and c.relrowsecurity);
+    return query select format('the right of %I to read realtime.messages as far as policies let it', r.name),
+        format('grant select on realtime.messages to %I;', r.name), format('%s, or a member of it', owner_)
+      from unnest(array['anon', 'authenticated']) r (name) where not has_table_privilege(r.name, channels, 'select');
+    select pg_get_userbyid(p.proowner) into sender from pg_catalog.pg_proc p
+      where p.oid = to_regprocedure('switchyard.announce()');
+    if sends is not null and sender is not null then
+      return query select format('the right of %I to use the schema realtime, without which documents cannot be written', sender),
+          format('grant usage on schema realtime to %I;', sender),
+          (select pg_get_userbyid(n.nspowner)::text from pg_catalog.pg_namespace n where n.nspname = 'realtime')
+        where not has_schema_privilege(sender, 'realtime', 'usage');
+      return query select format('the right of %I to call realtime.send, without which documents cannot be written', sender),
+          format('grant execute on function realtime.send(jsonb, text, text, boolean) to %I;', sender),
+          (select pg_get_userbyid(p.proowner)::text from pg_catalog.pg_proc p where p.oid = sends)
+        where not has_function_privilege(sender, sends, 'execute');
+      return query select format('the right of %I to send hints: to insert into realtime.messages', sender),
+          format('grant insert on realtime.messages to %I;', sender), format('%s, or a member of it', owner_)
+        where not has_table_privilege(sender, channels, 'insert');
+      return query select format('the policy switchyard_send on realtime.messages, by which %I sends hints', sender),
+          format('create policy switchyard_send on realtime.messages for insert to %I with check (true);', sender),
+          format('%s, or a member of it', owner_)
+        from pg_catalog.pg_roles r
+        where r.rolname = sender and not r.rolsuper and not r.rolbypassrls and not pg_has_role(sender, owner_, 'usage')
+          and not exists (
+            select from pg_catalog.pg_policy x where x.polrelid = channels and x.polcmd in ('a', '*')
+              and (0::oid = any (x.polroles) or exists (select from unnest(x.polroles) y where pg_has_role(sender, y, 'usage'))));
+    end if;
+  end if;
+
+  if has_domain then
+    return query select format('the rule domain for the collection %s', c.name)
+          || case when x.read is null then '' else format(', which has the rules %s and %s', x.read, x.write) end,
+        format('insert into switchyard.rules (collection_id, read, write) values (%L, ''domain'', ''domain'') '
+          || 'on conflict (collection_id) do update set read = excluded.read, write = excluded.write;', c.name), keeper
+      from unnest(array['users', 'contacts', 'notifications', 'checkIns']) c (name)
+      left join switchyard.rules x on x.collection_id = c.name
+      where x.read is distinct from 'domain' or x.write is distinct from 'domain';
+  end if;
+end $$;
+revoke all on function switchyard.missing(boolean) from public;

@@ -1,0 +1,98 @@
+-- Since version 9: the rule `domain`, for the collections in which the clients for users, contacts, check-ins and notifications
+-- keep what they keep: `users`, `contacts` and `notifications` below its documents, and `checkIns`.
+--
+-- Each person owns users/{id} and what is below it, and the check-ins with their ID. Either of two people puts both on each
+-- other's lists: whoever writes users/{other}/contacts/{own ID} has the other on their own list when the commit ends, and
+-- makes nobody a responder by it. Responders see the check-ins and the profile. Whoever is on a person's list can leave them a
+-- notification, and cannot read it afterwards.
+
+-- Whose a document is: the person's in whose tree it lies, the one's whom a check-in is about; elsewhere whoever made it. Of
+-- what is gone there are no data: a check-in was made by its owner.
+create or replace function switchyard.domain_holder(names text[], data jsonb, owner text) returns text
+language sql immutable parallel safe as $$
+  select case when names[1] = 'users' then names[2]
+              when names[1] = 'checkIns' and cardinality(names) = 2 and data is not null then data ->> 'userID'
+              else owner end
+$$;
+
+create or replace function switchyard.is_contact(person text, contact text, is_responder boolean) returns boolean
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return exists (select from switchyard.documents d where d.path = 'users/' || person || '/contacts/' || contact
+                   and (not is_responder or d.data -> 'isResponder' = 'true'));
+end $$;
+
+create or replace function switchyard.domain_reads(path text, data jsonb, owner text, caller text) returns boolean
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  names  text[] := string_to_array(path, '/');
+  holder text := switchyard.domain_holder(names, data, owner);
+begin
+  if caller is null or holder is null then return false; end if;
+  return holder = caller or (names[1] in ('users', 'checkIns') and cardinality(names) = 2
+                             and switchyard.is_contact(holder, caller, true));
+end $$;
+
+-- Whether the caller may delete it: it is theirs, or their own place on somebody's list.
+create or replace function switchyard.domain_removes(path text, data jsonb, owner text, caller text) returns boolean
+language plpgsql immutable parallel safe set search_path = '' as $$
+declare
+  names text[] := string_to_array(path, '/');
+begin
+  if caller is null then return false; end if;
+  return coalesce(switchyard.domain_holder(names, data, owner) = caller, false)
+    or (names[1] = 'users' and names[3] = 'contacts' and cardinality(names) = 4 and names[4] = caller);
+end $$;
+
+-- Whether the caller may write there at all, whatever it is. `old` is null where nothing is yet.
+create or replace function switchyard.domain_touches(op text, path text, old jsonb, owner text, caller text) returns boolean
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  names text[] := string_to_array(path, '/');
+begin
+  if caller is null then return false; end if;
+  if names[1] = 'users' and names[2] <> caller then
+    if cardinality(names) <> 4 then return false; end if;
+    return (names[3] = 'contacts' and names[4] = caller and op in ('set', 'patch', 'delete'))
+      or (names[3] = 'notifications' and old is null and op in ('set', 'patch')
+          and switchyard.is_contact(names[2], caller, false));
+  end if;
+  return old is null or coalesce(switchyard.domain_holder(names, old, owner) = caller, false);
+end $$;
+
+-- Whether the caller may leave it like this.
+create or replace function switchyard.domain_leaves(path text, old jsonb, new jsonb, caller text) returns boolean
+language plpgsql immutable parallel safe set search_path = '' as $$
+declare
+  names text[] := string_to_array(path, '/');
+begin
+  if names[1] = 'checkIns' and cardinality(names) = 2 then
+    return coalesce(new -> 'userID' = to_jsonb(caller), false);
+  elsif names[1] = 'users' and names[2] <> caller and names[3] = 'contacts' then
+    return coalesce(new -> 'isResponder' <> 'true', true) or coalesce(old -> 'isResponder' = 'true', false);
+  end if;
+  return true;
+end $$;
+
+-- Whether the caller stands on the list of somebody who is not on theirs.
+create or replace function switchyard.is_one_sided(path text, caller text) returns boolean
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  names text[] := string_to_array(path, '/');
+begin
+  return names[1] = 'users' and names[2] <> caller and names[3] = 'contacts' and cardinality(names) = 4
+    and not switchyard.is_contact(caller, names[2], false);
+end $$;
+
+-- Whether the caller may have come to see more or less by the rule since a transaction, for their place on somebody's list
+-- was written.
+create or replace function switchyard.has_moved(since xid8, kind text) returns boolean
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  if kind is null or kind not in ('users', 'checkIns')
+    or not exists (select from switchyard.rules r where r.collection_id = kind and r.read = 'domain') then return false; end if;
+  return exists (select from switchyard.documents d where d.collection_id = 'contacts' and d.version >= since
+                   and split_part(d.path, '/', 1) = 'users' and split_part(d.path, '/', 4) = switchyard.caller())
+      or exists (select from switchyard.deletions d where d.collection_id = 'contacts' and d.version >= since
+                   and split_part(d.path, '/', 1) = 'users' and split_part(d.path, '/', 4) = switchyard.caller());
+end $$;

@@ -1,0 +1,23 @@
+import Foundation
+import Switchyard
+import Synchronization
+
+/// Where the devices of one run keep what outlasts their clients: a folder of its own below the configured one, gone with the
+/// run.
+final class RunFolder: Sendable {
+    private let url: URL
+    private let count = Atomic(0)
+
+    init(in folder: URL) {
+        url = folder.appendingPathComponent("conformance-\(UInt64.random(in: 0 ... .max))", isDirectory: true)
+    }
+
+    /// The place of another device.
+    func newDevice() -> InfrastructureSurroundings {
+        let number = count.add(1, ordering: .relaxed).newValue
+        return InfrastructureSurroundings(
+            stateFolder: url.appendingPathComponent("device-\(number)", isDirectory: true))
+    }
+
+    func remove() { try? FileManager.default.removeItem(at: url) }
+}

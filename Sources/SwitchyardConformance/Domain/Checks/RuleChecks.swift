@@ -1,0 +1,239 @@
+import Switchyard
+
+extension DomainConformance {
+    /// Who may do what to whom, where the harness says that rules stand in the way.
+    static let ruleChecks: [DomainCheck] = [
+        DomainCheck("a stranger can do nothing to a person, nor to their contacts", needs: .rules) { context in
+            let scene = try await RuleScene(context)
+            let attempts = scene.attempts
+            try expect(attempts.count >= 40, "there are forty attempts", found: "\(attempts.count)")
+            for attempt in attempts { try await attempt.expectRefusal(on: scene.carolDevice) }
+            try await scene.expectUntouched()
+        },
+        DomainCheck("a responder sees check-ins and the profile, until they are one no more", needs: .rules, .batches) {
+            context in
+            let scene = try await RuleScene(context)
+            let storage = scene.bobDevice.core.storage
+            let checkIns = Query(in: "checkIns").where("userID", .equal, scene.alice.id)
+            try expectEqual(
+                try await storage.documents(checkIns, from: .server).documents.count, 1, "the check-ins that Bob sees")
+            let profile = try StoragePath(validating: "users/\(scene.alice.id)")
+            try expectEqual(
+                try await storage.document(profile, from: .server)["displayName"], "Alice", "the name that Bob sees")
+            try await context.contacts.update(ContactModel(id: scene.bob.id, name: "Bob"))
+            try await context.settle()
+            try await RuleAttempt.query("the check-ins", checkIns).expectRefusal(on: scene.bobDevice)
+            try await RuleAttempt.read("the profile", profile).expectRefusal(on: scene.bobDevice)
+        },
+        DomainCheck("a contact leaves a notification, and reads none", needs: .rules, .batches) { context in
+            let scene = try await RuleScene(context)
+            let storage = scene.bobDevice.core.storage
+            let inbox = try CollectionPath(validating: "users/\(scene.alice.id)/notifications")
+            let model = NotificationModel(id: "hello", title: "Hello", body: "From Bob", sentAt: .at(1_700_000_100))
+            try await storage.setDocument(inbox.document("hello"), model.fields).acknowledged()
+            let found = try await context.notifications.notifications().map(\.id)
+            try expect(found.contains("hello"), "Alice has it", found: "\(found)")
+            for attempt in [
+                RuleAttempt.read("reading it", inbox.document("hello")),
+                .query("reading all", Query(in: inbox)),
+                .write("changing it", .update(inbox.document("hello"), ["title": "Other"])),
+                .write("deleting it", .delete(inbox.document("hello"))),
+            ] { try await attempt.expectRefusal(on: scene.bobDevice) }
+        },
+        DomainCheck("who adds themselves to a list is on both, and no responder", needs: .rules, .batches) { context in
+            let scene = try await RuleScene(context)
+            let carol = scene.carolDevice
+            try await carol.contacts.addMutually(
+                ContactModel(id: scene.alice.id, name: "Alice"), me: ContactModel(id: "", name: "Carol"))
+            try await carol.core.storage.waitForPendingWrites()
+            let entry = try await context.contacts.contact(scene.carol.id)
+            try expectEqual(entry.isResponder, false, "whether Carol is a responder")
+            let path = try StoragePath(validating: "users/\(scene.alice.id)/contacts/\(scene.carol.id)")
+            for attempt in [
+                RuleAttempt.write("becoming a responder", .update(path, ["isResponder": true])),
+                .read("reading the entry", path),
+                .query(
+                    "reading check-ins", Query(in: "checkIns").where("userID", .equal, scene.alice.id)),
+            ] { try await attempt.expectRefusal(on: carol) }
+            // And away again, on both.
+            try await carol.contacts.removeMutually(scene.alice.id)
+            try await carol.core.storage.waitForPendingWrites()
+            try expect(
+                try await !context.storage.document(path, from: .server).exists, "Carol is gone from Alice's list",
+                found: "she is there")
+        },
+    ].within("rules")
+}
+
+/// Alice has a profile, a check-in, a notification and Bob on her list, as a responder; Carol is a stranger to both.
+private struct RuleScene {
+    let context: DomainContext
+    let alice: AuthUser
+    let bob: AuthUser
+    let carol: AuthUser
+    let bobDevice: DomainDevice
+    let carolDevice: DomainDevice
+    let checkIn: StoragePath
+
+    init(_ context: DomainContext) async throws {
+        self.context = context
+        alice = try await context.signIn("alice")
+        bobDevice = try await context.anotherDevice()
+        bob = try await context.signIn("bob", on: bobDevice)
+        carolDevice = try await context.anotherDevice()
+        carol = try await context.signIn("carol", on: carolDevice)
+        _ = try await context.users.currentUser()
+        try await context.users.updateProfile(ProfileChanges(displayName: "Alice"))
+        _ = try await bobDevice.users.currentUser()
+        try await bobDevice.core.storage.waitForPendingWrites()
+        try await context.contacts.addMutually(
+            ContactModel(id: bob.id, name: "Bob", isResponder: true),
+            me: ContactModel(id: "", name: "Alice", isDependent: true))
+        try await context.checkIns.checkIn()
+        try await context.notify("n", at: 1, to: alice.id)
+        try await context.settle()
+        let mine = Query(in: "checkIns").where("userID", .equal, alice.id)
+        checkIn = try expectValue(
+            try await context.storage.documents(mine, from: .server).documents.first?.path, "Alice's check-in")
+    }
+
+    private func path(_ segments: String...) -> StoragePath {
+        // Only IDs and names that are valid come here.
+        (try? StoragePath(validating: segments.joined(separator: "/"))) ?? "users/nobody"
+    }
+
+    /// What a stranger tries.
+    var attempts: [RuleAttempt] {
+        let (a, b, c) = (alice.id, bob.id, carol.id)
+        let profile = path("users", a)
+        let entry = path("users", a, "contacts", b)
+        let mine = path("users", a, "contacts", c)
+        let notification = path("users", a, "notifications", "n")
+        let people = Query(in: "users")
+        let hers = profile.collection("contacts")
+        let inbox = profile.collection("notifications")
+        let checkIns = Query(in: "checkIns")
+        let fake: WriteFields = ["userID": .of(a), "checkedInAt": .serverTime]
+        return [
+            .read("the profile", profile), .read("Bob's profile", path("users", b)), .read("a contact", entry),
+            .read("a contact of Bob's", path("users", b, "contacts", a)), .read("the notification", notification),
+            .read("the check-in", checkIn), .read("something else of hers", path("users", a, "settings", "s")),
+            .query("all people", people), .query("people by name", people.where("displayName", .equal, "Alice")),
+            .query("the contacts", Query(in: hers)),
+            .query("the responders", Query(in: hers).where("isResponder", .equal, true)),
+            .query("Bob's contacts", Query(in: path("users", b).collection("contacts"))),
+            .query("the notifications", Query(in: inbox)),
+            .query("Bob's notifications", Query(in: path("users", b).collection("notifications"))),
+            .query("all check-ins", checkIns.limited(to: 5)),
+            .query("her check-ins", checkIns.where("userID", .equal, a)),
+            .query("check-ins since", checkIns.where("checkedInAt", .greaterThan, .timestamp(.at(0)))),
+            .query("hers or mine", checkIns.where("userID", .in, [.string(a), .string(c)])),
+            .write("taking the profile", .set(profile, ["displayName": "Carol"])),
+            .write("merging into the profile", .merge(profile, ["displayName": "Carol"])),
+            .write("changing the profile", .update(profile, ["displayName": "Carol"])),
+            .write("deleting the profile", .delete(profile)),
+            .write("adding to the tree", .set(path("users", a, "settings", "s"), ["dark": true])),
+            .write("changing a contact", .update(entry, ["isResponder": false])),
+            .write("deleting a contact", .delete(entry)),
+            .write("replacing a contact", .set(entry, ["name": "Carol"])),
+            .write("naming somebody a contact", .set(path("users", a, "contacts", "dave"), ["name": "Dave"])),
+            .write("being on one list only", .set(mine, ["name": "Carol"])),
+            .write("being a responder on one list", .set(mine, ["name": "Carol", "isResponder": true])),
+            .writes(
+                "being a responder on both lists",
+                [.set(path("users", c, "contacts", a), ["name": "Alice"]), .set(mine, ["isResponder": true])]),
+            .writes(
+                "making Bob one on both lists",
+                [.set(path("users", c, "contacts", a), ["name": "Alice"]), .merge(entry, ["isResponder": true])]),
+            .write("a notification", .set(inbox.document("x"), ["title": "Hi"])),
+            .write("a notification for Bob", .set(path("users", b, "notifications", "x"), ["title": "Hi"])),
+            .write("marking a notification", .update(notification, ["isRead": true])),
+            .write("deleting a notification", .delete(notification)),
+            .write("a check-in in her name", .set(path("checkIns", "fake-\(c)"), fake)),
+            .write("taking a check-in", .set(checkIn, ["userID": .of(c), "checkedInAt": .serverTime])),
+            .write("changing a check-in", .update(checkIn, ["checkedInAt": .serverTime])),
+            .write("deleting a check-in", .delete(checkIn)),
+            .write("a check-in of nobody", .set(path("checkIns", "none-\(c)"), ["checkedInAt": .serverTime])),
+            .writes(
+                "her last check-in with one's own",
+                [
+                    .set(path("checkIns", "mine-\(c)"), ["userID": .of(c), "checkedInAt": .serverTime]),
+                    .merge(profile, ["lastCheckInAt": .serverTime]),
+                ]),
+        ]
+    }
+
+    func expectUntouched() async throws {
+        let profile = try await context.storage.document(path("users", alice.id), from: .server)
+        try expectEqual(profile["displayName"], "Alice", "the name in the profile")
+        try expectEqual(
+            try await context.storage.documents(
+                Query(in: path("users", alice.id).collection("contacts")), from: .server
+            ).documents.map(\.id), [bob.id], "Alice's contacts")
+        let entry = try await context.contacts.contact(bob.id)
+        try expect(entry.isResponder && entry.name == "Bob", "Bob is on her list as he was", found: "\(entry)")
+        try expectEqual(
+            try await context.storage.documents(
+                Query(in: path("users", alice.id).collection("notifications")), from: .server
+            ).documents.map(\.id), ["n"], "her notifications")
+        let history = try await context.checkIns.history()
+        try expectEqual(history.map(\.id), [checkIn.id], "her check-ins")
+        try expect(
+            try await !carolDevice.core.storage.document(
+                path("users", carol.id, "contacts", alice.id), from: .server
+            ).exists, "nothing of a refused commit is there", found: "Carol's half")
+    }
+}
+
+/// Something that rules forbid.
+private enum RuleAttempt {
+    enum Change {
+        case set(StoragePath, WriteFields)
+        case merge(StoragePath, WriteFields)
+        case update(StoragePath, FieldUpdates)
+        case delete(StoragePath)
+    }
+
+    case read(String, StoragePath)
+    case query(String, Query)
+    case writes(String, [Change])
+
+    static func write(_ name: String, _ change: Change) -> RuleAttempt { .writes(name, [change]) }
+
+    /// A server may refuse to answer, or answer as if nothing were there.
+    func expectRefusal(on device: DomainDevice) async throws {
+        let storage = device.core.storage
+        let me = await device.core.auth.currentUser?.id
+        do {
+            switch self {
+            case .read(let name, let path):
+                let found = try await storage.document(path, from: .server)
+                try expect(!found.exists, "nothing is read: \(name)", found: "a document")
+            case .query(let name, let query):
+                let found = try await storage.documents(query, from: .server).documents
+                    .filter { $0["userID"]?.stringValue != me }
+                try expect(found.isEmpty, "nothing is found: \(name)", found: "\(found.count) documents")
+            case .writes(let name, let changes):
+                var batch = WriteBatch()
+                for change in changes {
+                    switch change {
+                    case .set(let path, let fields): try batch.set(path, fields)
+                    case .merge(let path, let fields): try batch.merge(path, fields)
+                    case .update(let path, let updates): try batch.update(path, updates)
+                    case .delete(let path): batch.delete(path)
+                    }
+                }
+                try await storage.commit(batch).acknowledged()
+                try expect(false, "it is refused: \(name)", found: "that it was done")
+            }
+        } catch let error as StorageError {
+            try expectEqual(error.code, .unauthorized, "the refusal of \(self.name)")
+        }
+    }
+
+    private var name: String {
+        switch self {
+        case .read(let name, _), .query(let name, _), .writes(let name, _): name
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import Switchyard
+
+/// The rules that go with the clients of users, contacts, check-ins and notifications, as the vendor's rules language says
+/// them in the text that is to be published for a project.
+struct DomainRules {
+    let documents: LocalDocuments
+    /// Who is asking.
+    let me: String
+
+    /// - Returns: `nil` where these rules say nothing.
+    func allowRead(_ path: StoragePath, _ data: DocumentData?) -> Bool? {
+        let segments = path.segments
+        switch segments[0] {
+        case "users": return segments[1] == me || (segments.count == 2 && isContact(of: segments[1], asResponder: true))
+        case "checkIns" where segments.count == 2:
+            guard let person = Self.person(data) else { return false }
+            return person == me || isContact(of: person, asResponder: true)
+        default: return nil
+        }
+    }
+
+    /// - Parameters:
+    ///   - data: What is there.
+    ///   - newData: What is left there; `nil` for a deletion.
+    func allowWrite(_ path: StoragePath, _ data: DocumentData?, _ newData: DocumentData?) -> Bool? {
+        let segments = path.segments
+        switch segments[0] {
+        case "users":
+            if segments[1] == me { return true }
+            guard segments.count == 4 else { return false }
+            switch segments[2] {
+            case "contacts":
+                // Nobody makes themselves a responder.
+                let isResponder = newData?["isResponder"] == true && data?["isResponder"] != true
+                return segments[3] == me && !isResponder
+            case "notifications": return data == nil && newData != nil && isContact(of: segments[1])
+            default: return false
+            }
+        case "checkIns" where segments.count == 2:
+            return [data, newData].compactMap { $0 }.allSatisfy { Self.person($0) == me }
+        default: return nil
+        }
+    }
+
+    /// Whether what a commit has left at `path` may stay: who is on somebody's list by their own doing has them on their own.
+    func allowOutcome(at path: StoragePath) -> Bool {
+        let segments = path.segments
+        guard segments.count == 4, segments[0] == "users", segments[2] == "contacts", segments[1] != me,
+            documents[path] != nil
+        else { return true }
+        return documents[StoragePath("users", me, "contacts", segments[1])] != nil
+    }
+
+    /// A query is allowed if no result of it could be refused.
+    func allowQuery(_ query: Query) -> Bool? {
+        switch query.source {
+        case .collection(let collection):
+            if let parent = collection.parent {
+                return parent.segments[0] == "users" ? parent.segments[1] == me : nil
+            }
+            switch collection.id {
+            case "users": return false
+            case "checkIns":
+                guard let person = Self.person(asked: query.filter) else { return false }
+                return person == me || isContact(of: person, asResponder: true)
+            default: return nil
+            }
+        case .group(_, let ancestor):
+            guard let ancestor else { return false }
+            return ancestor.segments[0] == "users" ? ancestor.segments[1] == me : nil
+        }
+    }
+
+    private func isContact(of person: String, asResponder: Bool = false) -> Bool {
+        guard let entry = documents[StoragePath("users", person, "contacts", me)]?.data else { return false }
+        return !asResponder || entry["isResponder"] == true
+    }
+
+    private static func person(_ data: DocumentData?) -> String? {
+        if case .string(let id)? = data?["userID"] { id } else { nil }
+    }
+
+    /// Whose check-ins a query is about, if it says so.
+    private static func person(asked filter: Filter?) -> String? {
+        switch filter {
+        case .comparison("userID", .equal, .string(let id))?: id
+        case .all(let filters)?: filters.lazy.compactMap { person(asked: $0) }.first
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import SwitchyardBytes
+
+/// A mail with a code and a link, as a person would find it, and with what a test wants of it.
+struct AuthMail {
+    let occasion: LocalSupabaseAuth.Occasion
+    let receiver: String
+    let code: AuthTables.Code
+    let link: String
+
+    /// As the vendor's templates have it.
+    private var subject: String {
+        switch occasion {
+        case .signUp: "Confirm your email address"
+        case .magicLink: "Your sign-in link"
+        case .recovery: "Reset your password"
+        case .invitation: "You've been invited"
+        case .emailChange: "Confirm your new email address"
+        case .reauthentication, .message, .phoneChange: "\(code.digits) is your verification code"
+        }
+    }
+
+    var json: JSONObject {
+        var json: JSONObject = [
+            "to": .string(receiver), "code": .string(code.digits), "subject": .string(subject),
+            "token_hash": .string(occasion == .reauthentication ? "" : code.hash),
+        ]
+        var text = "\(subject)\n\nEnter the code \(code.digits)"
+        if occasion == .reauthentication {
+            text += ".\n"
+        } else {
+            json["occasion"] = .string(occasion.rawValue)
+            json["link"] = .string(link)
+            text += ", or open this link:\n\(link)\n"
+        }
+        json["text"] = .string(text)
+        return json
+    }
+}

@@ -1,0 +1,2 @@
+// What the page takes for granted.
+let bobID = "bob"
