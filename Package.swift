@@ -39,6 +39,7 @@ let package = Package(
         // System libraries, opened at first use; no header and no link needed for building.
         .target(name: "CSwitchyardCurl"),
         .target(name: "CSwitchyardSQLite"),
+        .target(name: "CSwitchyardCrypto"),
 
         // Bytes on the wire, and the offline engine.
         .target(
@@ -63,6 +64,7 @@ let package = Package(
             name: "SwitchyardProviderHTTP",
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardProviderKit", "SwitchyardWire",
+                .target(name: "CSwitchyardCrypto", condition: .when(platforms: [.linux])),
                 .target(name: "SwitchyardURLSession", condition: .when(platforms: apple)),
             ],
             path: "Plugins/SwitchyardProviderHTTP"),

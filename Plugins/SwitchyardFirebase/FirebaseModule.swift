@@ -117,6 +117,10 @@ public struct FirebaseModule: InfrastructureModule {
         try FirebaseFileStorageAdapter(surroundings(context))
     }
 
+    public func makeTokenVerifier(_ context: ModuleContext) async throws(InfrastructureError) -> any TokenVerifier {
+        FirebaseTokenVerifier(try surroundings(context))
+    }
+
     public func wipeLocalData(of userID: AuthUser.ID?, _ context: ModuleContext) async throws(InfrastructureError) {
         let endpoints = try FirebaseEndpoints(configuration, environment: environment)
         for name in [FirestoreFolder.name(configuration, endpoints), "documents"] {

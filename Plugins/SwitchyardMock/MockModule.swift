@@ -115,6 +115,11 @@ public struct MockModule: InfrastructureModule {
             tenant: tenant, auth: context.auth)
     }
 
+    public func makeTokenVerifier(_ context: ModuleContext) async throws(InfrastructureError) -> any TokenVerifier {
+        let (parts, tenant) = try enter(context)
+        return MockTokenVerifier(parts.backend.accounts, tenant: tenant)
+    }
+
     private func enter(_ context: ModuleContext) throws(InfrastructureError) -> (Parts, MockTenant?) {
         try shared.enter { () throws(InfrastructureError) in
             try validate()

@@ -16,6 +16,6 @@ package struct StateFile: Sendable {
 
     package func write(_ json: JSON) {
         guard let file else { return }
-        try? POSIXFile.replace(file.path, with: json.bytes())
+        _ = try? POSIXFile.replace(file.path, with: json.bytes())
     }
 }

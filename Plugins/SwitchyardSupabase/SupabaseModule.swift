@@ -120,6 +120,10 @@ public struct SupabaseModule: InfrastructureModule {
         try SupabaseMessagingAdapter(surroundings(context))
     }
 
+    public func makeTokenVerifier(_ context: ModuleContext) async throws(InfrastructureError) -> any TokenVerifier {
+        SupabaseTokenVerifier(try surroundings(context))
+    }
+
     public func wipeLocalData(of userID: AuthUser.ID?, _ context: ModuleContext) async throws(InfrastructureError) {
         let project = try SupabaseProject(configuration.url)
         guard let folder = context.place(of: "documents-\(project.id)") else { return }

@@ -3,5 +3,5 @@ struct BenchArea: Sendable {
     let name: String
     let sections: [any BenchSection]
 
-    static let all: [BenchArea] = [.core, .wire, .sync, .firebase, .supabase]
+    static let all: [BenchArea] = [.core, .wire, .sync, .firebase, .supabase, .server]
 }

@@ -31,6 +31,25 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
     errSecItemNotFound
 }
 
+public let kSecAttrKeyType: CFString = "type"
+public let kSecAttrKeyTypeRSA: CFString = "42"
+public let kSecAttrKeyTypeECSECPrimeRandom: CFString = "73"
+public let kSecAttrKeyClass: CFString = "kcls"
+public let kSecAttrKeyClassPublic: CFString = "0"
+
+public final class SecKey {}
+public struct SecKeyAlgorithm: Sendable {
+    public static let rsaSignatureMessagePKCS1v15SHA256 = SecKeyAlgorithm()
+    public static let ecdsaSignatureMessageX962SHA256 = SecKeyAlgorithm()
+}
+public func SecKeyCreateWithData(
+    _ data: CFData, _ attributes: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<AnyObject>?>?
+) -> SecKey? { nil }
+public func SecKeyVerifySignature(
+    _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ data: CFData, _ signature: CFData,
+    _ error: UnsafeMutablePointer<Unmanaged<AnyObject>?>?
+) -> Bool { false }
+
 public final class SecCertificate {}
 public final class SecTrust {}
 public typealias CFError = any Error

@@ -48,6 +48,8 @@ struct FirebaseEndpoints: Sendable, Hashable {
     let installations: FirebaseEndpoint
     let registrations: FirebaseEndpoint
     let messaging: FirebaseEndpoint
+    /// Where the keys are published that sign the project's tokens.
+    let publishedKeys: FirebaseEndpoint
 
     init(_ configuration: FirebaseConfiguration, environment: [String: String]) throws(InfrastructureError) {
         let hosts = configuration.hosts
@@ -66,5 +68,6 @@ struct FirebaseEndpoints: Sendable, Hashable {
         installations = try endpoint(hosts.installations, nil)
         registrations = try endpoint(hosts.registrations, nil)
         messaging = try endpoint(hosts.messaging, nil)
+        publishedKeys = try endpoint("https://www.googleapis.com", emulators.auth, "/www.googleapis.com")
     }
 }

@@ -167,6 +167,32 @@ public final class MockAccounts: Sendable {
         return signed.claims["sub"] == token.userID && now().microseconds < end
     }
 
+    /// What a token of this project's says, if it is good.
+    func verify(_ token: Secret, checksRevocation: Bool) throws(TokenError) -> VerifiedToken {
+        let (key, now) = (state.withLock { $0.key }, now())
+        guard token.reveal().hasPrefix("mock.") else {
+            throw TokenError(.malformedToken, "The text is no token of a mock.")
+        }
+        guard let claims = SignedToken(token, "access", key: key)?.claims, let userID = claims["sub"],
+            let end = claims["exp"].flatMap({ Int64($0) }).map({ Timestamp(microseconds: $0) })
+        else { throw TokenError(.invalidSignature, "The project has not signed the token.") }
+        guard now < end else {
+            throw TokenError(.tokenExpired, "The token has expired. Refresh it and send the request again.")
+        }
+        let account = state.withLock { $0.accounts[userID] }
+        if checksRevocation {
+            guard account?.isDisabled != true else { throw TokenError(.userDisabled, "The account is disabled.") }
+            guard account != nil, state.withLock({ $0.sessions.values.contains { $0.userID == userID } }) else {
+                throw TokenError(.tokenRevoked, "The session was ended. Sign in again.")
+            }
+        }
+        let user = account?.user
+        return VerifiedToken(
+            token: token, userID: userID, issuer: "mock", expiresAt: end.date, email: user?.email,
+            isEmailVerified: user?.isEmailVerified ?? false, phoneNumber: user?.phoneNumber,
+            isAnonymous: user?.isAnonymous ?? false, claims: claims.mapValues { .string($0) })
+    }
+
     // MARK: For the rest of the mock
 
     func read<Result: Sendable>(_ body: (State) -> Result) -> Result { state.withLock { body($0) } }

@@ -4,7 +4,8 @@ import SwitchyardProviderKit
 
 extension SupabaseConfiguration: Codable {
     private enum CodingKeys: String, CodingKey {
-        case url, key, serviceKey, bucket, isBucketPublic, buckets, tables, usesDocumentTable, checkSeconds, realtime,
+        case url, key, serviceKey, jwtSecret, bucket, isBucketPublic, buckets, tables, usesDocumentTable, checkSeconds,
+            realtime,
             keepsDocuments, cacheBytes, patienceSeconds
     }
 
@@ -13,6 +14,7 @@ extension SupabaseConfiguration: Codable {
         self.init(
             url: try values.decode(String.self, forKey: .url), key: try values.decode(Secret.self, forKey: .key))
         serviceKey = try values.decodeIfPresent(Secret.self, forKey: .serviceKey)
+        jwtSecret = try values.decodeIfPresent(Secret.self, forKey: .jwtSecret)
         bucket = try values.decodeIfPresent(String.self, forKey: .bucket)
         isBucketPublic = try values.decodeIfPresent(Bool.self, forKey: .isBucketPublic) ?? isBucketPublic
         buckets = try values.decodeIfPresent([SupabaseBucket].self, forKey: .buckets) ?? buckets
@@ -35,6 +37,7 @@ extension SupabaseConfiguration: Codable {
         try values.encode(url, forKey: .url)
         try values.encode(key, forKey: .key)
         try values.encodeIfPresent(serviceKey, forKey: .serviceKey)
+        try values.encodeIfPresent(jwtSecret, forKey: .jwtSecret)
         try values.encodeIfPresent(bucket, forKey: .bucket)
         try values.encode(isBucketPublic, forKey: .isBucketPublic)
         if !buckets.isEmpty { try values.encode(buckets, forKey: .buckets) }

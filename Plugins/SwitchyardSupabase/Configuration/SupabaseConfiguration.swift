@@ -16,6 +16,9 @@ public struct SupabaseConfiguration: Sendable, Hashable {
     /// A key that stands above all policies, for servers: what nobody is signed in for is done with it. It never belongs
     /// into an app.
     public var serviceKey: Secret?
+    /// What signs the tokens of a project that has no keys of its own yet: its legacy JWT secret. For servers that check
+    /// tokens, and for nothing else.
+    public var jwtSecret: Secret?
     /// The bucket for files, but for those in the folders of ``buckets``. Without any there is no client for files.
     public var bucket: String?
     /// Whether anybody may read the bucket: then its files have addresses without an end.
@@ -40,7 +43,8 @@ public struct SupabaseConfiguration: Sendable, Hashable {
     public var patience: Duration?
 
     public init(
-        url: String, key: Secret, serviceKey: Secret? = nil, bucket: String? = nil, isBucketPublic: Bool = false,
+        url: String, key: Secret, serviceKey: Secret? = nil, jwtSecret: Secret? = nil, bucket: String? = nil,
+        isBucketPublic: Bool = false,
         buckets: [SupabaseBucket] = [], tables: [SupabaseTableMapping] = [], usesDocumentTable: Bool = true,
         checkInterval: Duration = .seconds(1),
         realtime: SupabaseRealtime = SupabaseRealtime(), keepsDocuments: Bool = true, cacheBytes: Int64 = 100 << 20,
@@ -49,6 +53,7 @@ public struct SupabaseConfiguration: Sendable, Hashable {
         self.url = url
         self.key = key
         self.serviceKey = serviceKey
+        self.jwtSecret = jwtSecret
         self.bucket = bucket
         self.isBucketPublic = isBucketPublic
         self.buckets = buckets

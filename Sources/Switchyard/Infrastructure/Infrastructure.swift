@@ -65,6 +65,15 @@ public final class Infrastructure: Sendable {
         try await assembly.change { $0 = configuration }
     }
 
+    /// For servers: what checks the tokens that requests bring, as the chosen auth provider has given them out. Made once, and
+    /// ended with this. After ``use(_:for:)`` with another provider for auth, ask again: one that is there goes on with the
+    /// tokens of its own provider.
+    ///
+    /// - Throws: `.unsupported` by a provider that has none.
+    public func tokenVerifier() async throws(InfrastructureError) -> any TokenVerifier {
+        try await assembly.tokenVerifier()
+    }
+
     /// Shuts every client down. Streams end, later calls throw `.shutDown`. Doing it twice is fine.
     public func shutDown() async { await assembly.shutDown() }
 }

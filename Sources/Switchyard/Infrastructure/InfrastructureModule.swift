@@ -35,6 +35,9 @@ public protocol InfrastructureModule: Sendable {
     func makeFileStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any FileStorageClient
     func makeMessagingClient(_ context: ModuleContext) async throws(InfrastructureError) -> any MessagingClient
 
+    /// For servers: what checks the tokens that this provider has given out.
+    func makeTokenVerifier(_ context: ModuleContext) async throws(InfrastructureError) -> any TokenVerifier
+
     /// Deletes what this provider keeps on the device of a user's documents. Called while it has no storage client: not chosen
     /// at the moment, it would not hear of a sign-out with that wish. What other users have queued stays. The default does
     /// nothing, which is right for a provider that keeps nothing.
@@ -74,6 +77,11 @@ extension InfrastructureModule {
     }
     public func makeMessagingClient(_ context: ModuleContext) async throws(InfrastructureError) -> any MessagingClient {
         throw .unsupported(.messaging, by: Self.provider)
+    }
+
+    public func makeTokenVerifier(_ context: ModuleContext) async throws(InfrastructureError) -> any TokenVerifier {
+        throw InfrastructureError(
+            .unsupported, "The provider “\(Self.provider)” has nothing that checks its tokens.")
     }
 
     public func wipeLocalData(of userID: AuthUser.ID?, _ context: ModuleContext) async throws(InfrastructureError) {}

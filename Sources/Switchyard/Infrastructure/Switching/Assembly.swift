@@ -14,6 +14,10 @@ actor Assembly {
     private var wishes: WipeWishes?
     /// Whose data could not be deleted yet: tried again with the next wish, and before the choice changes.
     private var unfinished: [InfrastructureProvider: [AuthUser.ID?]] = [:]
+    /// What checks tokens, as far as somebody has asked for it.
+    private var verifiers: [InfrastructureProvider: any TokenVerifier] = [:]
+    /// Those of settings that have changed since, which somebody may still hold.
+    private var oldVerifiers: [any TokenVerifier] = []
     private var following: Task<Void, Never>?
     private var changes = 0
     /// What is being done with the clients that left, by the change with which they did.
@@ -136,6 +140,9 @@ actor Assembly {
         configuration = new
         services.formUnion(added)
         present = plan
+        for provider in plan.refitted {
+            if let verifier = verifiers.removeValue(forKey: provider) { oldVerifiers.append(verifier) }
+        }
 
         changes += 1
         let change = changes
@@ -189,5 +196,21 @@ actor Assembly {
         following?.cancel()
         await before?.value
         for slot in slots.all.reversed() { await slot.shutDown() }
+        for verifier in Array(verifiers.values) + oldVerifiers { await verifier.shutDown() }
+    }
+
+    func tokenVerifier() async throws(InfrastructureError) -> any TokenVerifier {
+        // A change that is under way may be about what is asked for.
+        await lastChange?.value
+        guard !isShutDown, let present, let provider = configuration.selection.provider(for: .auth),
+            let module = present.module(of: provider)
+        else { throw InfrastructureError(.shutDown, "The infrastructure was shut down.") }
+        if let known = verifiers[provider] { return known }
+        let made = try await module.makeTokenVerifier(present.surroundings.context(for: provider, auth: nil))
+        // Others may have asked, and everything may have ended, in the meantime.
+        if isShutDown || verifiers[provider] != nil { await made.shutDown() }
+        if let known = verifiers[provider] { return known }
+        verifiers[provider] = made
+        return made
     }
 }

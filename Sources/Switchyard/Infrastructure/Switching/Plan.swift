@@ -13,7 +13,7 @@ struct Plan: Sendable {
     let spared: Set<InfrastructureService>
     private var makers: [InfrastructureProvider: Maker] = [:]
     /// Whose present clients have other settings.
-    private var refitted: Set<InfrastructureProvider> = []
+    private(set) var refitted: Set<InfrastructureProvider> = []
 
     /// What a provider was set up with; another set-up needs other clients.
     struct Setup: Equatable, Sendable {

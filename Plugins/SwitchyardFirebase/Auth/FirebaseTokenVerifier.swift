@@ -1,0 +1,100 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+import SwitchyardProviderHTTP
+import SwitchyardWire
+
+/// Checks ID tokens and session cookies of a Firebase project, as the vendor's own libraries for servers do.
+///
+/// Where the configuration names an Auth emulator, its tokens without a signature are taken as well, and in no other case.
+final class FirebaseTokenVerifier: TokenVerifier {
+    let provider: InfrastructureProvider = .firebase
+
+    private struct Kind {
+        let rules: TokenRules
+        let keys: PublishedKeys
+        let form: PublishedKeys.Form
+    }
+
+    private let idTokens: Kind
+    private let cookies: Kind
+    private let isEmulator: Bool
+    private let service: FirebaseAuthService
+    private let transport: any Transport
+    private let now: @Sendable () -> Timestamp
+
+    init(_ surroundings: FirebaseSurroundings) {
+        let (project, endpoints) = (surroundings.configuration.project, surroundings.endpoints)
+        let (transport, clock) = (surroundings.transport, surroundings.context.clock)
+        func kind(_ issuer: String, _ path: String, _ form: PublishedKeys.Form) -> Kind {
+            Kind(
+                rules: TokenRules(issuers: ["\(issuer)/\(project)"], audience: project),
+                keys: PublishedKeys(
+                    endpoints.publishedKeys.address + path, form, transport: transport, clock: clock),
+                form: form)
+        }
+        idTokens = kind(
+            "https://securetoken.google.com", "/service_accounts/v1/jwk/securetoken@system.gserviceaccount.com", .keySet)
+        cookies = kind(
+            "https://session.firebase.google.com", "/identitytoolkit/v3/relyingparty/publicKeys", .certificates)
+        isEmulator = endpoints.identityToolkit.isEmulator
+        service = FirebaseAuthService(surroundings)
+        self.transport = transport
+        now = surroundings.context.now
+    }
+
+    func verify(_ token: Secret, checksRevocation: Bool) async throws(TokenError) -> VerifiedToken {
+        let web = try JSONWebToken(token)
+        let kind = web.claims["iss"]?.string.map { cookies.rules.issuers.contains($0) } == true ? cookies : idTokens
+        // Whose it is and for how long costs nothing to see, so that nobody has keys fetched for another project's token.
+        let userID = try kind.rules.check(web.claims, now: now().seconds)
+        switch web.algorithm {
+        case "RS256":
+            guard TokenKey.isAvailable else { throw .noCryptography }
+            let key = try await kind.keys.key(web.keyID)
+            guard key.algorithm == .rs256, key.verifies(web.signature, of: web.signed) else {
+                throw TokenError(.invalidSignature, "The project has not signed the token.")
+            }
+        case "none" where isEmulator && web.signature.isEmpty: break
+        default:
+            throw TokenError(
+                .invalidSignature,
+                "The token is not signed with RS256, as every token of a Firebase project is. Is it an emulator's?")
+        }
+        if checksRevocation {
+            guard kind.form == .keySet else {
+                throw TokenError(.unsupported, "Only ID tokens can be looked up, not session cookies.")
+            }
+            try await checkRevocation(token, web)
+        }
+        var verified = VerifiedToken(token, of: userID, web.claims)
+        if let method = web.claims["firebase"]?["sign_in_provider"]?.string {
+            verified.isAnonymous = method == "anonymous"
+            verified.identity = IdentityProvider(rawValue: method)
+        }
+        return verified
+    }
+
+    /// With the user's own token, so that it takes no key of the project's.
+    private func checkRevocation(_ token: Secret, _ web: JSONWebToken) async throws(TokenError) {
+        let answer: JSON
+        do throws(FirebaseAuthFailure) {
+            answer = try await service.post("/v1/accounts:lookup", ["idToken": .string(token.reveal())])
+        } catch {
+            let error = AuthError(error, in: .account)
+            switch error.code {
+            case .userDisabled: throw TokenError(.userDisabled, error.message, underlying: error)
+            case .sessionExpired: throw TokenError(.tokenRevoked, error.message, underlying: error)
+            default: throw TokenError(error.code, error.message, isRetryable: error.isRetryable, underlying: error)
+            }
+        }
+        let account = answer["users"]?[0]
+        if account?["disabled"]?.bool == true { throw TokenError(.userDisabled, "The account is disabled.") }
+        let since = account?["validSince"]?.string.flatMap { Int64($0) } ?? 0
+        guard account != nil, web.claims["auth_time"]?.int64 ?? .max >= since else {
+            throw TokenError(.tokenRevoked, "The session was ended. Sign in again.")
+        }
+    }
+
+    func shutDown() async { await transport.shutDown() }
+}

@@ -1,0 +1,136 @@
+import Foundation
+package import Switchyard
+package import SwitchyardBytes
+
+/// A JWT that was taken apart. Nothing of it is known to be true yet.
+package struct JSONWebToken: Sendable {
+    package let header: JSONObject
+    package let claims: JSONObject
+    /// What was signed: both parts as they came.
+    package let signed: [UInt8]
+    package let signature: [UInt8]
+
+    /// More than any issuer puts into a token, and little enough to be read without harm.
+    static let limit = 64 << 10
+
+    package init(_ token: Secret) throws(TokenError) {
+        let text = token.reveal().utf8
+        guard text.count <= Self.limit else {
+            throw TokenError(.malformedToken, "The token is longer than \(Self.limit) bytes.")
+        }
+        let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
+            let signature = Base64.decode(parts[2], alphabet: .url)
+        else { throw TokenError(.malformedToken, "The text is no JSON web token.") }
+        self.header = header
+        self.claims = claims
+        self.signature = signature
+        signed = Array(text.prefix(parts[0].count + 1 + parts[1].count))
+    }
+
+    private static func object(_ part: some Collection<UInt8>) -> JSONObject? {
+        // A name that stands twice would be read one way here and another way elsewhere.
+        Base64.decode(part, alphabet: .url).flatMap { try? JSON(parsing: $0) }?.object
+    }
+
+    package var algorithm: String { header["alg"]?.string ?? "" }
+    package var keyID: String? { header["kid"]?.string }
+}
+
+/// What every token of an issuer has to say.
+package struct TokenRules: Sendable {
+    package let issuers: Set<String>
+    /// What the token has to be meant for; any when empty.
+    package let audience: String?
+    /// By how much clocks may differ.
+    package static let leeway: Int64 = 60
+
+    package init(issuers: Set<String>, audience: String?) {
+        self.issuers = issuers
+        self.audience = audience
+    }
+
+    /// Looks at claims whose signature is good.
+    ///
+    /// - Parameter now: In seconds since 1970.
+    /// - Returns: Whose token it is.
+    package func check(_ claims: JSONObject, now: Int64) throws(TokenError) -> AuthUser.ID {
+        guard let issuer = claims["iss"]?.string, issuers.contains(issuer) else {
+            throw TokenError(
+                .wrongProject, "Another project has given out the token: its issuer is not this project's.")
+        }
+        if let audience, !Self.audiences(claims["aud"]).contains(audience) {
+            throw TokenError(
+                .wrongProject, "The token is meant for another project: its audience is not “\(audience)”.")
+        }
+        guard let end = try time("exp", of: claims) else {
+            throw TokenError(.malformedToken, "The token does not say when it expires.")
+        }
+        guard end > now - Self.leeway else {
+            throw TokenError(.tokenExpired, "The token has expired. Refresh it and send the request again.")
+        }
+        for name in ["iat", "nbf", "auth_time"] {
+            guard let time = try time(name, of: claims), time > now + Self.leeway else { continue }
+            throw TokenError(.tokenNotYetValid, "The token is from the future. Check the clock of this machine.")
+        }
+        guard let user = claims["sub"]?.string, !user.isEmpty, user.utf8.count <= 128 else {
+            throw TokenError(
+                .malformedToken, "The token does not say whose it is. Is it a key instead of a session's token?")
+        }
+        return user
+    }
+
+    private func time(_ name: String, of claims: JSONObject) throws(TokenError) -> Int64? {
+        guard let value = claims[name], !value.isNull else { return nil }
+        guard let seconds = value.int64 ?? value.double.map({ Int64($0.rounded(.down).clamped) }) else {
+            throw TokenError(.malformedToken, "The token's “\(name)” is no time.")
+        }
+        return seconds
+    }
+
+    private static func audiences(_ claim: JSON?) -> [String] {
+        claim?.string.map { [$0] } ?? (claim?.array ?? []).compactMap(\.string)
+    }
+}
+
+extension Double {
+    fileprivate var clamped: Double { isNaN ? 0 : Swift.min(Swift.max(self, -1e15), 1e15) }
+}
+
+extension VerifiedToken {
+    /// What good claims say, as far as issuers agree on names.
+    package init(_ token: Secret, of userID: AuthUser.ID, _ claims: JSONObject) {
+        func date(_ name: String) -> Date? {
+            (claims[name]?.double ?? claims[name]?.int64.map(Double.init)).map { Date(timeIntervalSince1970: $0) }
+        }
+        self.init(
+            token: token, userID: userID, issuer: claims["iss"]?.string ?? "", issuedAt: date("iat"),
+            expiresAt: date("exp") ?? .distantPast, signedInAt: date("auth_time"), email: claims["email"]?.string,
+            isEmailVerified: claims["email_verified"]?.bool ?? false,
+            phoneNumber: (claims["phone_number"] ?? claims["phone"])?.string.flatMap { $0.isEmpty ? nil : $0 },
+            role: claims["role"]?.string,
+            claims: Dictionary(claims.map { ($0.key, DocumentValue($0.value)) }, uniquingKeysWith: { _, last in last }))
+        if email?.isEmpty == true { email = nil }
+    }
+}
+
+extension DocumentValue {
+    /// A value of plain JSON.
+    fileprivate init(_ json: JSON) {
+        if let object = json.object {
+            self = .map(DocumentData(object.map { ($0.key, DocumentValue($0.value)) }))
+        } else if let array = json.array {
+            self = .array(array.map { DocumentValue($0) })
+        } else if let text = json.string {
+            self = .string(text)
+        } else if let flag = json.bool {
+            self = .bool(flag)
+        } else if let number = json.int64 {
+            self = .integer(number)
+        } else if let number = json.double {
+            self = .double(number)
+        } else {
+            self = .null
+        }
+    }
+}

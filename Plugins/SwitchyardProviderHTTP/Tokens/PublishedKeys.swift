@@ -1,0 +1,160 @@
+package import Switchyard
+import SwitchyardBytes
+package import SwitchyardWire
+import Synchronization
+
+/// The keys that an issuer publishes: fetched when the first token comes, and kept for as long as the issuer says.
+///
+/// A token may name any key, so that an unknown name has them fetched again only once a minute. When they cannot be fetched,
+/// those that are there are good for another day.
+package final class PublishedKeys: Sendable {
+    package enum Form: Sendable {
+        /// `{"keys": […]}`.
+        case keySet
+        /// Certificates by the names of their keys.
+        case certificates
+    }
+
+    private struct State {
+        var keys: [String: TokenKey] = [:]
+        /// When they were fetched last, and until when they are good.
+        var fetchedAt: Duration?
+        var goodUntil = Duration.zero
+        var attemptedAt: Duration?
+    }
+
+    private let address: String
+    private let form: Form
+    private let transport: any Transport
+    private let clock: any Clock<Duration>
+    private let watch: Stopwatch
+    private let state = Mutex(State())
+    private let flight = SingleFlight<Void, TokenError>(cancellation: {
+        TokenError(.cancelled, "The call was cancelled.")
+    })
+
+    private static let deadline = Duration.seconds(10)
+    private static let usualLife = Duration.seconds(3600)
+    private static let lives: ClosedRange<Duration> = .seconds(60) ... .seconds(86_400)
+    /// After how long an unknown name is reason to look again, and a failed attempt is repeated.
+    package static let pause = Duration.seconds(60)
+    private static let pauseAfterFailure = Duration.seconds(5)
+    private static let grace = Duration.seconds(86_400)
+
+    package init(_ address: String, _ form: Form, transport: any Transport, clock: any Clock<Duration>) {
+        self.address = address
+        self.form = form
+        self.transport = transport
+        self.clock = clock
+        watch = Stopwatch(clock)
+    }
+
+    private enum Finding {
+        case key(TokenKey)
+        /// To be fetched; with a key that is good enough where that fails.
+        case fetch(TokenKey?)
+        case unknown
+    }
+
+    /// - Parameter id: The name that the token gives; without one, the only key that there is.
+    package func key(_ id: String?) async throws(TokenError) -> TokenKey {
+        switch find(id) {
+        case .key(let key): return key
+        case .unknown: throw Self.unknownKey
+        case .fetch(let old):
+            do throws(TokenError) {
+                try await flight.run { [self] () async throws(TokenError) in try await fetch() }
+            } catch {
+                guard let old else { throw error }
+                return old
+            }
+            guard case .key(let key) = find(id) else { throw Self.unknownKey }
+            return key
+        }
+    }
+
+    private func find(_ id: String?) -> Finding {
+        let now = watch.elapsed
+        return state.withLock { state in
+            let key = id.map { state.keys[$0] } ?? (state.keys.count == 1 ? state.keys.values.first : nil)
+            let lastAttempt = state.attemptedAt.map { now - $0 }
+            if now < state.goodUntil {
+                if let key { return .key(key) }
+                return lastAttempt.map { $0 < Self.pause } == true ? .unknown : .fetch(nil)
+            }
+            let isGoodEnough = now < state.goodUntil + Self.grace
+            if let key, isGoodEnough, lastAttempt.map({ $0 < Self.pauseAfterFailure }) == true { return .key(key) }
+            return .fetch(isGoodEnough ? key : nil)
+        }
+    }
+
+    private static let unknownKey = TokenError(
+        .invalidSignature, "The token names a key that the project has not published. Is it another project's?")
+
+    private func fetch() async throws(TokenError) {
+        state.withLock { $0.attemptedAt = watch.elapsed }
+        var request = HTTPRequest(.get, address, isIdempotent: true)
+        request.maximumBodySize = 1 << 20
+        let response: HTTPResponse
+        do throws(TransportError) {
+            response = try await transport.send(request, within: Self.deadline, clock: clock)
+        } catch {
+            throw TokenError(error)
+        }
+        guard response.isSuccess, let keys = Self.keys(in: response.body, form), !keys.isEmpty else {
+            throw TokenError(
+                .unavailable,
+                "The project's keys could not be fetched: \(address) answered with status \(response.status) and no keys."
+            )
+        }
+        let life = Self.life(response.headers["Cache-Control"])
+        state.withLock { state in
+            state.keys = keys
+            state.fetchedAt = watch.elapsed
+            state.goodUntil = watch.elapsed + life
+        }
+    }
+
+    private static func keys(in body: [UInt8], _ form: Form) -> [String: TokenKey]? {
+        guard let json = try? JSON(parsing: body) else { return nil }
+        var keys: [String: TokenKey] = [:]
+        switch form {
+        case .keySet:
+            for (index, entry) in (json["keys"]?.array ?? []).enumerated() {
+                keys[entry["kid"]?.string ?? "\(index)"] = TokenKey(entry)
+            }
+        case .certificates:
+            for entry in json.object ?? [:] {
+                keys[entry.key] = entry.value.string.flatMap { TokenKey(certificate: $0) }
+            }
+        }
+        return keys
+    }
+
+    static func life(_ cacheControl: String?) -> Duration {
+        let ages = (cacheControl ?? "").split(separator: ",").compactMap { part -> Int? in
+            let pair = part.split(separator: "=")
+            guard pair.count == 2, pair[0].trimmedWord == "max-age" else { return nil }
+            return Int(pair[1].trimmedWord)
+        }
+        guard let age = ages.first else { return usualLife }
+        return min(max(.seconds(min(age, 1 << 30)), lives.lowerBound), lives.upperBound)
+    }
+}
+
+extension Substring {
+    fileprivate var trimmedWord: String { split(separator: " ").joined().lowercased() }
+}
+
+extension TokenError {
+    package init(_ error: TransportError) {
+        let isOver = error.meaning == .shutDown || error.meaning == .cancelled
+        self.init(
+            isOver ? error.meaning : .unavailable,
+            isOver ? "The check was ended." : "The project could not be asked: \(error.message).", underlying: error)
+    }
+
+    /// What checks signatures is not there.
+    package static let noCryptography = TokenError(
+        .unsupported, "Checking signatures takes OpenSSL's libcrypto. Install the package libssl3 or libssl1.1.")
+}

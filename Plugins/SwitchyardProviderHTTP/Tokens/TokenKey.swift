@@ -1,0 +1,121 @@
+package import SwitchyardBytes
+
+#if canImport(Security)
+    import Foundation
+    import Security
+#else
+    import CSwitchyardCrypto
+#endif
+
+/// A published key that checks signatures, of RS256 or of ES256.
+package final class TokenKey: Sendable {
+    package enum Algorithm: String, Sendable {
+        case rs256 = "RS256"
+        case es256 = "ES256"
+    }
+
+    package let algorithm: Algorithm
+    #if canImport(Security)
+        private nonisolated(unsafe) let key: SecKey
+    #else
+        private nonisolated(unsafe) let key: ccrypto_key
+
+        deinit { ccrypto_free(key) }
+    #endif
+
+    /// Whether this system has what checks signatures.
+    package static var isAvailable: Bool {
+        #if canImport(Security)
+            true
+        #else
+            ccrypto_is_available()
+        #endif
+    }
+
+    /// A key of a JSON web key set; `nil` for one of another kind, and for one that is too weak.
+    package convenience init?(_ json: JSON) {
+        func bytes(_ name: String) -> [UInt8]? { json[name]?.string.flatMap { Base64.decode($0, alphabet: .url) } }
+        switch json["kty"]?.string {
+        case "RSA":
+            guard let modulus = bytes("n"), let exponent = bytes("e"), modulus.drop(while: { $0 == 0 }).count >= 256
+            else {
+                return nil
+            }
+            self.init(rsa: DER.encode(.sequence, DER.integer(modulus), DER.integer(exponent)))
+        case "EC":
+            guard json["crv"]?.string == "P-256", let x = bytes("x"), let y = bytes("y"), x.count == 32, y.count == 32
+            else { return nil }
+            self.init(p256: [4] + x + y)
+        default: return nil
+        }
+    }
+
+    /// The key of a certificate with an RSA key, as text between lines of dashes.
+    package convenience init?(certificate pem: String) {
+        let lines = pem.split(whereSeparator: \.isNewline)
+        guard lines.first?.hasPrefix("-----BEGIN CERTIFICATE") == true,
+            let der = Base64.decode(lines.dropFirst().prefix { !$0.hasPrefix("-----") }.joined()),
+            let info = DER.publicKey(ofCertificate: der), let parts = DER.elements(info[...])?.first,
+            let fields = DER.elements(parts.contents), fields.count == 2,
+            fields[0].whole.elementsEqual(Self.rsaAlgorithm), let bits = fields[1].contents.first, bits == 0
+        else { return nil }
+        self.init(rsa: Array(fields[1].contents.dropFirst()))
+    }
+
+    private static let rsaAlgorithm = DER.encode(
+        .sequence, DER.encode(.object, [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01]), DER.encode(.null))
+    private static let p256Algorithm = DER.encode(
+        .sequence, DER.encode(.object, [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]),
+        DER.encode(.object, [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07]))
+
+    #if canImport(Security)
+        /// - Parameter rsa: As PKCS #1 has it.
+        private init?(rsa: [UInt8]) {
+            guard let key = Self.make(Data(rsa), kSecAttrKeyTypeRSA) else { return nil }
+            (self.key, algorithm) = (key, .rs256)
+        }
+
+        /// - Parameter p256: A point, not compressed.
+        private init?(p256: [UInt8]) {
+            guard let key = Self.make(Data(p256), kSecAttrKeyTypeECSECPrimeRandom) else { return nil }
+            (self.key, algorithm) = (key, .es256)
+        }
+
+        private static func make(_ data: Data, _ type: CFString) -> SecKey? {
+            SecKeyCreateWithData(
+                data as CFData,
+                [kSecAttrKeyType as String: type, kSecAttrKeyClass as String: kSecAttrKeyClassPublic] as CFDictionary,
+                nil)
+        }
+    #else
+        private convenience init?(rsa: [UInt8]) {
+            self.init(DER.encode(.sequence, Self.rsaAlgorithm, DER.encode(.bits, [0], rsa)), .rs256)
+        }
+
+        private convenience init?(p256: [UInt8]) {
+            self.init(DER.encode(.sequence, Self.p256Algorithm, DER.encode(.bits, [0], p256)), .es256)
+        }
+
+        private init?(_ info: [UInt8], _ algorithm: Algorithm) {
+            guard let key = ccrypto_public_key(info, info.count) else { return nil }
+            (self.key, self.algorithm) = (key, algorithm)
+        }
+    #endif
+
+    package func verifies(_ signature: [UInt8], of message: [UInt8]) -> Bool {
+        guard let signature = algorithm == .rs256 ? signature : Self.der(signature) else { return false }
+        #if canImport(Security)
+            return SecKeyVerifySignature(
+                key, algorithm == .rs256 ? .rsaSignatureMessagePKCS1v15SHA256 : .ecdsaSignatureMessageX962SHA256,
+                Data(message) as CFData, Data(signature) as CFData, nil)
+        #else
+            return ccrypto_verifies(key, signature, signature.count, message, message.count)
+        #endif
+    }
+
+    /// Tokens carry the two numbers of an ECDSA signature one behind the other.
+    private static func der(_ signature: [UInt8]) -> [UInt8]? {
+        guard signature.count == 64 else { return nil }
+        return DER.encode(.sequence, DER.integer(signature[..<32]), DER.integer(signature[32...]))
+    }
+}

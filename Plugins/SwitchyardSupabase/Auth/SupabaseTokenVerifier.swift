@@ -1,0 +1,88 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+import SwitchyardProviderHTTP
+import SwitchyardWire
+
+/// Checks the tokens of a Supabase project: by the keys that it publishes, or by its legacy secret.
+final class SupabaseTokenVerifier: TokenVerifier {
+    let provider: InfrastructureProvider = .supabase
+
+    private let rules: TokenRules
+    private let keys: PublishedKeys
+    private let secret: Secret?
+    private let service: SupabaseAuthService
+    private let transport: any Transport
+    private let now: @Sendable () -> Timestamp
+
+    /// Roles of keys, which are nobody's.
+    private static let keyRoles: Set<String> = ["anon", "service_role"]
+
+    init(_ surroundings: SupabaseSurroundings) {
+        let (address, transport) = (surroundings.project.auth, surroundings.transport)
+        rules = TokenRules(issuers: [address], audience: "authenticated")
+        keys = PublishedKeys(
+            address + "/.well-known/jwks.json", .keySet, transport: transport, clock: surroundings.context.clock)
+        secret = surroundings.configuration.jwtSecret
+        service = SupabaseAuthService(
+            address: address, apiKey: surroundings.configuration.key, transport: transport,
+            clock: surroundings.context.clock, now: surroundings.context.now)
+        self.transport = transport
+        now = surroundings.context.now
+    }
+
+    func verify(_ token: Secret, checksRevocation: Bool) async throws(TokenError) -> VerifiedToken {
+        let web = try JSONWebToken(token)
+        if let role = web.claims["role"]?.string, Self.keyRoles.contains(role) {
+            throw TokenError(.malformedToken, "The token is a key of the project and nobody's session.")
+        }
+        // Whose it is and for how long costs nothing to see, so that nobody has keys fetched for another project's token.
+        let userID = try rules.check(web.claims, now: now().seconds)
+        switch web.algorithm {
+        case "HS256": try checkSecret(web)
+        case "RS256", "ES256":
+            guard TokenKey.isAvailable else { throw .noCryptography }
+            let key = try await keys.key(web.keyID)
+            guard key.algorithm.rawValue == web.algorithm, key.verifies(web.signature, of: web.signed) else {
+                throw Self.foreign
+            }
+        default:
+            throw TokenError(
+                .invalidSignature, "The token is not signed with ES256, RS256 or HS256, as those of a project are.")
+        }
+        if checksRevocation { try await checkRevocation(token) }
+        var verified = VerifiedToken(token, of: userID, web.claims)
+        verified.isAnonymous = web.claims["is_anonymous"]?.bool ?? false
+        verified.isEmailVerified = web.claims["user_metadata"]?["email_verified"]?.bool ?? false
+        verified.identity = web.claims["app_metadata"]?["provider"]?.string.map { IdentityProvider(supabase: $0) }
+        return verified
+    }
+
+    private static let foreign = TokenError(.invalidSignature, "The project has not signed the token.")
+
+    private func checkSecret(_ web: JSONWebToken) throws(TokenError) {
+        guard let secret else {
+            throw TokenError(
+                .unsupported,
+                "The project signs with its legacy secret. Set Supabase's jwtSecret, or let the project use signing keys.")
+        }
+        let code = HMACSHA256.code(for: web.signed, key: secret.reveal().utf8)
+        guard HMACSHA256.areEqual(web.signature, code) else { throw Self.foreign }
+    }
+
+    private func checkRevocation(_ token: Secret) async throws(TokenError) {
+        do throws(SupabaseAuthFailure) {
+            _ = try await service.call(.get, "/user", as: token)
+        } catch {
+            let error = AuthError(error)
+            switch error.code {
+            case .userDisabled: throw TokenError(.userDisabled, error.message, underlying: error)
+            case .sessionExpired, .notSignedIn, .userNotFound:
+                throw TokenError(.tokenRevoked, "The session was ended. Sign in again.", underlying: error)
+            default: throw TokenError(error.code, error.message, isRetryable: error.isRetryable, underlying: error)
+            }
+        }
+    }
+
+    func shutDown() async { await transport.shutDown() }
+}

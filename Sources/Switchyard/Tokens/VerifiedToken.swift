@@ -1,0 +1,50 @@
+public import Foundation
+
+/// What a token says of whoever sends it, once it was found to be good.
+public struct VerifiedToken: Sendable, Hashable {
+    /// The token itself, to act for its user.
+    public let token: Secret
+    public let userID: AuthUser.ID
+    /// Who has given it out, as the token names them.
+    public let issuer: String
+    public let issuedAt: Date?
+    public let expiresAt: Date
+    /// When the person has signed in, which may be long before the token was given out.
+    public let signedInAt: Date?
+    public var email: String?
+    public var isEmailVerified: Bool
+    public var phoneNumber: String?
+    public var isAnonymous: Bool
+    /// How the person has signed in, where the token says it.
+    public var identity: IdentityProvider?
+    /// The role that the token names, as databases with policies know it.
+    public var role: String?
+    /// Everything that the token says, those above included.
+    public let claims: [String: DocumentValue]
+
+    public init(
+        token: Secret, userID: AuthUser.ID, issuer: String, issuedAt: Date? = nil, expiresAt: Date,
+        signedInAt: Date? = nil, email: String? = nil, isEmailVerified: Bool = false, phoneNumber: String? = nil,
+        isAnonymous: Bool = false, identity: IdentityProvider? = nil, role: String? = nil,
+        claims: [String: DocumentValue] = [:]
+    ) {
+        self.token = token
+        self.userID = userID
+        self.issuer = issuer
+        self.issuedAt = issuedAt
+        self.expiresAt = expiresAt
+        self.signedInAt = signedInAt
+        self.email = email
+        self.isEmailVerified = isEmailVerified
+        self.phoneNumber = phoneNumber
+        self.isAnonymous = isAnonymous
+        self.identity = identity
+        self.role = role
+        self.claims = claims
+    }
+}
+
+extension VerifiedToken: CustomStringConvertible {
+    /// The account's name only.
+    public var description: String { "VerifiedToken(\(userID))" }
+}
