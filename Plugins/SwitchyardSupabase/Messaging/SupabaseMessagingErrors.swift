@@ -39,6 +39,14 @@ extension MessagingError {
                     "The project's policies do not let this session listen. \(failure.problem!.message(failure.issuer))"
                 )
             case .unauthorized: (.unauthorized, "The project's policies do not let this session listen.")
+            case .refused where failure.reason.hasPrefix("RealtimeDisabledForTenant"):
+                (
+                    .unsupported,
+                    "Realtime is switched off for the project. Switch it on in the dashboard: Project Settings, Realtime."
+                )
+            case .refused
+            where failure.reason.hasPrefix("TenantNotFound") || failure.reason.hasPrefix("Tenant not found"):
+                (.unsupported, "The realtime service does not know the project. Check the url.")
             case .refused: (.unsupported, "The project does not allow channels of this kind.")
             case .tooManyChannels: (.rateLimited, "There are too many channels. Unsubscribe from a topic first.")
             case .closed: (.shutDown, "The client was shut down.")

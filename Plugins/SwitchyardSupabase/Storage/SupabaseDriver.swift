@@ -18,17 +18,18 @@ struct SupabaseDriver: SyncDriver {
     ///   - tables: The collections that are not in the document table.
     ///   - realtime: Where the database tells of what others write; without it, it is asked every now and then.
     ///   - share: What the socket is held by, to be given up at the end.
+    ///   - notice: Told, once, why the database tells of no changes.
     init(
         service: PostgRESTService, tables: SupabaseTables = .none, realtime: RealtimeSocket? = nil,
         share: RealtimeShare? = nil, pace: SupabaseWatch.Pace = SupabaseWatch.Pace(),
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = ContinuousClock(), notice: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.share = share
         self.service = service
         self.tables = tables
         self.pace = pace
         self.clock = clock
-        hints = ChangeHints(realtime, clock: clock)
+        hints = ChangeHints(realtime, clock: clock, notice: notice)
     }
 
     var provider: InfrastructureProvider { .supabase }

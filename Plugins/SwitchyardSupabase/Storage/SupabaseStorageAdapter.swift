@@ -18,12 +18,15 @@ public final class SupabaseStorageAdapter: StorageLayer {
         let tables = try SupabaseTables(configuration.tables, usesDocuments: configuration.usesDocumentTable)
         let service = PostgRESTService(
             project: surroundings.project, tokens: surroundings.tokens, transport: surroundings.transport,
-            clock: context.clock, gate: SchemaGate(needed: tables.isEmpty ? 1 : 3))
+            clock: context.clock, gate: SchemaGate(needed: tables.isEmpty ? 1 : 3), now: context.now)
         let share = configuration.realtime.mode == .off ? nil : surroundings.session.realtime(for: .documents)
         documents = try await SyncedStorageClient(
             driver: SupabaseDriver(
                 service: service, tables: tables, realtime: share?.socket, share: share,
-                pace: SupabaseWatch.Pace(alone: configuration.checkInterval), clock: context.clock),
+                pace: SupabaseWatch.Pace(alone: configuration.checkInterval), clock: context.clock,
+                notice: { [observer = context.observer] in
+                    observer.observe(InfrastructureEvent(service: .storage, provider: .supabase, kind: .notice($0)))
+                }),
             folder: configuration.keepsDocuments ? try surroundings.folder("documents") : nil,
             cacheBytes: configuration.cacheBytes, context: context)
     }

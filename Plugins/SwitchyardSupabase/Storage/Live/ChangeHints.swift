@@ -33,6 +33,8 @@ final class ChangeHints: Sendable {
     private let realtime: RealtimeSocket?
     private let clock: any Clock<Duration>
     private let state = Mutex(State())
+    private let notice: @Sendable (String) -> Void
+    private let hasNoticed = Atomic(false)
     private let listeners = Broadcast<@Sendable (Hint) -> Void>()
 
     /// How long a channel is kept for which there is no use at the moment; whoever comes back finds it joined.
@@ -40,8 +42,14 @@ final class ChangeHints: Sendable {
     /// After how long a channel that was refused is tried again.
     private static let retry = Duration.seconds(60)
 
-    /// - Parameter realtime: Without it nothing is told but this client's own writes.
-    init(_ realtime: RealtimeSocket? = nil, clock: any Clock<Duration> = ContinuousClock()) {
+    /// - Parameters:
+    ///   - realtime: Without it nothing is told but this client's own writes.
+    ///   - notice: Told, once, of a channel that will not come by itself.
+    init(
+        _ realtime: RealtimeSocket? = nil, clock: any Clock<Duration> = ContinuousClock(),
+        notice: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
+        self.notice = notice
         self.realtime = realtime
         self.clock = clock
     }
@@ -69,7 +77,11 @@ final class ChangeHints: Sendable {
             for topic in wanted where state.topics[topic] == nil {
                 let task = Task { [weak self, clock] in
                     while true {
-                        let pause = await ChangeHints.listen(to: topic, on: realtime) { self?.heard($0, on: topic) }
+                        let pause = await ChangeHints.listen(to: topic, on: realtime) {
+                            self?.heard($0, on: topic)
+                        } refused: {
+                            self?.refused($0)
+                        }
                         if Task.isCancelled { return }
                         self?.heard(.interrupted, on: topic)
                         guard (try? await clock.sleep(for: pause)) != nil else { return }
@@ -107,7 +119,8 @@ final class ChangeHints: Sendable {
     ///
     /// - Returns: When to try again.
     private static func listen(
-        to topic: HintTopic, on realtime: RealtimeSocket, _ tell: (RealtimeEvent) -> Void
+        to topic: HintTopic, on realtime: RealtimeSocket, _ tell: (RealtimeEvent) -> Void,
+        refused: (RealtimeFailure) -> Void
     ) async -> Duration {
         do throws(RealtimeFailure) {
             let channel = try realtime.join(topic.name, topic.configuration)
@@ -119,9 +132,18 @@ final class ChangeHints: Sendable {
             }
             return retry
         } catch {
+            refused(error)
             // Whoever watches looks often enough meanwhile. A topic in use is one that is being left.
             return error.kind == .topicInUse ? .seconds(1) : retry
         }
+    }
+
+    /// People wonder why changes are late: live queries look by themselves meanwhile.
+    private func refused(_ failure: RealtimeFailure) {
+        let mayPass: Set<RealtimeFailure.Kind> = [.topicInUse, .closed, .unavailable, .unanswered]
+        guard !mayPass.contains(failure.kind), !hasNoticed.exchange(true, ordering: .relaxed) else { return }
+        notice(
+            "Live queries are not told of changes, and look for them instead: \(MessagingError(failure).message)")
     }
 
     private func heard(_ event: RealtimeEvent, on topic: HintTopic) {
