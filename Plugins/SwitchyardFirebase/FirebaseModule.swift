@@ -136,6 +136,6 @@ public struct FirebaseModule: InfrastructureModule {
             endpoints: try FirebaseEndpoints(configuration, environment: environment), transport: makeTransport(),
             tokens: FirebaseTokens(
                 auth: TokenExchange.source(context.auth, for: .firebase, tokenExchange, now: context.now),
-                appCheck: appCheck), context: context)
+                appCheck: appCheck, project: configuration.project), context: context)
     }
 }

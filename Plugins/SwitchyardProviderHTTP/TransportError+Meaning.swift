@@ -36,7 +36,8 @@ extension TransportError {
 
 extension StorageError {
     package init(_ error: TransportError) {
-        self.init(error.meaning, error.message, isRetryable: error.mayPass, underlying: error)
+        let text = error.meaning == .unavailable ? "Could not reach the server: \(error.message)." : error.message
+        self.init(error.meaning, text, isRetryable: error.mayPass, underlying: error)
     }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 public import Switchyard
+import SwitchyardBytes
 import SwitchyardProviderHTTP
 import SwitchyardSync
 package import SwitchyardWire
@@ -80,9 +81,9 @@ public struct SupabaseModule: InfrastructureModule {
     }
 
     public func validate() throws(InfrastructureError) {
-        _ = try SupabaseProject(configuration.url)
-        try check("key", configuration.key.reveal())
-        if let key = configuration.serviceKey { try check("serviceKey", key.reveal()) }
+        let project = try SupabaseProject(configuration)
+        try check("key", configuration.key.reveal(), of: project)
+        if let key = configuration.serviceKey { try check("serviceKey", key.reveal(), of: project) }
         _ = try SupabaseBuckets(configuration)
         try configuration.realtime.validate()
         guard configuration.checkInterval >= .milliseconds(10) else {
@@ -92,9 +93,15 @@ public struct SupabaseModule: InfrastructureModule {
         guard configuration.cacheBytes > 0 else { throw problem("cacheBytes must be above zero") }
     }
 
-    private func check(_ name: String, _ text: String) throws(InfrastructureError) {
+    private func check(_ name: String, _ text: String, of project: SupabaseProject) throws(InfrastructureError) {
         guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw problem("\(name) is empty, or has characters that no \(name) has")
+        }
+        // Keys of the older form say which project they are of.
+        if let expected = project.reference, let found = SupabaseGrant.claims(of: text)?["ref"]?.string,
+            found != expected
+        {
+            throw problem("\(name) is of the project “\(found)”, and the url is that of “\(expected)”")
         }
     }
 
@@ -125,7 +132,7 @@ public struct SupabaseModule: InfrastructureModule {
     }
 
     public func wipeLocalData(of userID: AuthUser.ID?, _ context: ModuleContext) async throws(InfrastructureError) {
-        let project = try SupabaseProject(configuration.url)
+        let project = try SupabaseProject(configuration)
         guard let folder = context.place(of: "documents-\(project.id)") else { return }
         try SyncStorage.wipe(folder, of: userID)
     }
@@ -134,7 +141,7 @@ public struct SupabaseModule: InfrastructureModule {
     /// it shares with the others.
     func surroundings(_ context: ModuleContext) throws(InfrastructureError) -> SupabaseSurroundings {
         try validate()
-        let project = try SupabaseProject(configuration.url)
+        let project = try SupabaseProject(configuration)
         let session = sessions.session(of: context.auth) {
             let auth = TokenExchange.source(context.auth, for: .supabase, tokenExchange, now: context.now)
             let tokens = SupabaseTokens(key: configuration.key, serviceKey: configuration.serviceKey, auth: auth)

@@ -28,7 +28,10 @@ enum SessionErrors {
         case .networkConnectionLost: (.connectionLost, "the connection broke", true, true)
         case .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateHasUnknownRoot,
             .serverCertificateNotYetValid:
-            (.untrustedPeer, "the certificate is not trusted", false, false)
+            (
+                .untrustedPeer,
+                "the certificate is not trusted, or not valid at the time that this device's clock shows", false, false
+            )
         case .secureConnectionFailed, .clientCertificateRejected, .clientCertificateRequired:
             (.tlsFailed, "the TLS handshake failed", false, false)
         case .cannotDecodeContentData, .cannotDecodeRawData:

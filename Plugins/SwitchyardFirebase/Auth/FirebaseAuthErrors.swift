@@ -19,7 +19,8 @@ extension AuthError {
         case .unsafeAddress:
             self.init(
                 .invalidArgument,
-                "The address uses plain HTTP to another machine, so no secret is sent there. Use https.")
+                "The address uses plain HTTP to another machine, so no secret is sent there. Use https, or "
+                    + "allowsPlainHTTPTo while you develop on a private network.")
         case .appCheck(let error):
             self.init(.unavailable, "There is no App Check token to send.", isRetryable: true, underlying: error)
         }
@@ -77,9 +78,23 @@ extension AuthError {
                     Code(rawValue: serverCode),
                     "The project enforces App Check, and there is no token of it that the server takes."
                 )
-            case "API_KEY_INVALID", "keyInvalid", "API_KEY_SERVICE_BLOCKED", "PERMISSION_DENIED",
-                "CONFIGURATION_NOT_FOUND":
-                (Code(rawValue: serverCode), "The project does not take this API key; check Firebase's apiKey.")
+            case "API_KEY_INVALID", "keyInvalid", "API_KEY_SERVICE_BLOCKED", "PERMISSION_DENIED":
+                (
+                    Code(rawValue: serverCode),
+                    "The project does not accept the API key. Copy apiKey from the Firebase console: Project settings, "
+                        + "General."
+                )
+            case "CONFIGURATION_NOT_FOUND":
+                (
+                    Code(rawValue: serverCode),
+                    "The project of this API key has no accounts yet. Open Authentication in the Firebase console and "
+                        + "press Get started, or correct apiKey."
+                )
+            case "PROJECT_NOT_FOUND", "INVALID_PROJECT_ID":
+                (
+                    Code(rawValue: serverCode),
+                    "There is no project of this ID. Check project in Firebase's configuration."
+                )
             case "API_KEY_IOS_APP_BLOCKED":
                 (Code(rawValue: serverCode), "The API key is restricted to an Apple app; set Firebase's bundleID.")
             case "INVALID_CONTINUE_URI", "MISSING_CONTINUE_URI":
@@ -98,7 +113,9 @@ extension AuthError {
         guard let error else {
             let reason = status.map { " (HTTP \($0))" } ?? ""
             self.init(
-                .unavailable, "The server returned an invalid response\(reason).", retryAfter: failure.retryAfter,
+                .unavailable,
+                "The server returned an invalid response\(reason). Check hosts and emulators in Firebase's configuration.",
+                retryAfter: failure.retryAfter,
                 underlying: failure)
             return
         }

@@ -5,7 +5,7 @@ import SwitchyardProviderKit
 extension FirebaseConfiguration: Codable {
     private enum CodingKeys: String, CodingKey {
         case project, apiKey, appID, senderID, bundleID, bucket, database, writeLedger, locksInTransactions
-        case keepsDocuments, cacheBytes, patienceSeconds, hosts, emulators, usesEmulatorVariables
+        case keepsDocuments, cacheBytes, patienceSeconds, hosts, emulators, usesEmulatorVariables, allowsPlainHTTPTo
     }
 
     public init(from decoder: any Decoder) throws {
@@ -37,6 +37,7 @@ extension FirebaseConfiguration: Codable {
         emulators = try values.decodeIfPresent(Emulators.self, forKey: .emulators) ?? emulators
         usesEmulatorVariables =
             try values.decodeIfPresent(Bool.self, forKey: .usesEmulatorVariables) ?? usesEmulatorVariables
+        allowsPlainHTTPTo = try values.decodeIfPresent(String.self, forKey: .allowsPlainHTTPTo)
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -56,5 +57,6 @@ extension FirebaseConfiguration: Codable {
         try values.encode(hosts, forKey: .hosts)
         try values.encode(emulators, forKey: .emulators)
         try values.encode(usesEmulatorVariables, forKey: .usesEmulatorVariables)
+        try values.encodeIfPresent(allowsPlainHTTPTo, forKey: .allowsPlainHTTPTo)
     }
 }

@@ -47,6 +47,9 @@ public struct FirebaseConfiguration: Sendable, Hashable {
     /// Whether `FIRESTORE_EMULATOR_HOST`, `FIREBASE_AUTH_EMULATOR_HOST` and `FIREBASE_STORAGE_EMULATOR_HOST` of the
     /// environment count for what ``emulators`` leaves open.
     public var usesEmulatorVariables: Bool
+    /// A machine of a private network to which tokens may travel in plain HTTP, such as `192.168.1.20`: a phone talks to the
+    /// emulators on the developer's own machine that way. Never for a public address, and not for what you ship.
+    public var allowsPlainHTTPTo: String?
 
     public init(
         project: String, apiKey: Secret, appID: String? = nil, senderID: String? = nil, bundleID: String? = nil,
@@ -54,7 +57,8 @@ public struct FirebaseConfiguration: Sendable, Hashable {
         locksInTransactions: Bool = false, keepsDocuments: Bool = true, cacheBytes: Int64 = 100 << 20,
         patience: Duration? = nil,
         hosts: Hosts = Hosts(),
-        emulators: Emulators = Emulators(), usesEmulatorVariables: Bool = true
+        emulators: Emulators = Emulators(), usesEmulatorVariables: Bool = true,
+        allowsPlainHTTPTo: String? = nil
     ) {
         self.project = project
         self.apiKey = apiKey
@@ -71,5 +75,6 @@ public struct FirebaseConfiguration: Sendable, Hashable {
         self.hosts = hosts
         self.emulators = emulators
         self.usesEmulatorVariables = usesEmulatorVariables
+        self.allowsPlainHTTPTo = allowsPlainHTTPTo
     }
 }

@@ -1,4 +1,5 @@
 import Switchyard
+import SwitchyardProviderHTTP
 import SwitchyardWire
 
 /// One of Firebase's services: where it is, and whether a token may travel there.
@@ -6,11 +7,16 @@ struct FirebaseEndpoint: Sendable, Hashable {
     /// Without a slash at the end.
     let address: String
     let isEmulator: Bool
-    /// Over TLS, or to this very machine.
+    /// Over TLS, to this very machine, or where the configuration allows it.
     let mayCarryTokens: Bool
 
+    /// - Parameters:
+    ///   - address: Without a slash at the end.
+    ///   - plainHost: To which machine of a private network tokens may travel in clear text.
     /// - Throws: `.invalidConfiguration` for an address that is none.
-    init(host address: String, isEmulator: Bool = false) throws(InfrastructureError) {
+    init(
+        host address: String, isEmulator: Bool = false, plainHost: String? = nil
+    ) throws(InfrastructureError) {
         let parts: URLParts
         do throws(TransportError) {
             parts = try URLParts(validating: address)
@@ -25,12 +31,12 @@ struct FirebaseEndpoint: Sendable, Hashable {
         }
         self.address = address
         self.isEmulator = isEmulator
-        mayCarryTokens = parts.mayCarrySecrets
+        mayCarryTokens = parts.mayCarrySecrets(plainTo: plainHost)
     }
 
-    init(emulator: String, path: String = "") throws(InfrastructureError) {
+    init(emulator: String, path: String = "", plainHost: String? = nil) throws(InfrastructureError) {
         let address = emulator.hasPrefix("http://") || emulator.hasPrefix("https://") ? emulator : "http://\(emulator)"
-        try self.init(host: address + path, isEmulator: true)
+        try self.init(host: address + path, isEmulator: true, plainHost: plainHost)
     }
 
     private static func problem(_ address: String, _ what: String) -> InfrastructureError {
@@ -52,14 +58,16 @@ struct FirebaseEndpoints: Sendable, Hashable {
     let publishedKeys: FirebaseEndpoint
 
     init(_ configuration: FirebaseConfiguration, environment: [String: String]) throws(InfrastructureError) {
+        let plainHost = configuration.allowsPlainHTTPTo
+        try PlainHTTP.check(plainHost, of: "Firebase")
         let hosts = configuration.hosts
         let variables = configuration.usesEmulatorVariables ? environment : [:]
         let emulators = configuration.emulators.filled(from: FirebaseConfiguration.Emulators(environment: variables))
         func endpoint(
             _ host: String, _ emulator: String?, _ path: String = ""
         ) throws(InfrastructureError) -> FirebaseEndpoint {
-            if let emulator { return try FirebaseEndpoint(emulator: emulator, path: path) }
-            return try FirebaseEndpoint(host: host)
+            if let emulator { return try FirebaseEndpoint(emulator: emulator, path: path, plainHost: plainHost) }
+            return try FirebaseEndpoint(host: host, plainHost: plainHost)
         }
         firestore = try endpoint(hosts.firestore, emulators.firestore)
         identityToolkit = try endpoint(hosts.identityToolkit, emulators.auth, "/identitytoolkit.googleapis.com")

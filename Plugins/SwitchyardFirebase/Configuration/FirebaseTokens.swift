@@ -6,6 +6,8 @@ struct FirebaseTokens: Sendable {
     /// `nil` when nobody's token can be sent: no auth was chosen, or another provider's, whose tokens mean nothing here.
     let auth: (any AuthClient)?
     let appCheck: FirebaseAppCheck?
+    /// Whose tokens are good; `nil` for any project's.
+    let project: String?
     /// Says who uses this device, whoever signed them in.
     private let people: (any AuthClient)?
     /// Whose tokens alone are given out; `nil` for those of whoever is signed in when they are asked for.
@@ -23,6 +25,8 @@ struct FirebaseTokens: Sendable {
         case unsafeAddress
         case auth(AuthError)
         case appCheck(any Error)
+        /// The token is of another project: the API key is, with which people sign in.
+        case otherProject(String, expected: String)
         /// Somebody else has signed in since the call, or the series of calls, began.
         case otherUser
 
@@ -33,7 +37,8 @@ struct FirebaseTokens: Sendable {
             case .unsafeAddress:
                 ErrorDetails(
                     .unauthenticated,
-                    "The address uses plain HTTP to another machine, so no token is sent there. Use https.",
+                    "The address uses plain HTTP to another machine, so no token is sent there. Use https, or "
+                        + "allowsPlainHTTPTo while you develop on a private network.",
                     isRetryable: false)
             case .auth(let error):
                 switch error.code {
@@ -50,6 +55,12 @@ struct FirebaseTokens: Sendable {
             case .appCheck(let error):
                 ErrorDetails(
                     .unauthenticated, "The source of App Check tokens failed.", isRetryable: true, underlying: error)
+            case .otherProject(let project, let expected):
+                ErrorDetails(
+                    .unauthenticated,
+                    "The session is of the project “\(project)”, and “\(expected)” is asked. The API key belongs to the "
+                        + "former: copy apiKey and project from one project's settings, then sign in again.",
+                    isRetryable: false)
             case .otherUser:
                 ErrorDetails(
                     .sessionChanged,
@@ -59,7 +70,8 @@ struct FirebaseTokens: Sendable {
         }
     }
 
-    init(auth: (any AuthClient)?, appCheck: FirebaseAppCheck?) {
+    init(auth: (any AuthClient)?, appCheck: FirebaseAppCheck?, project: String? = nil) {
+        self.project = project
         self.auth = auth.flatMap { $0.provider == .firebase ? $0 : nil }
         self.appCheck = appCheck
         people = auth
@@ -86,6 +98,12 @@ struct FirebaseTokens: Sendable {
         guard CallOwner(try await userID()) == owner else { throw .otherUser }
     }
 
+    /// Why a request that rules refuse was nobody's, where that is a surprise.
+    var remarkOnNobody: String? {
+        guard auth == nil, let people else { return "Nobody was signed in." }
+        return "Sessions of “\(people.provider)” mean nothing to Firebase's rules, so nobody was signed in."
+    }
+
     /// Whether asking for new tokens could help.
     var canRefresh: Bool { auth != nil || appCheck != nil }
 
@@ -109,6 +127,11 @@ struct FirebaseTokens: Sendable {
             owner != CallOwner(proof.user?.userID)
         {
             throw .otherUser
+        }
+        if !endpoint.isEmulator, let project, let user = proof.user,
+            let found = FirebaseIDToken(user.value.reveal())?.project, found != project
+        {
+            throw .otherProject(found, expected: project)
         }
         if let appCheck {
             do {

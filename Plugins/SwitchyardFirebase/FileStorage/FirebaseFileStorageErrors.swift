@@ -31,12 +31,16 @@ extension FileStorageError {
 
     init(firebase response: HTTPResponse, about subject: FirebaseSubject, now: Timestamp) {
         let failure = FirebaseFileFailure(response)
+        let missingBucket =
+            "The bucket does not exist. The Firebase console shows its name under Storage; check bucket in Firebase's "
+            + "configuration."
         let (code, message): (Code, String) =
             switch (response.status, subject) {
             case (400..<500, _) where failure.isPage && ![407, 413, 429].contains(failure.status):
                 (
                     .unavailable,
-                    "A proxy answered with a web page instead of the service. Check the network and try again."
+                    "A web page came back instead of Firebase's answer (HTTP \(response.status)). Check hosts and emulators "
+                        + "in Firebase's configuration, and that no proxy or sign-in page of the network is in between."
                 )
             case (400, _): (.invalidArgument, "The server rejected the request as invalid.")
             case (401, _) where failure.text.contains("App Check"):
@@ -44,8 +48,9 @@ extension FileStorageError {
             case (401, _): (.unauthenticated, "The server rejected the session's token.")
             case (402, _): (.quotaExceeded, "The project's quota is used up.")
             case (403, _): (.unauthorized, "The security rules do not allow it.")
+            case (404, .object) where failure.text.contains("bucket"): (.notFound, missingBucket)
             case (404, .object): (.notFound, "There is no such file.")
-            case (404, .bucket): (.notFound, "There is no such bucket; check the configuration.")
+            case (404, .bucket): (.notFound, missingBucket)
             case (404, .session), (410, .session):
                 (.uploadExpired, "The server no longer knows the upload. Start it again.")
             case (408, _): (.deadlineExceeded, "The server timed out waiting for the request.")

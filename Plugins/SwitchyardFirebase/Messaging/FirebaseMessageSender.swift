@@ -37,7 +37,8 @@ public final class FirebaseMessageSender: Sendable {
         now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) }, token: @escaping TokenSource
     ) throws(InfrastructureError) {
         project = configuration.project
-        endpoint = try FirebaseEndpoint(host: configuration.hosts.messaging)
+        endpoint = try FirebaseEndpoint(
+            host: configuration.hosts.messaging, plainHost: configuration.allowsPlainHTTPTo)
         self.transport = transport
         self.clock = clock
         self.token = token

@@ -56,7 +56,8 @@ extension MessagingError {
         case .unsafeAddress:
             self.init(
                 .invalidArgument,
-                "The address uses plain HTTP to another machine, so no secret is sent there. Use https.")
+                "The address uses plain HTTP to another machine, so no secret is sent there. Use https, or "
+                    + "allowsPlainHTTPTo while you develop on a private network.")
         case .foreignName:
             self.init(.unavailable, "The server registered a different installation.", underlying: failure)
         case .unanswered(let error?, _):

@@ -5,10 +5,9 @@ import SwitchyardWire
 /// The one table from Firestore's statuses, and from what can happen on the way, to our codes.
 extension StorageError {
     init(_ failure: FirestoreFailure) {
-        guard !failure.isAboutProject else {
-            // The set-up may be mended, so that a batch waits for it.
-            self.init(
-                .failedPrecondition, failure.message, isRetryable: false, underlying: failure, isRefusal: false)
+        if let (code, words) = failure.setUpProblem {
+            // Nothing was looked at, so nothing was refused: what waits in a queue goes on waiting.
+            self.init(code, words, isRetryable: false, underlying: failure, isRefusal: false)
             return
         }
         let (code, isRetryable): (Code, Bool) =
@@ -32,7 +31,7 @@ extension StorageError {
             case .ok: (.unknown, false)
             }
         self.init(
-            failure.foreignStatus.map { Code(rawValue: $0) } ?? code, failure.message, isRetryable: isRetryable,
+            failure.foreignStatus.map { Code(rawValue: $0) } ?? code, failure.words, isRetryable: isRetryable,
             underlying: failure, isRefusal: !isRetryable && failure.status != .ok)
     }
 

@@ -7,17 +7,20 @@ package struct FirestoreFailure: Error, Sendable, Hashable {
     package let message: String
     /// The server's own word for a status that is none of Firestore's, where it gave one.
     package let foreignStatus: String?
-    /// Whether the call never reached the documents: the project's API is switched off, its billing has ended, the API key
-    /// is restricted, the database does not exist. It says nothing about what the call asked for.
-    package let isAboutProject: Bool
+    /// The word for what is wrong with the project or its key, such as `API_KEY_INVALID`: Google's gate before every service
+    /// gives it, Firestore itself never does. The call was not looked at then.
+    package let reason: String?
 
-    package init(
-        _ status: FirestoreStatus, _ message: String, foreignStatus: String? = nil, isAboutProject: Bool = false
-    ) {
+    package init(_ status: FirestoreStatus, _ message: String, foreignStatus: String? = nil, reason: String? = nil) {
         self.status = status
         self.message = message
         self.foreignStatus = foreignStatus
-        self.isAboutProject = isAboutProject
+        self.reason = reason
+    }
+
+    /// The same with another text.
+    package func saying(_ message: String) -> FirestoreFailure {
+        FirestoreFailure(status, message, foreignStatus: foreignStatus, reason: reason)
     }
 
     /// The body of an answer with an HTTP error: `{"error": …}`, also as the only element of a list.
@@ -25,16 +28,20 @@ package struct FirestoreFailure: Error, Sendable, Hashable {
     /// A body that is something else comes from a gateway or a proxy and refuses nothing: it counts by the HTTP status as
     /// far as the server itself need not have said it, else as `.unavailable`. An unknown code is `.unknown`, and keeps its
     /// name as ``foreignStatus``.
-    package init(body: some Collection<UInt8>, httpStatus: Int) {
+    ///
+    /// - Parameter address: What was asked.
+    package init(body: some Collection<UInt8>, httpStatus: Int, from address: String? = nil) {
         let json = try? JSON(
             parsing: body, options: JSONParsingOptions(duplicateKeys: .keepLast, loneSurrogates: .replace))
         if let error = json?["error"] ?? json?[0]?["error"], error.object != nil {
             self.init(error: error, ifUnknown: .unknown)
         } else {
+            let place = address.map { "“\($0)”" } ?? "Firestore's address"
+            let answer = FirestoreFailure.isPage(body) ? "a web page" : "nothing that Firestore says"
             self.init(
                 FirestoreStatus(strangeHTTPStatus: httpStatus),
-                "Something that is not Firestore, such as a gateway or proxy before it, answered with status \(httpStatus)."
-            )
+                "\(place) answered with \(answer) (HTTP \(httpStatus)). Check hosts and emulators in "
+                    + "Firebase's configuration, and that no proxy or sign-in page of the network is in between.")
         }
     }
 
@@ -43,21 +50,25 @@ package struct FirestoreFailure: Error, Sendable, Hashable {
     /// - Parameter ifUnknown: What a missing or unknown code means: `.unknown` in answers, `.internal` on streams.
     package init(error: JSON, ifUnknown: FirestoreStatus) {
         let (name, message) = (error["status"]?.string, error["message"]?.string ?? "")
-        let isAboutProject = Self.isAboutProject(error["details"]?.array ?? [], message)
+        let reason = Self.reason(in: error["details"])
         if let status = name.flatMap({ FirestoreStatus(name: $0) }) {
-            self.init(status, message, isAboutProject: isAboutProject)
+            self.init(status, message, reason: reason)
         } else {
             self.init(
-                ifUnknown, message, foreignStatus: name.flatMap { Self.isWord($0) ? $0 : nil },
-                isAboutProject: isAboutProject)
+                ifUnknown, message, foreignStatus: name.flatMap { Self.isWord($0) ? $0 : nil }, reason: reason)
         }
     }
 
-    /// Google's gate before every service gives its reasons under this domain; Firestore itself never does. A database that
-    /// does not exist is told in words only.
-    private static func isAboutProject(_ details: [JSON], _ message: String) -> Bool {
-        details.contains { $0["domain"]?.string == "googleapis.com" && $0["reason"]?.string != nil }
-            || message.hasPrefix("The database ") && message.contains(" does not exist for project ")
+    private static func reason(in details: JSON?) -> String? {
+        (details?.array ?? []).lazy.filter { ($0["domain"]?.string ?? gate) == gate }
+            .compactMap { $0["reason"]?.string }.first { isWord($0) }
+    }
+
+    private static let gate = "googleapis.com"
+
+    /// Whether a body is a page for people, which the service never writes.
+    package static func isPage(_ body: some Collection<UInt8>) -> Bool {
+        body.first { $0 > 0x20 } == UInt8(ascii: "<")
     }
 
     /// Spelled as such words are; anything else is text, and could say anything.
@@ -68,10 +79,9 @@ package struct FirestoreFailure: Error, Sendable, Hashable {
 
     /// A `google.rpc.Status`, as in the cause of a removed target: a number, absent for none.
     package init(rpcStatus: JSON) {
-        let message = rpcStatus["message"]?.string ?? ""
         self.init(
-            FirestoreStatus(rawValue: rpcStatus["code"]?.int ?? 0) ?? .unknown, message,
-            isAboutProject: Self.isAboutProject(rpcStatus["details"]?.array ?? [], message))
+            FirestoreStatus(rawValue: rpcStatus["code"]?.int ?? 0) ?? .unknown, rpcStatus["message"]?.string ?? "",
+            reason: Self.reason(in: rpcStatus["details"]))
     }
 
     /// The body that tells it.

@@ -32,10 +32,11 @@ public final class SupabaseAuthAdapter: AuthClient {
     ///   - apiKey: The project's public key.
     package init(
         address: String, apiKey: Secret, transport: any Transport, store: any SessionStore, context: ModuleContext,
-        deletion: AccountDeletion? = nil
+        deletion: AccountDeletion? = nil, plainHost: String? = nil
     ) {
         let service = SupabaseAuthService(
-            address: address, apiKey: apiKey, transport: transport, clock: context.clock, now: context.now)
+            address: address, apiKey: apiKey, transport: transport, clock: context.clock, now: context.now,
+            plainHost: plainHost)
         let observer = context.observer
         let report: @Sendable (InfrastructureEvent.Kind) -> Void = { event in
             observer.observe(InfrastructureEvent(service: .auth, provider: "supabase", kind: event))
@@ -58,7 +59,7 @@ public final class SupabaseAuthAdapter: AuthClient {
         self.init(
             address: address, apiKey: surroundings.configuration.key, transport: surroundings.transport,
             store: SessionStores.make(in: try surroundings.folder("auth"), name: "session-\(surroundings.project.id)"),
-            context: surroundings.context, deletion: deletion)
+            context: surroundings.context, deletion: deletion, plainHost: surroundings.project.plainHost)
     }
 
     // MARK: Refreshing

@@ -12,7 +12,8 @@ extension AuthError {
         case .unsafeAddress:
             self.init(
                 .invalidArgument,
-                "The address uses plain HTTP to another machine, so no secret is sent there. Use https.")
+                "The address uses plain HTTP to another machine, so no secret is sent there. Use https, or "
+                    + "allowsPlainHTTPTo while you develop on a private network.")
         case .own(let error): self = error
         }
     }
@@ -84,7 +85,12 @@ extension AuthError {
     private init(status: Int, _ failure: SupabaseAuthFailure) {
         let (code, message): (Code, String) =
             switch status {
-            case 401, 403: (.methodDisabled, "The project does not accept the API key, or does not allow this.")
+            case 401, 403:
+                (
+                    .methodDisabled,
+                    "The project does not accept the key, or does not allow this. Copy the publishable key of this very "
+                        + "project: Project Settings, API Keys."
+                )
             case 429: (.rateLimited, "Too many attempts. Try again later.")
             case 408, 409, 500...: (.unavailable, "The server failed to handle the call. Try again.")
             default:
@@ -100,7 +106,9 @@ extension AuthError {
         guard let error else {
             let reason = status.map { " (HTTP \($0))" } ?? ""
             self.init(
-                .unavailable, "The server returned an invalid response\(reason).", retryAfter: failure.retryAfter,
+                .unavailable,
+                "The server returned an invalid response\(reason). Check that the url is a Supabase project's.",
+                retryAfter: failure.retryAfter,
                 underlying: failure)
             return
         }

@@ -5,8 +5,7 @@ import SwitchyardProviderKit
 extension SupabaseConfiguration: Codable {
     private enum CodingKeys: String, CodingKey {
         case url, key, serviceKey, jwtSecret, bucket, isBucketPublic, buckets, tables, usesDocumentTable, checkSeconds,
-            realtime,
-            keepsDocuments, cacheBytes, patienceSeconds
+            realtime, keepsDocuments, cacheBytes, patienceSeconds, allowsPlainHTTPTo
     }
 
     public init(from decoder: any Decoder) throws {
@@ -30,6 +29,7 @@ extension SupabaseConfiguration: Codable {
         if let seconds = try values.decodeIfPresent(Double.self, forKey: .patienceSeconds) {
             patience = try .settings(seconds: seconds, in: 0...86_400, forKey: .patienceSeconds, of: values)
         }
+        allowsPlainHTTPTo = try values.decodeIfPresent(String.self, forKey: .allowsPlainHTTPTo)
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -48,5 +48,6 @@ extension SupabaseConfiguration: Codable {
         try values.encode(keepsDocuments, forKey: .keepsDocuments)
         try values.encode(cacheBytes, forKey: .cacheBytes)
         try values.encodeIfPresent(patience.map { $0 / .milliseconds(1) / 1000 }, forKey: .patienceSeconds)
+        try values.encodeIfPresent(allowsPlainHTTPTo, forKey: .allowsPlainHTTPTo)
     }
 }

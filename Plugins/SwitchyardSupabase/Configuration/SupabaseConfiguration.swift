@@ -8,13 +8,13 @@ public import Switchyard
 /// { "url": "https://demo.supabase.co", "key": "${SUPABASE_KEY}", "bucket": "avatars" }
 /// ```
 public struct SupabaseConfiguration: Sendable, Hashable {
-    /// The project's address, without a path: `https://demo.supabase.co`. Plain HTTP is for this very machine only.
+    /// The project's address, without a path: `https://demo.supabase.co`. Plain HTTP is for this very machine, and for the host
+    /// of ``allowsPlainHTTPTo``.
     public var url: String
     /// The project's public key, `sb_publishable_…` or the `anon` key. It names the project and protects nothing; still it
     /// is printed nowhere.
     public var key: Secret
-    /// A key that stands above all policies, for servers: what nobody is signed in for is done with it. It never belongs
-    /// into an app.
+    /// The service-role key. Bypasses row-level security; servers only. Calls for which nobody is signed in are made with it.
     public var serviceKey: Secret?
     /// What signs the tokens of a project that has no keys of its own yet: its legacy JWT secret. For servers that check
     /// tokens, and for nothing else.
@@ -41,6 +41,9 @@ public struct SupabaseConfiguration: Sendable, Hashable {
     /// How long a call about files is tried again while the server cannot be reached, and how long a transfer goes on without
     /// moving a byte. Half a minute and ten minutes when left out. `patienceSeconds` in a file.
     public var patience: Duration?
+    /// A machine of a private network to which keys and tokens may travel in plain HTTP, such as `192.168.1.20`: a phone talks
+    /// to the developer's own machine that way. Never for a public address, and not for what you ship.
+    public var allowsPlainHTTPTo: String?
 
     public init(
         url: String, key: Secret, serviceKey: Secret? = nil, jwtSecret: Secret? = nil, bucket: String? = nil,
@@ -48,7 +51,7 @@ public struct SupabaseConfiguration: Sendable, Hashable {
         buckets: [SupabaseBucket] = [], tables: [SupabaseTableMapping] = [], usesDocumentTable: Bool = true,
         checkInterval: Duration = .seconds(1),
         realtime: SupabaseRealtime = SupabaseRealtime(), keepsDocuments: Bool = true, cacheBytes: Int64 = 100 << 20,
-        patience: Duration? = nil
+        patience: Duration? = nil, allowsPlainHTTPTo: String? = nil
     ) {
         self.url = url
         self.key = key
@@ -64,5 +67,6 @@ public struct SupabaseConfiguration: Sendable, Hashable {
         self.keepsDocuments = keepsDocuments
         self.cacheBytes = cacheBytes
         self.patience = patience
+        self.allowsPlainHTTPTo = allowsPlainHTTPTo
     }
 }

@@ -1,13 +1,21 @@
 import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderHTTP
 import SwitchyardWire
 
 /// Where a project's services are. None of the addresses ends with a slash.
 struct SupabaseProject: Sendable, Hashable {
     let address: String
+    /// To which machine of a private network secrets may travel in clear text.
+    let plainHost: String?
+
+    init(_ configuration: SupabaseConfiguration) throws(InfrastructureError) {
+        try PlainHTTP.check(configuration.allowsPlainHTTPTo, of: "Supabase")
+        try self.init(configuration.url, plainHost: configuration.allowsPlainHTTPTo)
+    }
 
     /// - Throws: `.invalidConfiguration` for an address that is none, and for one to which no secret may travel.
-    init(_ address: String) throws(InfrastructureError) {
+    init(_ address: String, plainHost: String? = nil) throws(InfrastructureError) {
         let parts: URLParts
         do throws(TransportError) {
             parts = try URLParts(validating: address)
@@ -28,11 +36,13 @@ struct SupabaseProject: Sendable, Hashable {
             throw SupabaseProject.problem(
                 address, "it is the dashboard; the project's own address is under Project Settings, Data API")
         }
-        guard parts.mayCarrySecrets else {
+        guard parts.mayCarrySecrets(plainTo: plainHost) else {
             throw SupabaseProject.problem(
-                address, "it is plain HTTP to another machine, and neither keys nor tokens are sent there; use https")
+                address, "it is plain HTTP to another machine, and neither keys nor tokens are sent there",
+                PlainHTTP.remedy(for: address))
         }
         self.address = address
+        self.plainHost = plainHost
     }
 
     private static let services = ["rest", "auth", "storage", "realtime", "functions", "graphql"]
@@ -48,17 +58,23 @@ struct SupabaseProject: Sendable, Hashable {
     /// Hosted projects have a second host for files, before which no gateway keeps whole bodies in memory.
     var storage: String {
         let path = "/storage/v1"
-        guard let parts = try? URLParts(validating: address), parts.port == nil, parts.path.isEmpty else {
-            return address + path
-        }
-        let labels = parts.host.split(separator: ".")
-        guard labels.count == 3, labels[1] == "supabase", ["co", "in", "red"].contains(labels[2]) else {
-            return address + path
-        }
-        return "\(parts.scheme)://\(labels[0]).storage.supabase.\(labels[2])\(path)"
+        guard let hosted, let parts = try? URLParts(validating: address) else { return address + path }
+        return "\(parts.scheme)://\(hosted.reference).storage.supabase.\(hosted.domain)\(path)"
     }
 
-    private static func problem(_ address: String, _ what: String) -> InfrastructureError {
-        InfrastructureError(.invalidConfiguration, "The Supabase url “\(address)” cannot be used: \(what).")
+    /// The project's name at the host, where it is a hosted one; keys of the older form have it too.
+    var reference: String? { hosted?.reference }
+
+    private var hosted: (reference: String, domain: String)? {
+        guard let parts = try? URLParts(validating: address), parts.port == nil, parts.path.isEmpty else { return nil }
+        let labels = parts.host.split(separator: ".")
+        guard labels.count == 3, labels[1] == "supabase", ["co", "in", "red"].contains(labels[2]) else { return nil }
+        return (String(labels[0]), String(labels[2]))
+    }
+
+    private static func problem(_ address: String, _ what: String, _ remedy: String? = nil) -> InfrastructureError {
+        let more = remedy.map { " \($0)" } ?? ""
+        return InfrastructureError(
+            .invalidConfiguration, "The Supabase url “\(address)” cannot be used: \(what).\(more)")
     }
 }

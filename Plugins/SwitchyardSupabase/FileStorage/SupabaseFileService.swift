@@ -18,6 +18,8 @@ struct SupabaseFileService: Sendable {
     let persistently: PatientCaller
     var clock: any Clock<Duration> { persistently.clock }
     let now: @Sendable () -> Timestamp
+    /// To which machine of a private network secrets may travel in clear text.
+    var plainHost: String?
 
     // MARK: Addresses
 
@@ -72,10 +74,11 @@ struct SupabaseFileService: Sendable {
             }
             return (request, nil)
         }
-        guard home.mayCarrySecrets else {
+        guard home.mayCarrySecrets(plainTo: plainHost) else {
             throw FileStorageError(
-                .unauthenticated, "The address uses plain HTTP to another machine, so no key is sent there. Use https.",
-                isRetryable: false)
+                .unauthenticated,
+                "The address uses plain HTTP to another machine, so no key is sent there. "
+                    + PlainHTTP.remedy(for: address), isRetryable: false)
         }
         var request = request
         let proof: SupabaseTokens.Proof

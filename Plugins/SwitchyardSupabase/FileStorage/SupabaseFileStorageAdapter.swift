@@ -49,7 +49,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
                 address: surroundings.project.storage, buckets: buckets, tokens: surroundings.tokens,
                 transport: surroundings.transport,
                 persistently: PatientCaller(surroundings.context, of: .supabase, patience: configuration.patience),
-                now: surroundings.context.now),
+                now: surroundings.context.now, plainHost: surroundings.project.plainHost),
             folder: try surroundings.folder("files")?.appendingPathComponent(
                 PercentCoding.encode(configuration.bucket ?? configuration.buckets[0].name), isDirectory: true),
             auth: surroundings.context.auth)

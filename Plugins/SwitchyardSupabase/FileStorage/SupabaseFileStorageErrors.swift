@@ -26,6 +26,9 @@ struct SupabaseFileFailure: Error, CustomStringConvertible {
         text = String((json?["message"]?.string ?? String(decoding: response.body, as: UTF8.self)).prefix(300))
     }
 
+    /// Whether the gateway before the service does not take the project's key, whoever is signed in.
+    var isAboutKey: Bool { status == 401 && text.contains("API key") }
+
     /// Whether it is the session's token that was refused: such an answer looks like one about permissions.
     var isAboutToken: Bool {
         if ["InvalidJWT", "ExpiredToken"].contains(code) || status == 401 { return true }
@@ -47,10 +50,18 @@ extension FileStorageError {
         self.init(code, message, isRetryable: isAborted ? true : nil, retryAfter: wait, underlying: failure)
     }
 
+    private static let missingPolicy =
+        "The bucket's policies do not allow it. A new bucket lets nobody in: add policies to storage.objects."
+    private static let missingBucket =
+        "The bucket does not exist, or the policies hide it. Make it in the dashboard under Storage, or correct the "
+        + "bucket's name in the configuration."
+
     private static func byName(_ failure: SupabaseFileFailure) -> (Code, String)? {
         switch failure.code {
         case "NoSuchKey", "not_found": (.notFound, "The file does not exist, or the rules hide it.")
-        case "NoSuchBucket", "Bucket not found": (.notFound, "The bucket does not exist, or the policies hide it.")
+        case "NoSuchBucket", "Bucket not found": (.notFound, Self.missingBucket)
+        // Resumable uploads say it in plain text.
+        case _ where failure.text.hasPrefix("Bucket not found"): (.notFound, Self.missingBucket)
         case "NoSuchUpload", "InvalidUploadId":
             (.uploadExpired, "The server no longer knows the upload. Start it again.")
         case "InvalidSignature", "SignatureDoesNotMatch", "InvalidUploadSignature":
@@ -71,8 +82,14 @@ extension FileStorageError {
         case "DatabaseTimeout", "DatabaseReadOnly": (.unavailable, "The server's database is not responding.")
         case "FeatureNotEnabled", "NotSupported": (.unsupported, "The project does not offer this.")
         // After all names that say something else: a file may be called after a token.
+        case _ where failure.isAboutKey:
+            (
+                .unauthenticated,
+                "The project does not accept the key. Copy the publishable key of this very project: Project Settings, "
+                    + "API Keys."
+            )
         case _ where failure.isAboutToken: (.unauthenticated, "The server rejected the session's token.")
-        case "AccessDenied", "Unauthorized": (.unauthorized, "The bucket's policies do not allow it.")
+        case "AccessDenied", "Unauthorized": (.unauthorized, Self.missingPolicy)
         default: nil
         }
     }
@@ -90,11 +107,15 @@ extension FileStorageError {
     private static func byStatus(_ failure: SupabaseFileFailure) -> (Code, String) {
         switch failure.status {
         case 400..<500 where failure.isPage && ![407, 413, 429].contains(failure.status):
-            (.unavailable, "A proxy answered with a web page instead of the service. Check the network and try again.")
+            (
+                .unavailable,
+                "A web page came back instead of Supabase's answer (HTTP \(failure.status)). Check that the url is the "
+                    + "project's own, and that no proxy or sign-in page of the network is in between."
+            )
         case 400: (.invalidArgument, "The server rejected the request as invalid.")
         case 401: (.unauthenticated, "The server rejected the session's token.")
         case 402: (.quotaExceeded, "The project's quota is used up.")
-        case 403: (.unauthorized, "The bucket's policies do not allow it.")
+        case 403: (.unauthorized, Self.missingPolicy)
         case 404: (.notFound, "The file does not exist, or the rules hide it.")
         case 408: (.deadlineExceeded, "The server timed out waiting for the request.")
         case 409: (.alreadyExists, "A file already exists at this path.")

@@ -36,7 +36,7 @@ public final class SupabaseMessageSender: Sendable {
         guard let key = configuration.serviceKey else {
             throw InfrastructureError(.invalidConfiguration, "Sending needs Supabase's serviceKey, which is not set.")
         }
-        address = try SupabaseProject(configuration.url).realtime
+        address = try SupabaseProject(configuration).realtime
         self.key = key
         self.transport = transport
         self.now = now

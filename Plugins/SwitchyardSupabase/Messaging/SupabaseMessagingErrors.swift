@@ -45,6 +45,14 @@ extension MessagingError {
                         + "switchyard_messages on realtime.messages is missing; “select * from switchyard.missing();” has "
                         + "the statement that adds it."
                 )
+            case .refused where failure.reason.hasPrefix("RealtimeDisabledForTenant"):
+                (
+                    .unsupported,
+                    "Realtime is switched off for the project. Switch it on in the dashboard: Project Settings, Realtime."
+                )
+            case .refused
+            where failure.reason.hasPrefix("TenantNotFound") || failure.reason.hasPrefix("Tenant not found"):
+                (.unsupported, "The realtime service does not know the project. Check the url.")
             case .refused: (.unsupported, "The project does not allow channels of this kind.")
             case .tooManyChannels: (.rateLimited, "There are too many channels. Unsubscribe from a topic first.")
             case .closed: (.shutDown, "The client was shut down.")

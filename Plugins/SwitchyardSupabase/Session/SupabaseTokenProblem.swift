@@ -9,6 +9,8 @@ public enum SupabaseTokenProblem: Error, Sendable, Hashable {
     /// The token does not have this claim. Without `role`, the project would answer as if nobody were signed in, with
     /// empty results instead of errors.
     case missingClaim(String)
+    /// The project does not trust whoever signed the token.
+    case unknownIssuer
     /// A policy takes the claim `sub` for a UUID, as `auth.uid()` does, and this issuer's is none.
     case subjectIsNoUUID
 
@@ -49,6 +51,9 @@ public enum SupabaseTokenProblem: Error, Sendable, Hashable {
         case .missingClaim("role"):
             "The token \(name)has no claim “role”. Let its issuer say “authenticated” there, then refresh."
         case .missingClaim(let claim): "The token \(name)has no claim “\(claim)”."
+        case .unknownIssuer:
+            "The project does not accept the token \(name)since it does not know its issuer. "
+                + "Add that in the dashboard: Authentication, Third-party auth."
         case .subjectIsNoUUID:
             "A policy expects the claim “sub” to be a UUID; in the token \(name)it is not. "
                 + "Compare auth.jwt() ->> 'sub' instead of auth.uid()."

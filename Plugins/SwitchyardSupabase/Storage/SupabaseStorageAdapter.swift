@@ -18,7 +18,7 @@ public final class SupabaseStorageAdapter: StorageLayer {
         let tables = try SupabaseTables(configuration.tables, usesDocuments: configuration.usesDocumentTable)
         let service = PostgRESTService(
             project: surroundings.project, tokens: surroundings.tokens, transport: surroundings.transport,
-            clock: context.clock, gate: SchemaGate(needed: tables.isEmpty ? 1 : 3))
+            clock: context.clock, gate: SchemaGate(needed: tables.isEmpty ? 1 : 3), now: context.now)
         let share = configuration.realtime.mode == .off ? nil : surroundings.session.realtime(for: .documents)
         documents = try await SyncedStorageClient(
             driver: SupabaseDriver(

@@ -1,14 +1,14 @@
 public import Foundation
 
-/// Who is signed in, and how they come in and go out, whoever stands behind.
+/// The client for accounts: who is signed in, and signing in, up and out, on any provider.
 ///
 /// ```swift
 /// try await auth.signIn(email: "alice@example.com", password: Secret(entered))
 /// for await state in auth.authStateStream() { route(state) }
 /// ```
 ///
-/// No failure of the network ever signs anybody out. Each call that needs a session is bound to the one it began with: if
-/// another takes its place meanwhile, the call fails with `.sessionChanged` and changes nothing.
+/// A network failure never signs anybody out. Each call that needs a session is bound to the one it began with: if another
+/// session takes its place meanwhile, the call fails with `.sessionChanged` and changes nothing.
 public protocol AuthClient: Sendable {
     var provider: InfrastructureProvider { get }
     var capabilities: AuthCapabilities { get }
@@ -16,14 +16,14 @@ public protocol AuthClient: Sendable {
     /// What is known about the session now. Never waits for the network.
     var state: AuthState { get async }
 
-    /// The state now and after every change, tokens aside.
+    /// The state, now and after every change. A refreshed token alone is not a change.
     func authStateStream() -> SnapshotStream<AuthState, Never>
 
     /// The wishes of this client's life to wipe local data, oldest first: unlike the state, they are there still when somebody
     /// else has signed in since. `nil`, the default, for a client that remembers none; then only its state tells.
     var wipeRequests: [WipeRequest]? { get }
 
-    /// Makes an account, and signs it in unless the project asks for its address to be confirmed first.
+    /// Creates an account, and signs in to it unless the project asks for its address to be confirmed first.
     ///
     /// Doing it again for an address that still waits sends another mail; the password stays the first one.
     ///
@@ -64,7 +64,7 @@ public protocol AuthClient: Sendable {
     func link(_ credential: AuthCredential) async throws(AuthError) -> AuthUser
     @discardableResult
     func unlink(_ provider: IdentityProvider) async throws(AuthError) -> AuthUser
-    /// Proves anew that it is still the same person; for changes that throw `.recentSignInRequired`.
+    /// Proves again who the user is. Needed before changes that throw `.recentSignInRequired`.
     func reauthenticate(with credential: AuthCredential) async throws(AuthError)
 
     func beginSecondFactor(_ kind: SecondFactor.Kind) async throws(AuthError) -> SecondFactorEnrollment
@@ -87,13 +87,13 @@ public protocol AuthClient: Sendable {
     /// yet, before its next call, whoever has signed in by then. What other users have queued stays.
     func signOut(_ scope: SignOutScope, wipesLocalData: Bool) async throws(AuthError)
 
-    /// A token that is good for a while yet; refreshed when it is not, once for all who ask at the same time.
+    /// A token that is valid for a while, refreshed if necessary. Callers who ask at the same time share one refresh.
     ///
     /// - Parameter refreshing: Fetches a new one even if the present one is good.
     /// - Throws: `.notSignedIn`; `.sessionExpired`; `.unavailable` if a refresh is due and the server cannot be reached.
     func accessToken(refreshing: Bool) async throws(AuthError) -> AccessToken
 
-    /// Ends all streams and stops refreshing. The session stays on the device. Doing it twice is fine.
+    /// Ends all streams and stops refreshing. The session stays on the device. You may call this twice.
     func shutDown() async
 
     /// The client of type `Client` in this one or in what it wraps.
@@ -141,7 +141,7 @@ extension AuthClient {
     }
 }
 
-/// The same on every backend.
+/// The same on every provider.
 extension AuthClient {
     /// Whose session it is, if one is present and valid as far as is known.
     public var currentUser: AuthUser? {

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// Proof of who somebody is, in one of the ways there are.
+/// What somebody signs in with: a password, a token, a link or a browser sign-in.
 public struct AuthCredential: Sendable, Hashable {
-    /// What kind of proof; providers branch on this.
+    /// The kind of credential. Providers branch on this.
     public let kind: Kind
 
     public enum Kind: Sendable, Hashable {
@@ -94,7 +94,7 @@ extension BrowserSignIn: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["identityProvider": identityProvider]) }
 }
 
-/// A code that is on its way to a telephone.
+/// A code that was sent to a phone.
 public struct PhoneVerification: Sendable, Hashable, Codable {
     public let phoneNumber: String
     /// The provider's handle for it.
@@ -107,7 +107,7 @@ public struct PhoneVerification: Sendable, Hashable, Codable {
 }
 
 extension PhoneVerification: CustomStringConvertible {
-    /// Its name only: numbers of people stay out of logs.
+    /// The handle only, to keep people's numbers out of logs.
     public var description: String { "PhoneVerification(\(id))" }
 }
 

@@ -17,7 +17,7 @@ public struct AuthError: ClientError {
 }
 
 extension ErrorCode {
-    /// The password, code, link or token is wrong. Deliberately silent about which part.
+    /// The password, code, link or token is wrong, or the account does not exist. The error does not say which.
     public static let invalidCredential = ErrorCode(rawValue: "invalidCredential")
     public static let userNotFound = ErrorCode(rawValue: "userNotFound")
     public static let userDisabled = ErrorCode(rawValue: "userDisabled")

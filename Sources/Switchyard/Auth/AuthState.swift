@@ -1,13 +1,14 @@
 import SwitchyardBytes
 
-/// What is known about the session. Not known, not readable, absent, over and present are five different things.
+/// What is known about the session: unknown, locked, signed out, expired or signed in.
 public enum AuthState: Sendable, Hashable {
-    /// Not looked at yet: the kept session is still being read. Show neither a sign-in form nor contents.
+    /// The stored session is still being read. Show neither a sign-in form nor contents.
     case unknown
-    /// There may be a session, but this device cannot read it now: protected until first unlock, or held by another process.
+    /// There may be a session, but this device cannot read it now: it is protected until the first unlock, or another process
+    /// holds it.
     case locked
     case signedOut(SignOut)
-    /// There is a user, but the server no longer takes the session; they must sign in again to go on.
+    /// There is a user, but the server no longer accepts the session. They must sign in again.
     case expired(AuthUser)
     case signedIn(AuthUser)
 

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// Who is signed in, as the provider knows them.
+/// The signed-in user, as the provider knows them.
 public struct AuthUser: Sendable, Hashable, Identifiable {
-    /// The provider's name for the account; stable for its life.
+    /// The provider's ID of the account. It never changes.
     public let id: String
     public var email: String?
     public var isEmailVerified: Bool
@@ -37,7 +37,7 @@ public struct AuthUser: Sendable, Hashable, Identifiable {
 }
 
 extension AuthUser: CustomStringConvertible {
-    /// The account's name only: addresses of people stay out of logs.
+    /// The account's ID only, to keep people's addresses out of logs.
     public var description: String { "AuthUser(\(id))" }
 }
 

@@ -15,7 +15,7 @@ public struct FilePath: Sendable {
         rawValue = text
     }
 
-    /// A path of these segments, each as it is: `FilePath("avatars", name)`. Invalid if one of them is no segment.
+    /// A path of these segments, each as it is: `FilePath("avatars", name)`. Invalid if one of them is not a legal segment.
     public init(_ first: String, _ more: String...) {
         let segments = [first] + more
         let isWrong = segments.contains { $0.utf8.contains(PathSegment.slash) }
@@ -42,10 +42,10 @@ public struct FilePath: Sendable {
         return isPlain ? nil : "it cannot contain control characters"
     }
 
-    /// Whether this is a path. Others come only from values that are no segments.
+    /// Whether this path is valid. Only values that are not legal segments make invalid paths.
     public var isValid: Bool { !InvalidPath.isMarked(rawValue) }
 
-    /// What an operation on this path fails with; `nil` if it is valid.
+    /// The error with which operations on this path fail; `nil` if it is valid.
     public var mistake: FileStorageError? {
         guard !isValid else { return nil }
         let text = InvalidPath.text(of: rawValue)
@@ -53,7 +53,7 @@ public struct FilePath: Sendable {
             .invalidArgument, InvalidPath.message(text, isNo: FilePath.kind, InvalidPath.problem(of: rawValue)))
     }
 
-    /// What every operation of a provider begins with.
+    /// Throws if the path is invalid. A provider calls this first in every operation.
     ///
     /// - Throws: `.invalidArgument`, with the path and what is wrong with it, unless it is valid.
     @discardableResult
@@ -107,11 +107,11 @@ extension FilePath: ExpressibleByStringInterpolation, CustomStringConvertible {
         }
     }
 
-    /// Invalid if a value is no segment, or if the whole is no path.
+    /// Invalid if a value is not a legal segment, or if the whole is not a path.
     public init(stringInterpolation: PathInterpolation) {
         self.init(stringInterpolation.text, problem: stringInterpolation.problem)
     }
 
-    /// What was asked for, also where that is no path.
+    /// The text that was asked for, even if it is not a valid path.
     public var description: String { isValid ? rawValue : InvalidPath.text(of: rawValue) }
 }

@@ -31,7 +31,7 @@ public struct FileStorageCapabilities: Sendable, Hashable {
     }()
 }
 
-/// Files in the cloud, whoever stands behind.
+/// The client for files, on any provider.
 ///
 /// ```swift
 /// let transfer = try await files.upload(.file(photo), to: "avatars/alice.jpg")
@@ -112,7 +112,7 @@ extension FileStorageClient {
     public func unwrapped<Client>(as type: Client.Type) -> Client? { self as? Client }
 }
 
-/// The same on every backend.
+/// The same on every provider.
 extension FileStorageClient {
     public func upload(
         _ source: UploadSource, to path: FilePath

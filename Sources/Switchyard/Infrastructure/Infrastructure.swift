@@ -1,6 +1,6 @@
-/// All clients of a program, each with its chosen provider, exchangeable while they are in use.
+/// All clients of a program, each on its chosen provider. You can change the providers while the clients are in use.
 ///
-/// Hand out the clients once and keep them: after ``use(_:for:)`` they are the same values with somebody else behind them.
+/// Hand out the clients once and keep them: ``use(_:for:)`` changes the provider behind them, not the values.
 /// Calls under way finish where they began, later ones go to the new provider, and live streams move over. A network that
 /// was switched off by ``StorageClient/disableNetwork()`` stays off.
 public final class Infrastructure: Sendable {
@@ -38,7 +38,7 @@ public final class Infrastructure: Sendable {
     /// What is chosen now.
     public var selection: InfrastructureSelection { get async { await assembly.configuration.selection } }
 
-    /// Puts `provider` behind one client, and returns once that serves.
+    /// Switches one client to `provider`, and returns once the new client serves.
     ///
     /// The client before goes on with the calls that are under way, and with the writes in its queue, as
     /// ``SwitchReport/drained()`` says.
@@ -50,13 +50,13 @@ public final class Infrastructure: Sendable {
         try await assembly.change { $0.selection[service] = provider }
     }
 
-    /// Goes over to a whole new selection.
+    /// Switches to another selection.
     @discardableResult
     public func use(_ selection: InfrastructureSelection) async throws(InfrastructureError) -> SwitchReport {
         try await assembly.change { $0.selection = selection }
     }
 
-    /// Goes over to a whole new configuration. A provider whose settings differ gets new clients.
+    /// Switches to another configuration. A provider whose settings differ gets new clients.
     ///
     /// - Throws: As ``use(_:for:)``; `.locked` where the new clients of a provider need the folder that its present ones use
     ///   until they are drained. Go over to another provider first, or choose another folder.
@@ -74,6 +74,6 @@ public final class Infrastructure: Sendable {
         try await assembly.tokenVerifier()
     }
 
-    /// Shuts every client down. Streams end, later calls throw `.shutDown`. Doing it twice is fine.
+    /// Shuts down every client. Streams end, and later calls throw `.shutDown`. You may call this twice.
     public func shutDown() async { await assembly.shutDown() }
 }

@@ -1,4 +1,4 @@
-/// Told of what clients do: for logs, metrics and tests. Called often and from anywhere: be quick.
+/// Observes what clients do, for logs, metrics and tests. Called often and from any thread, so be quick.
 public protocol InfrastructureObserver: Sendable {
     func observe(_ event: InfrastructureEvent)
 }
@@ -19,6 +19,9 @@ public struct InfrastructureEvent: Sendable {
         case call(operation: String, duration: Duration, failure: Failure?)
         /// A call or a transfer is tried again after a pause.
         case retry(operation: String, attempt: Int, after: Duration, failure: Failure)
+        /// Reads are answered from this device's data, since the server could not be asked: told once for each cause until a
+        /// read gets through.
+        case readFromCache(failure: Failure)
         case streamOpened(operation: String)
         case streamClosed(operation: String, failure: Failure?)
         /// A lost connection is being repaired underneath a stream.

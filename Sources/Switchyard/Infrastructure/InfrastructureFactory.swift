@@ -7,7 +7,7 @@
 /// let backend = try await factory.make(selection)
 /// ```
 ///
-/// There is no registry behind it: what a factory knows is what it was handed.
+/// There is no global registry: a factory knows only the modules you hand it.
 public struct InfrastructureFactory: Sendable {
     private let suppliers: [ModuleSupplier]
     private let small = SmallAssemblies()
@@ -194,7 +194,7 @@ public struct InfrastructureFactory: Sendable {
         return try supplier.module(configuration)
     }
 
-    /// Everything that can be told without making a client, also about providers that are not chosen now.
+    /// Checks everything that can be checked without making a client, including providers that are not chosen now.
     func check(_ configuration: InfrastructureConfiguration) throws(InfrastructureError) {
         for provider in providers where suppliers.count(where: { $0.provider == provider }) > 1 {
             throw InfrastructureError(

@@ -1,4 +1,4 @@
-/// The name of somebody who can stand behind a client: `"mock"`, or what a module calls itself.
+/// The name of a provider: `"mock"`, or what a module calls itself.
 ///
 /// Modules add their own constant in an extension, so a name completes only where its module is imported.
 public struct InfrastructureProvider: RawRepresentable, Hashable, Sendable, Codable, ExpressibleByStringLiteral,

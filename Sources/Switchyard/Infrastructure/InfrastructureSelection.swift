@@ -1,4 +1,4 @@
-/// Who stands behind which client.
+/// Which provider each client uses.
 ///
 /// ```swift
 /// var selection = InfrastructureSelection(default: .acme)
@@ -9,7 +9,7 @@
 /// A domain client follows the storage it lives in. Naming a provider for one pins it: its documents then live on that
 /// provider's storage, with the selected auth.
 public struct InfrastructureSelection: Sendable, Hashable {
-    /// Who stands behind every core client for which nothing else is said.
+    /// The provider of every core client that has no explicit choice.
     public var `default`: InfrastructureProvider
     private var chosen: [InfrastructureService: InfrastructureProvider] = [:]
     public private(set) var omitted: Set<InfrastructureService> = []
@@ -67,7 +67,7 @@ public struct InfrastructureSelection: Sendable, Hashable {
         set { self[.notifications] = newValue }
     }
 
-    /// Who stands behind `service` in the end; `nil` if it is omitted.
+    /// The provider that `service` ends up with; `nil` if it is omitted.
     public func provider(for service: InfrastructureService) -> InfrastructureProvider? {
         if omitted.contains(service) { return nil }
         return chosen[service] ?? (service.isCore ? self.default : provider(for: .storage))

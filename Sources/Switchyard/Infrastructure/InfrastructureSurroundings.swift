@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What clients find around them: time, a place for their state, and somebody who watches.
+/// The surroundings of clients: clocks, a folder for their state, an observer and layers.
 public struct InfrastructureSurroundings: Sendable {
     /// Time for pauses and deadlines.
     public var clock: any Clock<Duration>
@@ -8,7 +8,7 @@ public struct InfrastructureSurroundings: Sendable {
     public var now: @Sendable () -> Timestamp
     /// A folder for what must outlast the process; a configuration's own takes precedence. `nil` keeps everything in memory.
     public var stateFolder: URL?
-    /// Told of everything that clients do, and of what their providers report. A silent one costs nothing.
+    /// Observes everything that clients do, and what their providers report. ``SilentObserver`` costs nothing.
     public var observer: any InfrastructureObserver
     /// What stands around every client, the closest first. Retries of a configuration are closer still, the observer farther.
     public var layers: [any ClientLayer] = []

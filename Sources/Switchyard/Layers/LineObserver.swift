@@ -58,7 +58,7 @@ public struct LineObserver: InfrastructureObserver {
         case .call("access token", _, nil), .tokenRefreshed(nil): .debug
         case .call(_, _, nil), .streamOpened, .streamClosed(_, nil), .pendingWrites(_, nil): .info
         case .call, .streamClosed, .pendingWrites, .tokenRefreshed: .warning
-        case .retry, .reconnect, .writeRefused, .notice: .warning
+        case .retry, .reconnect, .readFromCache, .writeRefused, .notice: .warning
         }
     }
 
@@ -69,6 +69,7 @@ public struct LineObserver: InfrastructureObserver {
             return "\(operation) failed after \(duration.readable) \(failure)"
         case .retry(let operation, let attempt, let pause, let failure):
             return "attempt \(attempt) at \(operation) failed, next in \(pause.readable) \(failure)"
+        case .readFromCache(let failure): return "reads are answered from the cache \(failure)"
         case .streamOpened(let operation): return "\(operation) opened"
         case .streamClosed(let operation, nil): return "\(operation) closed"
         case .streamClosed(let operation, let failure?): return "\(operation) ended \(failure)"

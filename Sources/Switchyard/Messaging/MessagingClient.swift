@@ -37,7 +37,7 @@ public protocol MessagingClient: Sendable {
     func subscribe(to topic: MessagingTopic) async throws(MessagingError)
     func unsubscribe(from topic: MessagingTopic) async throws(MessagingError)
 
-    /// The token, now and after every change; `nil` while there is none.
+    /// The token, now and after every change; `nil` while there is no token.
     func tokenStream() -> SnapshotStream<MessagingToken?, MessagingError>
     /// Messages as they arrive, each once, none dropped.
     func messageStream() -> EventStream<RemoteMessage, MessagingError>

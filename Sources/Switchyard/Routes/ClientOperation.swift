@@ -22,6 +22,9 @@ public struct ClientOperation: Sendable, Hashable, ExpressibleByStringLiteral {
             self.target = target
             self.others = others
         }
+
+        /// As error texts begin.
+        var text: String { "\(doing) “\(target)”" + (others > 0 ? " and \(others) more" : "") }
     }
 
     public init(_ name: String, isRepeatable: Bool = false, isPinned: Bool = false, _ subject: Subject? = nil) {
@@ -45,8 +48,7 @@ extension ClientError {
     func naming(_ operation: ClientOperation) -> Self {
         guard let subject = operation.subject, !ErrorCode.aboutTheClient.contains(code) else { return self }
         guard !message.contains("“\(subject.target)”") else { return self }
-        let more = subject.others > 0 ? " and \(subject.others) more" : ""
-        return saying("\(subject.doing) “\(subject.target)”\(more) failed: \(message)")
+        return saying("\(subject.text) failed: \(message)")
     }
 }
 
@@ -57,12 +59,14 @@ extension ErrorCode {
 extension WriteReceipt {
     func naming(_ operation: ClientOperation) -> WriteReceipt {
         guard present == nil else { return self }
-        return WriteReceipt(batchID: batchID, lastFailure: lastFailure) {
+        var receipt = WriteReceipt(batchID: batchID, lastFailure: lastFailure) {
             do throws(StorageError) {
                 return .success(try await acknowledged())
             } catch {
                 return .failure(error.naming(operation))
             }
         }
+        receipt.subject = operation.subject?.text
+        return receipt
     }
 }

@@ -48,7 +48,7 @@ struct LeasedRoute<Client: Sendable>: Route {
                     for await _ in transfer.progress {}
                     done()
                 }
-                return transfer
+                return FileTransfer(NamedTransfer(base: transfer, operation: operation))
             }, body)
     }
 
@@ -70,4 +70,24 @@ struct LeasedRoute<Client: Sendable>: Route {
         operation.isPinned
             ? EventStream(from: { [board] in PinnedSource(board, open) }) : board.events(open) { $0.naming(operation) }
     }
+}
+
+/// A transfer whose failure says what was tried, on what.
+private struct NamedTransfer<Output: Sendable>: FileTransferControls {
+    let base: FileTransfer<Output>
+    let operation: ClientOperation
+
+    func progress() -> SnapshotStream<TransferProgress, Never> { base.progress }
+
+    func result() async throws(FileStorageError) -> Output {
+        do throws(FileStorageError) {
+            return try await base.result()
+        } catch {
+            throw error.naming(operation)
+        }
+    }
+
+    func pause() async { await base.pause() }
+    func resume() async { await base.resume() }
+    func cancel() async { await base.cancel() }
 }

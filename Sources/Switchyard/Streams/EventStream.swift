@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Things that happen, one after the other: none is ever dropped, however slow the consumer.
+/// A stream of events. It never drops one, however slow the consumer.
 ///
-/// Nothing happens before iteration starts; every iteration is a subscription of its own. What it holds is released
-/// exactly once: when the loop is left, its task cancelled, or the stream fails. Who must not miss what happens before the
-/// loop is reached begins the iteration beforehand, with ``begun()``.
+/// Nothing happens before iteration starts, and every iteration is a separate subscription. It releases its resources
+/// exactly once: when the loop is left, its task is cancelled, or the stream fails. If you must not miss what happens before
+/// your loop is reached, begin the iteration beforehand with ``begun()``.
 public struct EventStream<Element: Sendable, Failure: Error>: AsyncSequence, Sendable {
     /// Starts a subscription and returns what ends it.
     public typealias Start = @Sendable (Continuation) -> @Sendable () -> Void
@@ -24,7 +24,7 @@ public struct EventStream<Element: Sendable, Failure: Error>: AsyncSequence, Sen
         })
     }
 
-    /// A stream that fails at the first step: for what is refused where nothing can be thrown.
+    /// A stream that fails at once. Use it to refuse a call that cannot throw.
     public static func failing(_ error: Failure) -> EventStream {
         EventStream { continuation in
             continuation.finish(throwing: error)
@@ -37,7 +37,7 @@ public struct EventStream<Element: Sendable, Failure: Error>: AsyncSequence, Sen
         self.makeSource = makeSource
     }
 
-    /// The producer's side of one iteration. May be used from anywhere.
+    /// The producer's side of one iteration. Safe to use from any task or thread.
     public struct Continuation: Sendable {
         fileprivate let buffer: StreamBuffer<Element, Failure>
 
@@ -50,7 +50,7 @@ public struct EventStream<Element: Sendable, Failure: Error>: AsyncSequence, Sen
         public func finish(throwing error: Failure) { buffer.finish(.failure(error)) }
     }
 
-    /// The same stream with each element, and a failure, turned into another. Costs no task and no buffer.
+    /// Transforms each element and the failure. Needs no task and no buffer.
     public func mapElements<Mapped: Sendable, NewFailure: Error>(
         _ transform: @escaping @Sendable (Element) -> Mapped, failure: @escaping @Sendable (Failure) -> NewFailure
     ) -> EventStream<Mapped, NewFailure> {
@@ -61,7 +61,7 @@ public struct EventStream<Element: Sendable, Failure: Error>: AsyncSequence, Sen
         })
     }
 
-    /// The same stream with each element turned into another when it is fetched; a failure of `transform` ends the stream.
+    /// Transforms each element when it is fetched. If `transform` throws, the stream ends.
     public func mapElements<Mapped: Sendable>(
         _ transform: @escaping @Sendable (Element) throws(Failure) -> Mapped
     ) -> EventStream<Mapped, Failure> {
@@ -84,7 +84,7 @@ public struct EventStream<Element: Sendable, Failure: Error>: AsyncSequence, Sen
     /// try await invite(friend)                        // whose answer may come at once
     /// for try await message in messages { … }
     /// ```
-    /// The first loop over the result goes on with what has begun; any other is a subscription of its own. A stream that
+    /// The first loop over the result continues that iteration; any other loop starts a new subscription. A stream that
     /// fails at once, or whose task is cancelled, says so in the loop. What has begun ends with the result, loop or not.
     public func begun() async -> EventStream {
         let source = makeSource()

@@ -1,7 +1,7 @@
-/// The states of something, one after the other: a consumer that is slow gets the newest and skips those in between.
+/// A stream of states that keeps only the newest unread one: a slow consumer skips the states in between.
 ///
-/// Nothing happens before iteration starts; every iteration is a subscription of its own. What it holds is released
-/// exactly once: when the loop is left, its task cancelled, or the stream fails.
+/// Nothing happens before iteration starts, and every iteration is a separate subscription. It releases its resources
+/// exactly once: when the loop is left, its task is cancelled, or the stream fails.
 ///
 /// ```swift
 /// for try await snapshot in storage.snapshots(of: "users/alice") { show(snapshot) }
@@ -18,7 +18,7 @@ public struct SnapshotStream<Element: Sendable, Failure: Error>: AsyncSequence, 
         })
     }
 
-    /// A stream that has one state, and then ends: for what never changes.
+    /// A stream with a single state, for values that never change.
     public static func just(_ element: Element) -> SnapshotStream {
         SnapshotStream { continuation in
             continuation.yield(element)
@@ -27,7 +27,7 @@ public struct SnapshotStream<Element: Sendable, Failure: Error>: AsyncSequence, 
         }
     }
 
-    /// A stream that fails at the first step: for what is refused where nothing can be thrown.
+    /// A stream that fails at once. Use it to refuse a call that cannot throw.
     ///
     /// ```swift
     /// guard hasLiveQueries else {
@@ -46,7 +46,7 @@ public struct SnapshotStream<Element: Sendable, Failure: Error>: AsyncSequence, 
         self.makeSource = makeSource
     }
 
-    /// The producer's side of one iteration. May be used from anywhere.
+    /// The producer's side of one iteration. Safe to use from any task or thread.
     public struct Continuation: Sendable {
         fileprivate let buffer: StreamBuffer<Element, Failure>
 
@@ -57,7 +57,7 @@ public struct SnapshotStream<Element: Sendable, Failure: Error>: AsyncSequence, 
         public func finish(throwing error: Failure) { buffer.finish(.failure(error)) }
     }
 
-    /// The same stream with each element, and a failure, turned into another. Costs no task and no buffer.
+    /// Transforms each element and the failure. Needs no task and no buffer.
     public func mapElements<Mapped: Sendable, NewFailure: Error>(
         _ transform: @escaping @Sendable (Element) -> Mapped, failure: @escaping @Sendable (Failure) -> NewFailure
     ) -> SnapshotStream<Mapped, NewFailure> {
@@ -68,7 +68,7 @@ public struct SnapshotStream<Element: Sendable, Failure: Error>: AsyncSequence, 
         })
     }
 
-    /// The same stream with each element turned into another when it is fetched; a failure of `transform` ends the stream.
+    /// Transforms each element when it is fetched. If `transform` throws, the stream ends.
     public func mapElements<Mapped: Sendable>(
         _ transform: @escaping @Sendable (Element) throws(Failure) -> Mapped
     ) -> SnapshotStream<Mapped, Failure> {

@@ -51,6 +51,8 @@ package actor SyncEngine {
     var committing: Task<Void, Never>?
     var isCommitting = false
     var trouble: SendingTrouble?
+    /// Why reads are answered from the cache, as long as they are.
+    var readTrouble: InfrastructureEvent.Failure?
     /// How many of the next batches must not share a request, since one of them was refused in company.
     var loneBatches = 0
     static let maximumMergedWrites = 200

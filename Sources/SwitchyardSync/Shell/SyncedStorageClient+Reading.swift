@@ -96,15 +96,28 @@ extension SyncEngine {
                     fetched.deletionTimes[path] = Timestamp(microseconds: version.microseconds + 1)
                 }
                 let documents = try take(fetched, of: request, since: attempt < 4 ? mark : nil)
-                if let documents { return Answer(documents: documents, isFromCache: false) }
+                if let documents {
+                    readTrouble = nil
+                    return Answer(documents: documents, isFromCache: false)
+                }
                 attempt += 1
             }
         } catch {
             guard source == .standard, error.code == .unavailable || error.code == .deadlineExceeded else {
                 throw error
             }
+            noteReadTrouble(error)
             return try cached(request, for: error)
         }
+    }
+
+    /// An empty answer from the cache looks like one of the server, so somebody is told why it is not; nobody need be told of
+    /// a network that was switched off on purpose.
+    private func noteReadTrouble(_ error: StorageError) {
+        let failure = InfrastructureEvent.Failure(error)
+        guard isNetworkEnabled, readTrouble != failure else { return }
+        readTrouble = failure
+        report(.readFromCache(failure: failure))
     }
 
     /// - Throws: `.unavailable` while the network is switched off, and `.shutDown`.

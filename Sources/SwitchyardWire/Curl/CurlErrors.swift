@@ -9,7 +9,8 @@
             guard code != CCURL_OK else { return nil }
             if let refusal = proxyRefusal(exchange.easy) { return refusal }
             return error(
-                code, mayHaveBeenSent: exchange.mayHaveBeenSent, isIdempotent: exchange.request.isIdempotent)
+                code, mayHaveBeenSent: exchange.mayHaveBeenSent, isIdempotent: exchange.request.isIdempotent,
+                host: host(of: exchange.request.url))
         }
 
         /// What a proxy answered in place of making a tunnel; libcurl reports it as an error of receiving.
@@ -28,24 +29,41 @@
                 mayHaveBeenSent: true)
         }
 
-        static func error(_ code: Int, mayHaveBeenSent: Bool, isIdempotent: Bool) -> TransportError {
-            let row = row(code, wasSent: mayHaveBeenSent)
+        /// As texts name it: with its port where that is not the usual one.
+        private static func host(of url: String) -> String? {
+            guard let parts = try? URLParts(validating: url) else { return nil }
+            return parts.host + (parts.port.map { ":\($0)" } ?? "")
+        }
+
+        /// - Parameter host: Where the connection was to lead.
+        static func error(
+            _ code: Int, mayHaveBeenSent: Bool, isIdempotent: Bool, host: String? = nil
+        ) -> TransportError {
+            let row = row(code, host: host, wasSent: mayHaveBeenSent)
             return TransportError(
                 row.code, row.message, isRetryable: row.isPassing && (isIdempotent || !mayHaveBeenSent),
                 mayHaveBeenSent: mayHaveBeenSent, underlying: CurlError(code: code))
         }
 
         private static func row(
-            _ code: Int, wasSent: Bool
+            _ code: Int, host: String?, wasSent: Bool
         ) -> (code: TransportError.Code, message: String, isPassing: Bool) {
             switch code {
-            case CCURL_COULDNT_RESOLVE_HOST: (.hostNotFound, "the host name could not be resolved", true)
+            case CCURL_COULDNT_RESOLVE_HOST:
+                (
+                    .hostNotFound,
+                    "the host name \(host.map { "“\($0)” " } ?? "")could not be resolved; check the address", true
+                )
             case CCURL_COULDNT_RESOLVE_PROXY: (.hostNotFound, "the proxy's name cannot be resolved", true)
-            case CCURL_COULDNT_CONNECT: (.cannotConnect, "could not connect", true)
+            case CCURL_COULDNT_CONNECT: (.cannotConnect, "could not connect\(host.map { " to \($0)" } ?? "")", true)
             case CCURL_PROXY: (.cannotConnect, "the proxy could not connect", true)
             case CCURL_OPERATION_TIMEDOUT:
                 (.connectDeadlineExceeded, "the connection timed out", true)
-            case CCURL_PEER_FAILED_VERIFICATION: (.untrustedPeer, "the certificate is not trusted", false)
+            case CCURL_PEER_FAILED_VERIFICATION:
+                (
+                    .untrustedPeer,
+                    "the certificate is not trusted, or not valid at the time that this device's clock shows", false
+                )
             case CCURL_SSL_CACERT_BADFILE:
                 (.tlsFailed, "the certificate authorities cannot be read (is ca-certificates installed?)", false)
             case CCURL_SSL_CONNECT_ERROR: (.tlsFailed, "the TLS handshake failed", true)

@@ -79,7 +79,32 @@ package struct URLParts: Sendable, Hashable {
     }
 
     /// Whether passwords and tokens may travel there: over TLS, or without leaving this machine.
-    package var mayCarrySecrets: Bool { scheme == "https" || scheme == "wss" || isLoopback }
+    package var mayCarrySecrets: Bool { mayCarrySecrets(plainTo: nil) }
+
+    /// - Parameter host: A machine of a private network to which they may also travel in clear text.
+    package func mayCarrySecrets(plainTo host: String?) -> Bool {
+        scheme == "https" || scheme == "wss" || isLoopback || (self.host == host?.lowercased() && isPrivate)
+    }
+
+    /// Whether the host is one of a private network, by its number or by a name that no public server has.
+    package var isPrivate: Bool {
+        if isLoopback { return true }
+        if host.hasPrefix("[") {
+            return ["[fc", "[fd", "[fe8", "[fe9", "[fea", "[feb"].contains { host.hasPrefix($0) }
+        }
+        let labels = host.split(separator: ".", omittingEmptySubsequences: false)
+        let bytes = labels.compactMap { UInt8($0) }
+        if labels.count == 4, bytes.count == 4 {
+            switch (bytes[0], bytes[1]) {
+            case (10, _), (192, 168), (169, 254): return true
+            case (172, let second): return (16...31).contains(second)
+            default: return false
+            }
+        }
+        // A number in another spelling is no name.
+        guard let last = labels.last, !last.isEmpty, UInt64(last) == nil, !last.hasPrefix("0x") else { return false }
+        return labels.count == 1 || ["local", "internal", "lan"].contains(last) || host.hasSuffix(".home.arpa")
+    }
 
     /// `address` for people: the values of its query hidden, anything unparsable hidden entirely.
     package static func redacted(_ address: String) -> String {

@@ -130,6 +130,19 @@ import Testing
         #expect(try FirebaseEndpoint(host: host).mayCarryTokens == mayCarryTokens)
     }
 
+    @Test func `Tokens travel to a machine of a private network where the configuration names it`() throws {
+        let json =
+            #"{"project":"demo","apiKey":"k","allowsPlainHTTPTo":"192.168.1.20","#
+            + #""emulators":{"firestore":"192.168.1.20:8080","auth":"192.168.1.21:9099"}}"#
+        let configuration = try JSONDecoder().decode(FirebaseConfiguration.self, from: Data(json.utf8))
+        let endpoints = try FirebaseEndpoints(configuration, environment: [:])
+        #expect(endpoints.firestore.mayCarryTokens && !endpoints.identityToolkit.mayCarryTokens)
+        var wrong = configuration
+        wrong.allowsPlainHTTPTo = "example.com"
+        let error = #expect(throws: InfrastructureError.self) { try FirebaseModule(wrong).validate() }
+        #expect(error?.message.contains("“example.com” is none. Use https there") == true)
+    }
+
     @Test(arguments: ["example.com", "ftp://example.com", "https://example.com/", "https://u:p@example.com", ""])
     func `An address that is none is refused before any client is made`(_ host: String) {
         var configuration = FirebaseConfiguration(project: "demo", apiKey: "k")

@@ -312,7 +312,7 @@ import Testing
             try await bed.service.commit([.set("a/b", ["n": 1])])
         }
         #expect(error?.code.rawValue == code && error?.isRetryable == isRetryable)
-        #expect(error?.message == "the reason", "such as the address that makes a missing index")
+        #expect(error?.message.contains("the reason") == true, "such as the address that makes a missing index")
     }
 
     @Test(arguments: [

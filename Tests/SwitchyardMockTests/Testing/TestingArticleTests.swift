@@ -6,7 +6,7 @@ import Testing
 /// What the article on testing says, done.
 @Suite struct TestingArticleTests {
     @Test func `Everything in the article works as it says`() async throws {
-        let backend = MockBackend()
+        let backend = MockBackend()  // or MockBackend(rules: .ownersOnly)
         let network = MockNetwork()
         let storage = MockStorageClient(backend, network: network)
         let tablet = MockStorageClient(backend)
@@ -18,6 +18,17 @@ import Testing
         #expect(try await storage.document("users/bob")["name"] == "Bob")
         #expect(try await !storage.document("users/bob").exists)
         storage.controls.reset()
+
+        let guarded = MockBackend(rules: .ownersOnly)
+        try guarded.seed([("users/bob", ["name": "Bob"])])
+        let alice = try await guarded.infrastructure(signedInAs: "alice")
+        do throws(StorageError) {
+            _ = try await alice.storage.document("users/bob")
+            Issue.record("it was not refused")
+        } catch {
+            #expect("The mock's rules do not allow reading “users/bob” as “alice”." == error.message)
+            print(error.message)  // The mock's rules do not allow reading “users/bob” as “alice”.
+        }
 
         storage.controls.loseAnswers()
         let receipt = try await storage.updateDocument("users/alice", ["visits": .increment(1)])

@@ -93,6 +93,56 @@ import Testing
         try SupabaseModule(SupabaseConfiguration(url: url, key: "k")).validate()
     }
 
+    @Test(arguments: [
+        ("http://192.168.1.20:54321", "192.168.1.20"), ("http://10.0.2.2:54321", "10.0.2.2"),
+        ("http://172.20.0.3", "172.20.0.3"), ("http://studio.local:54321", "Studio.local"),
+        ("http://studio:54321", "studio"), ("http://[fd00::1]:54321", "[fd00::1]"),
+    ])
+    func `A machine of a private network may be spoken to in clear text where it is named`(
+        _ url: String, _ host: String
+    ) async throws {
+        var configuration = SupabaseConfiguration(url: url, key: "k", bucket: "files")
+        let refusal = #expect(throws: InfrastructureError.self) { try SupabaseModule(configuration).validate() }
+        #expect(refusal?.message.contains("set allowsPlainHTTPTo to “\(host.lowercased())”") == true)
+        configuration.allowsPlainHTTPTo = host
+        try SupabaseModule(configuration).validate()
+
+        let transport = AnsweringTransport { _ in .text("{}", status: 400) }
+        let module = SupabaseModule(configuration, transport: { transport })
+        let auth = try await module.makeAuthClient(ModuleContext())
+        await #expect(throws: AuthError.self) {
+            try await auth.signIn(with: .password(email: "a@example.com", "p"))
+        }
+        let files = try await module.makeFileStorageClient(ModuleContext(auth: auth))
+        await #expect(throws: FileStorageError.self) { try await files.metadata(of: "a.txt") }
+        #expect(transport.requests.count == 2)
+        #expect(transport.requests.allSatisfy { $0.headers["apikey"] == "k" })
+        await files.shutDown()
+        await auth.shutDown()
+    }
+
+    @Test(arguments: [
+        ("http://192.168.1.20", "192.168.1.21", "plain HTTP"), ("http://8.8.8.8", "8.8.8.8", "private network"),
+        ("http://files.example.com", "files.example.com", "private network"),
+        ("http://172.32.0.1", "172.32.0.1", "private network"), ("http://10.0.0.1", "10.0.0.1:80", "a host alone"),
+        ("http://10.0.0.1", "http://10.0.0.1", "a host alone"), ("http://134744072", "134744072", "private network"),
+        ("http://10.0.0.1.example.com", "10.0.0.1.example.com", "private network"),
+    ])
+    func `Clear text goes to no other machine, and to none of the public network`(
+        _ url: String, _ host: String, _ words: String
+    ) {
+        let configuration = SupabaseConfiguration(url: url, key: "k", allowsPlainHTTPTo: host)
+        let error = #expect(throws: InfrastructureError.self) { try SupabaseModule(configuration).validate() }
+        #expect(error?.message.contains(words) == true, "\(error as Any)")
+    }
+
+    @Test func `The exception for a private network can stand in a file`() throws {
+        let json = #"{"url":"http://10.0.0.7","key":"k","allowsPlainHTTPTo":"10.0.0.7"}"#
+        let configuration = try JSONDecoder().decode(SupabaseConfiguration.self, from: Data(json.utf8))
+        #expect(configuration.allowsPlainHTTPTo == "10.0.0.7")
+        #expect(String(decoding: try JSONEncoder().encode(configuration), as: UTF8.self).contains("allowsPlainHTTPTo"))
+    }
+
     @Test func `Only hosted projects have a second host for files`() throws {
         #expect(
             try SupabaseProject("https://demo.supabase.co").storage == "https://demo.storage.supabase.co/storage/v1")

@@ -113,7 +113,7 @@ import Testing
         let schema = Self.function("switchyard_schema", .json(#"{"version":1,"serves":1}"#))
         let missing = ScriptedReply.json(#"{"code":"PGRST202","message":"Could not find the function"}"#, status: 404)
         let failure = try await Self.commit(schema, Self.function("switchyard_commit", missing), gate: gate)
-        #expect(failure?.code == .unavailable && failure?.isRetryable == true)
+        #expect(failure?.code == .failedPrecondition && failure?.isRefusal == false && failure?.isRetryable == true)
         #expect(try await Self.commit(schema, Self.function("switchyard_commit", .json("{}")), gate: gate) == nil)
         #expect(try await Self.commit(Self.function("switchyard_commit", .json("{}")), gate: gate) == nil)
     }
@@ -133,7 +133,7 @@ import Testing
         let body = #"{"code":"\#(code)","message":"\#(message)","details":null,"hint":null}"#
         let failure = try await Self.commit(
             schema, Self.function("switchyard_commit", .json(body, status: status)), gate: gate)
-        #expect(failure?.code == .unavailable && failure?.isRetryable == true)
+        #expect(failure?.code == .failedPrecondition && failure?.isRefusal == false && failure?.isRetryable == true)
         // The version is asked for once more.
         #expect(try await Self.commit(schema, Self.function("switchyard_commit", .json("{}")), gate: gate) == nil)
     }

@@ -41,6 +41,10 @@ import Testing
         ),
         (.tokenRefreshed(failure: nil), "token refreshed"),
         (.tokenRefreshed(failure: away), "token not refreshed (unavailable): No network."),
+        (
+            .readFromCache(failure: .init(.unavailable, "Could not connect.")),
+            "reads are answered from the cache (unavailable): Could not connect."
+        ),
         (.notice("A file was set aside."), "A file was set aside."),
     ]
 

@@ -16,6 +16,8 @@ struct FirebaseIDToken: Sendable {
     }
 
     var userID: String { claims["sub"]?.string ?? "" }
+    /// Which project's it is.
+    var project: String? { claims["aud"]?.string }
 
     /// How long it was made to last; by the server's clock only, whatever that shows.
     var lifetime: Duration? {

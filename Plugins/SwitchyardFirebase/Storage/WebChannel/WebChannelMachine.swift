@@ -104,6 +104,9 @@ struct WebChannelMachine {
             let failure = FirestoreFailure(body: body, httpStatus: status)
             return close(.failure(failure), terminating: false)
         }
+        guard !FirestoreFailure.isPage(body) else {
+            return close(.failure(FirestoreFailure(body: body, httpStatus: status)), terminating: false)
+        }
         stickySession = sticky
         var frames = WebChannelFrameDecoder()
         guard let arrays = try? frames.append(body), let first = arrays.first, let json = try? JSON(parsing: first),

@@ -21,6 +21,7 @@ struct FirestoreExchange: Sendable {
     let transport: any Transport
     private var tokens: FirebaseTokens
     private let clock: any Clock<Duration>
+    private let now: @Sendable () -> Timestamp
     /// What goes along with every call, tokens aside.
     private let headers: [(String, String)]
     /// The parent of most calls, and its address.
@@ -31,6 +32,7 @@ struct FirestoreExchange: Sendable {
         transport = surroundings.transport
         tokens = surroundings.tokens
         clock = surroundings.context.clock
+        now = surroundings.context.now
         root = (database.root, Self.address(of: database.root, at: endpoint))
         var parameters = "project_id=\(PercentCoding.encode(database.project))"
         if database.database != "(default)" {
@@ -97,11 +99,12 @@ struct FirestoreExchange: Sendable {
                 return .failure(StorageError(error))
             }
         } failure: { response in
-            response.isSuccess ? nil : FirestoreFailure(body: response.body, httpStatus: response.status)
+            response.isSuccess ? nil : refusal(response.head, response.body)
         }
         do throws(JSONError) {
             return try JSON(parsing: answer.body, options: Self.parsing)
         } catch {
+            if FirestoreFailure.isPage(answer.body) { throw StorageError(refusal(answer.head, answer.body)) }
             throw StorageError(.unavailable, "The server's response was cut short.", underlying: error)
         }
     }
@@ -140,8 +143,9 @@ struct FirestoreExchange: Sendable {
         if isBrief {
             let answer = try await transport.send(request, within: Self.callDeadline, clock: clock)
             guard answer.isSuccess else {
-                return .refused(FirestoreFailure(body: answer.body, httpStatus: answer.status))
+                return .refused(refusal(answer.head, answer.body))
             }
+            if FirestoreFailure.isPage(answer.body) { return .refused(refusal(answer.head, answer.body)) }
             var reader = ListReader(decode)
             return reader.take(answer.body) ?? reader.finish()
         }
@@ -151,10 +155,11 @@ struct FirestoreExchange: Sendable {
             let stream = try await transport.stream(request)
             guard stream.head.isSuccess else {
                 let body = try await stream.body.collect(upTo: 1 << 20)
-                return .refused(FirestoreFailure(body: body, httpStatus: stream.status))
+                return .refused(refusal(stream.head, body))
             }
             var reader = ListReader(decode)
             for try await chunk in stream.body {
+                if FirestoreFailure.isPage(chunk) { return .refused(refusal(stream.head, chunk)) }
                 if let answer = reader.take(chunk) { return answer }
             }
             return reader.finish()
@@ -162,6 +167,15 @@ struct FirestoreExchange: Sendable {
     }
 
     // MARK: Both
+
+    /// What an answer says that is no success, or no answer of the service.
+    private func refusal(_ head: HTTPResponseHead, _ body: [UInt8]) -> FirestoreFailure {
+        let failure = FirestoreFailure(body: body, httpStatus: head.status, from: endpoint.address)
+        guard failure.status == .unauthenticated, let remark = DeviceClock.remark(head.headers, now: now()) else {
+            return failure
+        }
+        return failure.saying(failure.message.isEmpty ? remark : "\(failure.message) \(remark)")
+    }
 
     private func request(
         _ call: String, _ parent: String, _ body: JSON, _ isIdempotent: Bool
@@ -199,7 +213,11 @@ struct FirestoreExchange: Sendable {
             let answer = try await send(request).get()
             guard let failure = failure(answer) else { return answer }
             guard failure.status == .unauthenticated, refused == nil, tokens.canRefresh else {
-                throw StorageError(failure)
+                let error = StorageError(failure)
+                guard error.code == .unauthorized, proof.user == nil, let remark = tokens.remarkOnNobody else {
+                    throw error
+                }
+                throw error.saying("\(error.message) \(remark)")
             }
             refused = proof
         }

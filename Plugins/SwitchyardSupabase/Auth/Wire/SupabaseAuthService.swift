@@ -14,6 +14,8 @@ struct SupabaseAuthService: Sendable {
     let transport: any Transport
     let clock: any Clock<Duration>
     let now: @Sendable () -> Timestamp
+    /// To which machine of a private network secrets may travel in clear text.
+    var plainHost: String?
 
     /// - Parameters:
     ///   - path: After the address, with its query, if it has one.
@@ -52,6 +54,6 @@ struct SupabaseAuthService: Sendable {
 
     /// Whether secrets may travel to the address.
     private var isSafe: Bool {
-        (try? URLParts(validating: address))?.mayCarrySecrets ?? false
+        (try? URLParts(validating: address))?.mayCarrySecrets(plainTo: plainHost) ?? false
     }
 }

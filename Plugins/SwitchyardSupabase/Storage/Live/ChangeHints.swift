@@ -32,13 +32,13 @@ final class ChangeHints: Sendable {
         var cleaning: Task<Void, Never>?
         /// Since the channels were joined again for having told nothing.
         var sinceRejoin: Stopwatch?
-        var hasReported = false
     }
 
     private let realtime: RealtimeSocket?
     private let clock: any Clock<Duration>
-    private let report: @Sendable (String) -> Void
     private let state = Mutex(State())
+    private let notice: @Sendable (String) -> Void
+    private let hasNoticed = Atomic(false)
     private let listeners = Broadcast<@Sendable (Hint) -> Void>()
 
     /// How long a channel is kept for which there is no use at the moment; whoever comes back finds it joined.
@@ -51,14 +51,14 @@ final class ChangeHints: Sendable {
 
     /// - Parameters:
     ///   - realtime: Without it nothing is told but this client's own writes.
-    ///   - report: Told once, at the first channel that is refused.
+    ///   - notice: Told, once, of a channel that will not come by itself.
     init(
         _ realtime: RealtimeSocket? = nil, clock: any Clock<Duration> = ContinuousClock(),
-        report: @escaping @Sendable (String) -> Void = { _ in }
+        notice: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.realtime = realtime
         self.clock = clock
-        self.report = report
+        self.notice = notice
     }
 
     deinit { close() }
@@ -143,7 +143,7 @@ final class ChangeHints: Sendable {
         heard(.interrupted, on: topic)
         // A topic in use is one that is being left.
         if failure?.kind == .topicInUse { return .seconds(1) }
-        if failure?.kind == .unauthorized, topic.configuration.isPrivate { refused() }
+        if let failure { refused(failure, topic) }
         let refusals = state.withLock { state in
             state.topics[topic]?.refusals += 1
             return state.topics[topic]?.refusals ?? 1
@@ -165,16 +165,16 @@ final class ChangeHints: Sendable {
         return isDue
     }
 
-    private func refused() {
-        let isFirst = state.withLock { state in
-            defer { state.hasReported = true }
-            return !state.hasReported
-        }
-        guard isFirst else { return }
-        report(
-            "Live queries look for changes every now and then instead of being told: the realtime service refuses a channel. "
-                + "If it refuses all of them, the policy switchyard_listen on realtime.messages is missing; "
-                + "“select * from switchyard.missing();” has the statement that adds it.")
+    /// People wonder why changes are late: live queries look by themselves meanwhile.
+    private func refused(_ failure: RealtimeFailure, _ topic: HintTopic) {
+        let mayPass: Set<RealtimeFailure.Kind> = [.closed, .unavailable, .unanswered]
+        guard !mayPass.contains(failure.kind), !hasNoticed.exchange(true, ordering: .relaxed) else { return }
+        let reason =
+            failure.kind == .unauthorized && topic.configuration.isPrivate && failure.problem == nil
+            ? "The realtime service refuses a channel. If it refuses all of them, the policy switchyard_listen on "
+                + "realtime.messages is missing; “select * from switchyard.missing();” has the statement that adds it."
+            : MessagingError(failure).message
+        notice("Live queries are not told of changes, and look for them instead: \(reason)")
     }
 
     private func heard(_ event: RealtimeEvent, on topic: HintTopic) {

@@ -11,10 +11,15 @@ struct PostgRESTFailure: Error, Hashable, Sendable {
     let message: String
     /// In a refused batch the place of the write.
     let details: String?
+    /// Whether it is a page for people, which the service never writes.
+    let isPage: Bool
+    /// What the time of the answer says of this device's clock, if that is wrong.
+    var clockRemark: String?
 
     init(status: Int, body: [UInt8]) {
         self.status = status
         let json = try? JSON(parsing: body)
+        isPage = body.first { $0 > 0x20 } == UInt8(ascii: "<")
         code = json.flatMap { PostgRESTFailure.code(in: $0) }
         let text = json?["message"]?.string ?? ""
         message =
@@ -74,12 +79,22 @@ extension StorageError {
     /// - Parameters:
     ///   - proof: What the refused call went along with.
     ///   - issuer: Whose token that was.
-    init(_ failure: PostgRESTFailure, asked proof: SupabaseTokens.Proof, issuer: InfrastructureProvider?) {
-        guard let problem = SupabaseTokenProblem(code: failure.code, text: failure.message, user: proof.user) else {
-            self.init(failure)
+    ///   - address: The project's.
+    init(
+        _ failure: PostgRESTFailure, asked proof: SupabaseTokens.Proof, issuer: InfrastructureProvider?,
+        at address: String
+    ) {
+        if let problem = SupabaseTokenProblem(code: failure.code, text: failure.message, user: proof.user) {
+            self.init(.unauthorized, problem.message(issuer), isRetryable: false, underlying: problem)
             return
         }
-        self.init(.unauthorized, problem.message(issuer), isRetryable: false, underlying: problem)
+        if failure.code == "PGRST301", proof.user != nil, let issuer, issuer != .supabase {
+            let problem = SupabaseTokenProblem.unknownIssuer
+            self.init(.unauthenticated, problem.message(issuer), isRetryable: false, underlying: problem)
+            return
+        }
+        self.init(failure)
+        if let words = failure.setUpWords(isKeyOnly: proof.user == nil, at: address) { self = saying(words) }
     }
 
     init(_ failure: PostgRESTFailure) {

@@ -1,3 +1,4 @@
+import Foundation
 import Switchyard
 import SwitchyardBytes
 import SwitchyardProviderHTTP
@@ -14,6 +15,7 @@ struct PostgRESTService: Sendable {
     var clock: any Clock<Duration> = ContinuousClock()
     /// What functions must be there before any is called; `nil` to call without asking.
     var gate: SchemaGate?
+    var now: @Sendable () -> Timestamp = { Timestamp(Date()) }
 
     private static let deadline = Duration.seconds(60)
     private static let idleLimit = Duration.seconds(30)
@@ -35,18 +37,18 @@ struct PostgRESTService: Sendable {
             // Whatever was answered, it was not about the batch.
             guard error.underlying is SupabaseSchemaProblem else { throw error.asRefusal(false) }
             // What somebody has written waits until the database is ready for it.
-            throw StorageError(.unavailable, error.message, isRetryable: true, underlying: error.underlying)
+            throw StorageError(error.code, error.message, isRetryable: true, underlying: error.underlying)
         }
         do throws(StorageError) {
             return try await send(function, arguments, isIdempotent: isIdempotent, for: batch, as: reader)
         } catch {
-            guard isForQueue || batch != nil, (error.underlying as? PostgRESTFailure)?.isAboutMissingParts == true
-            else {
-                throw error
-            }
+            guard isForQueue || batch != nil, let failure = error.underlying as? PostgRESTFailure,
+                failure.isAboutMissingParts
+            else { throw error }
             // It was there before: the service has not taken in yet what changed, or somebody is changing it.
             gate?.close()
-            throw StorageError(.unavailable, error.message, isRetryable: true, underlying: error.underlying)
+            throw StorageError(
+                .failedPrecondition, SetUpWords.missingParts(failure.words), isRetryable: true, underlying: failure)
         }
     }
 
@@ -62,6 +64,11 @@ struct PostgRESTService: Sendable {
         do throws(JSONError) {
             return try JSON(parsing: body)
         } catch {
+            guard body.first(where: { $0 > 0x20 }) != UInt8(ascii: "<") else {
+                throw StorageError(
+                    .unavailable, SetUpWords.stranger(at: project.address, status: 200, isPage: true),
+                    underlying: error)
+            }
             throw StorageError(.unavailable, "The server's response was cut short.", underlying: error)
         }
     }
@@ -84,14 +91,16 @@ struct PostgRESTService: Sendable {
             request.idleLimit = Self.idleLimit
             let response = try await send(request)
             if response.isSuccess { return response.body }
-            let failure = PostgRESTFailure(status: response.status, body: response.body)
+            var failure = PostgRESTFailure(status: response.status, body: response.body)
+            failure.clockRemark = DeviceClock.remark(response.headers, now: now())
             guard failure.isAboutToken, tokens.canRefresh, refused == nil else {
                 if batch != nil, proof.user == nil, failure.code == "42501" {
                     // It stays nobody's batch, whoever signs in.
                     throw StorageError(
-                        .unauthorized, failure.message, isRetryable: false, underlying: failure, isRefusal: true)
+                        .unauthorized, "Nobody is signed in, and the policies do not allow it (\(failure.words)).",
+                        isRetryable: false, underlying: failure, isRefusal: true)
                 }
-                throw StorageError(failure, asked: proof, issuer: tokens.issuer)
+                throw StorageError(failure, asked: proof, issuer: tokens.issuer, at: project.address)
             }
             refused = proof
         }

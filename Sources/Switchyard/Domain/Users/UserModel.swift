@@ -41,7 +41,7 @@ public struct UserModel: Sendable, Hashable, Identifiable {
 }
 
 extension UserModel: CustomStringConvertible {
-    /// The account's name only: addresses of people stay out of logs.
+    /// The account's ID only, to keep people's addresses out of logs.
     public var description: String { "UserModel(\(id))" }
 }
 

@@ -1,8 +1,7 @@
 public import Foundation
 import SwitchyardBytes
 
-/// Which providers there are, how they are set up, and who stands behind each client: in code, in a JSON file, or in the
-/// environment.
+/// The providers, their settings, and the provider of each client: from code, a JSON file or the environment.
 ///
 /// ```json
 /// {

@@ -1,8 +1,8 @@
-/// Documents: read, watch, query, write, and transactions, whoever stands behind.
+/// The client for documents: read, watch, query and write them, and run transactions, on any provider.
 ///
-/// The requirements are the few operations whose meaning differs per backend. Those with a default may be done better
-/// by a provider that can; everything else — `setDocument`, `updateDocument`, typed documents, pages — is written once
-/// in extensions and is the same everywhere.
+/// The requirements are the few operations whose meaning differs between backends. A provider can replace those with a
+/// default if it has a better way. Everything else — `setDocument`, `updateDocument`, typed documents, pages — is written
+/// once, in extensions, and works the same everywhere.
 ///
 /// ```swift
 /// try await storage.setDocument("users/alice", ["name": "Alice"])
@@ -15,13 +15,13 @@
 ///
 /// A wrapper of a client conforms to ``StorageLayer`` instead, which forwards every requirement.
 public protocol StorageClient: Sendable {
-    /// Who stands behind, for error texts.
+    /// The provider, for error texts.
     var provider: InfrastructureProvider { get }
     var capabilities: StorageCapabilities { get }
     /// What pauses between the attempts at a transaction are measured with. Real time by default.
     var clock: any Clock<Duration> { get }
 
-    /// The document at `path`. A missing one is no error: its snapshot has no data.
+    /// The document at `path`. A missing document is not an error: its snapshot has no data.
     ///
     /// - Throws: `.unauthorized` if rules forbid it; `.unavailable` (retryable) without an answer.
     func document(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot
@@ -48,7 +48,7 @@ public protocol StorageClient: Sendable {
     @discardableResult
     func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt
 
-    /// Runs `body` until its reads and writes took effect as if nobody else had been there.
+    /// Runs `body` as a transaction: its reads and writes take effect as if nobody else had used the database meanwhile.
     ///
     /// `body` may run several times and must have no other effect. It is tried again, after a growing pause, when somebody
     /// else changed what it read, or when a read found no server. A commit without an answer is not repeated: it may
@@ -84,9 +84,9 @@ public protocol StorageClient: Sendable {
     // MARK: Offline; the defaults refuse with `.unsupported`, except where doing nothing is right.
 
     func enableNetwork() async throws(StorageError)
-    /// Stops all traffic: reads come from the cache, writes wait.
+    /// Stops all network traffic: reads come from the cache, and writes wait.
     func disableNetwork() async throws(StorageError)
-    /// Returns when every write queued so far has been taken or refused by the server; at once if there is none.
+    /// Returns when the server has accepted or refused every write queued so far; at once if the queue is empty.
     func waitForPendingWrites() async throws(StorageError)
     /// An element after each round of changes in which all listeners have been served.
     func snapshotsInSync() -> EventStream<Void, StorageError>
@@ -107,7 +107,7 @@ public protocol StorageClient: Sendable {
 
     // MARK: Life
 
-    /// Ends all streams and releases everything. Later calls throw `.shutDown`. Doing it twice is fine.
+    /// Ends all streams and releases everything. Later calls throw `.shutDown`. You may call this twice.
     func shutDown() async
 
     /// The client of type `Client` in this one or in what it wraps: the tested way to native features.

@@ -17,7 +17,7 @@ public struct ListenOptions: Sendable, Hashable {
     }
 
     public var source: Source = .standard
-    /// Whether a change of nothing but metadata (from cache, pending writes) makes a snapshot of its own.
+    /// Whether a change of metadata alone (from cache, pending writes) is delivered as a snapshot.
     public var includesMetadataChanges = false
 
     public init(source: Source = .standard, includesMetadataChanges: Bool = false) {

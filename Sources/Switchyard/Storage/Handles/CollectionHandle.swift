@@ -5,7 +5,7 @@
 /// try await notes.add(["text": "Milk", "at": .serverTime])
 /// for try await snapshot in notes.where("done", .equal, false).ordered(by: "at").stream() { … }
 /// ```
-/// A name that is no segment of a path is refused by the first operation.
+/// The first operation refuses a name that is not a legal segment of a path.
 public struct CollectionHandle: DocumentQuerySource, Hashable, CustomStringConvertible {
     public typealias Narrowed = QueryHandle
     public let storage: any StorageClient
@@ -28,7 +28,7 @@ public struct CollectionHandle: DocumentQuerySource, Hashable, CustomStringConve
         DocumentHandle(storage: storage, path: path.document(id))
     }
 
-    /// A document with a new random name, which is not there before it is written.
+    /// A document with a new random name. It does not exist until you write it.
     public func newDocument() -> DocumentHandle { DocumentHandle(storage: storage, path: path.newDocument()) }
 
     /// Adds a document with a new random name.

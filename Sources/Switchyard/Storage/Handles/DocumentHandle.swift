@@ -5,7 +5,7 @@
 /// try await alice.merge(["seen": .serverTime])
 /// let name = try await alice.get()["name"]
 /// ```
-/// A name that is no segment of a path is refused by the first operation.
+/// The first operation refuses a name that is not a legal segment of a path.
 public struct DocumentHandle: Sendable, Hashable, CustomStringConvertible {
     public let storage: any StorageClient
     public let path: StoragePath
@@ -49,7 +49,7 @@ public struct DocumentHandle: Sendable, Hashable, CustomStringConvertible {
 
     // MARK: Reading
 
-    /// The document now. A missing one is no error: its snapshot has no data.
+    /// The document now. A missing document is not an error: its snapshot has no data.
     public func get(from source: ReadSource = .standard) async throws(StorageError) -> DocumentSnapshot {
         try await storage.document(path, from: source)
     }

@@ -2,8 +2,9 @@ import SwitchyardBytes
 
 /// Where a collection is: `"users"`, `"users/\(id)/contacts"`.
 ///
-/// A value in the text is one segment, see ``PathInterpolation``. A path made from values that are none is invalid: it shows
-/// what was asked for, and every operation refuses it with `.invalidArgument` and the reason. It never is another collection's.
+/// A value in the text is one segment, see ``PathInterpolation``. A value that is not a legal segment makes the path invalid:
+/// it shows what was asked for, and every operation refuses it with `.invalidArgument` and the reason. It never addresses
+/// another collection.
 public struct CollectionPath: Sendable {
     /// The segments joined by slashes. That of an invalid path begins with a slash, as no other does.
     public let rawValue: String
@@ -16,12 +17,12 @@ public struct CollectionPath: Sendable {
         rawValue = text
     }
 
-    /// A path of these segments, each as it is: `CollectionPath("users", id, "todos")`. Invalid if one of them is no segment.
+    /// A path of these segments, each as it is: `CollectionPath("users", id, "todos")`. Invalid if one of them is not a legal segment.
     public init(_ collection: String, _ more: String...) {
         self.init(segments: [collection] + more)
     }
 
-    /// A path of these segments, each as it is. Invalid if one of them is no segment, or if their number is even.
+    /// A path of these segments, each as it is. Invalid if one of them is not a legal segment, or if their number is even.
     public init(segments: [String]) {
         var problem: String?
         for segment in segments where problem == nil { problem = PathSegment.problem(with: segment) }
@@ -46,10 +47,10 @@ public struct CollectionPath: Sendable {
 
     private static let kind = "collection path"
 
-    /// Whether this is a path. Others come only from values that are no segments.
+    /// Whether this path is valid. Only values that are not legal segments make invalid paths.
     public var isValid: Bool { !InvalidPath.isMarked(rawValue) }
 
-    /// What an operation on this path fails with; `nil` if it is valid.
+    /// The error with which operations on this path fail; `nil` if it is valid.
     public var mistake: StorageError? {
         guard !isValid else { return nil }
         return .invalid(
@@ -57,7 +58,7 @@ public struct CollectionPath: Sendable {
                 InvalidPath.text(of: rawValue), isNo: CollectionPath.kind, InvalidPath.problem(of: rawValue)))
     }
 
-    /// What every operation of a provider begins with.
+    /// Throws if the path is invalid. A provider calls this first in every operation.
     ///
     /// - Throws: `.invalidArgument`, with the path and what is wrong with it, unless it is valid.
     @discardableResult
@@ -120,11 +121,11 @@ extension CollectionPath: ExpressibleByStringInterpolation, CustomStringConverti
         }
     }
 
-    /// Invalid if a value is no segment, or if the whole is no path.
+    /// Invalid if a value is not a legal segment, or if the whole is not a path.
     public init(stringInterpolation: PathInterpolation) {
         self.init(stringInterpolation.text, problem: stringInterpolation.problem)
     }
 
-    /// What was asked for, also where that is no path.
+    /// The text that was asked for, even if it is not a valid path.
     public var description: String { isValid ? rawValue : InvalidPath.text(of: rawValue) }
 }

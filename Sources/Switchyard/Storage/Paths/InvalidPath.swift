@@ -1,4 +1,4 @@
-/// How a path that is none stands in the text of one, until the first operation refuses it.
+/// How an invalid path is kept as text until the first operation refuses it.
 ///
 /// Behind a slash, with which no path begins, comes the reason, then NUL, which no path holds, then the text that was asked
 /// for. So a path needs no second property, one look at the first byte tells, and no server could take it for another path.
@@ -13,7 +13,7 @@ enum InvalidPath {
         return String(rawValue[rawValue.utf8.index(after: end)...])
     }
 
-    /// Why it is none.
+    /// Why it is invalid.
     static func problem(of rawValue: String) -> String {
         guard isMarked(rawValue), let end = rawValue.utf8.firstIndex(of: 0) else { return "it begins with a slash" }
         return String(rawValue.utf8.dropFirst()[..<end]) ?? ""

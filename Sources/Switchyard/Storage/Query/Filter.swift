@@ -27,7 +27,7 @@ public indirect enum Filter: Sendable, Hashable {
         case arrayContainsAny = "array-contains-any"
         /// The field is one of these values (1 … 30).
         case `in`
-        /// The field is none of these values (1 … 10), and not null.
+        /// The field has another value than these (1 … 10), and is not null.
         case notIn = "not-in"
 
         /// Whether results of this operator are sorted by its field.

@@ -91,7 +91,8 @@ public struct Query: Sendable, Hashable {
     /// The first mistake that was made in building the query, with what to change; `nil` if there is none.
     public var mistake: StorageError? { problem.map { .invalid($0) } }
 
-    /// What every operation of a provider begins with: a query with a mistake has only a part of its conditions.
+    /// Throws if the query has a ``mistake``. A provider calls this first in every operation: a query with a mistake has only
+    /// part of its conditions.
     ///
     /// - Throws: ``mistake``.
     @discardableResult

@@ -1,4 +1,4 @@
-/// A document as it was at one moment, or the fact that there was none.
+/// A document as it was at one moment, or the fact that it did not exist.
 public struct DocumentSnapshot: Sendable, Equatable, Identifiable {
     public let path: StoragePath
     /// The fields; `nil` when the document does not exist.
@@ -41,7 +41,7 @@ public struct DocumentSnapshot: Sendable, Equatable, Identifiable {
 }
 
 extension DocumentSnapshot {
-    /// A snapshot for a provider of one's own, or for a preview.
+    /// A snapshot for a provider that you write, or for a preview.
     public static func existing(
         _ path: StoragePath, _ data: DocumentData, createTime: Timestamp? = nil, updateTime: Timestamp? = nil,
         metadata: SnapshotMetadata = SnapshotMetadata()

@@ -33,7 +33,7 @@ public struct WriteBatch: Sendable, Hashable {
 
     /// What every commit of a provider begins with: whether all paths are paths.
     ///
-    /// - Throws: `.invalidArgument`, with the first path that is none.
+    /// - Throws: `.invalidArgument` with the first invalid path.
     @discardableResult
     public func checked() throws(StorageError) -> WriteBatch {
         for write in writes { try write.path.checked() }

@@ -21,6 +21,8 @@ public struct WriteReceipt: Sendable {
     let present: Acknowledgement?
     private let answer: @Sendable () async -> Result<Acknowledgement, StorageError>
     let lastFailure: @Sendable () async -> StorageError?
+    /// What it is about, for error texts: `Writing “users/alice”`.
+    var subject: String?
 
     /// A write that the server has not answered yet.
     ///
@@ -68,7 +70,7 @@ public struct WriteReceipt: Sendable {
     ) async throws(StorageError) -> Acknowledgement {
         if let present { return present }
         if let answer = await QueueDeadline.first(answer, within: deadline, clock) { return try answer.get() }
-        throw QueueDeadline.error(after: await lastFailure())
+        throw QueueDeadline.error(after: await lastFailure(), subject)
     }
 }
 
@@ -92,15 +94,18 @@ enum QueueDeadline {
         }
     }
 
-    static func error(after failure: StorageError?) -> StorageError {
+    /// - Parameter subject: What waits: `Writing “users/alice”`.
+    static func error(after failure: StorageError?, _ subject: String?) -> StorageError {
+        let subject = subject ?? "The write"
         guard let failure else {
             return StorageError(
                 .deadlineExceeded,
-                "The server has not answered in time. The write is kept, and is sent as soon as it can be.")
+                "\(subject) is waiting: the server has not answered in time. It is kept, and sent as soon as it can be."
+            )
         }
         return StorageError(
             failure.code,
-            "The write is kept and will be tried again; the last attempt to send the queue failed: \(failure.message)",
+            "\(subject) is waiting and will be tried again; the last attempt failed: \(failure.message)",
             isRetryable: true, underlying: failure)
     }
 }

@@ -1,0 +1,44 @@
+import Switchyard
+import SwitchyardFirestoreFormat
+
+extension FirestoreFailure {
+    /// What is wrong with the project, its key or its database, with the next step; `nil` where it is something else.
+    var setUpProblem: (ErrorCode, String)? {
+        switch reason {
+        case "API_KEY_INVALID": return (.unauthenticated, Self.refusedKey)
+        case let reason? where reason.hasPrefix("API_KEY_"):
+            return (
+                .unauthenticated,
+                "The API key may not be used for this (\(reason)). See its restrictions in the Google Cloud console: "
+                    + "APIs & Services, Credentials."
+            )
+        case "CONSUMER_INVALID", "RESOURCE_PROJECT_INVALID":
+            return (.failedPrecondition, "There is no project of this ID. Check project in Firebase's configuration.")
+        case "SERVICE_DISABLED", "CONSUMER_SUSPENDED", "BILLING_DISABLED":
+            return (.failedPrecondition, "The project does not offer Firestore at present. \(message)")
+        case let reason?:
+            return (.failedPrecondition, "Google refuses the project's calls (\(reason)). \(message)")
+        case nil: break
+        }
+        if message.hasPrefix("API key not valid") { return (.unauthenticated, Self.refusedKey) }
+        if status == .notFound, message.hasPrefix("The database "), message.contains("does not exist") {
+            return (
+                .failedPrecondition,
+                "The project does not exist, or has no such database. Check project and database in Firebase's "
+                    + "configuration. \(message)"
+            )
+        }
+        return nil
+    }
+
+    /// The server's text, in a sentence where it has none.
+    var words: String {
+        switch status {
+        case .permissionDenied: "The security rules do not allow it\(message.isEmpty ? "." : " (\(message)).")"
+        default: message
+        }
+    }
+
+    private static let refusedKey =
+        "The project does not accept the API key. Copy apiKey from the Firebase console: Project settings, General."
+}

@@ -1,0 +1,29 @@
+package import Switchyard
+import SwitchyardWire
+
+/// Plain HTTP to a machine of a private network, which a configuration allows for development.
+package enum PlainHTTP {
+    /// - Parameter host: As the configuration has it: a name or a number, without scheme and port.
+    /// - Throws: `.invalidConfiguration` for what is none, and for one of the public network.
+    package static func check(_ host: String?, of provider: String) throws(InfrastructureError) {
+        guard let host else { return }
+        guard let parts = try? URLParts(validating: "http://\(host)"), parts.port == nil, parts.path.isEmpty,
+            parts.query == nil
+        else {
+            throw problem(provider, "must be a host alone, such as 192.168.1.20, not “\(host)”")
+        }
+        guard parts.isPrivate else {
+            throw problem(provider, "is for machines of a private network; “\(host)” is none. Use https there")
+        }
+    }
+
+    /// What to do about an address in plain HTTP to which no secret is sent.
+    package static func remedy(for address: String) -> String {
+        guard let parts = try? URLParts(validating: address), parts.isPrivate else { return "Use https." }
+        return "Use https, or set allowsPlainHTTPTo to “\(parts.host)” while you develop on this network."
+    }
+
+    private static func problem(_ provider: String, _ what: String) -> InfrastructureError {
+        InfrastructureError(.invalidConfiguration, "\(provider)'s allowsPlainHTTPTo \(what).")
+    }
+}

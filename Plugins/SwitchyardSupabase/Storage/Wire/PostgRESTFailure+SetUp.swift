@@ -1,0 +1,43 @@
+import Switchyard
+
+/// What is wrong with a set-up, as far as an answer shows it, with the next step.
+extension PostgRESTFailure {
+    /// - Parameters:
+    ///   - isKeyOnly: Whether nobody was signed in, so that the key alone was refused.
+    ///   - address: The project's.
+    /// - Returns: `nil` where the service's own words do.
+    func setUpWords(isKeyOnly: Bool, at address: String) -> String? {
+        switch code {
+        case nil where status == 401: return SetUpWords.refusedKey(at: address)
+        case nil where status < 500 && ![408, 413, 429].contains(status):
+            return SetUpWords.stranger(at: address, status: status, isPage: isPage)
+        case "PGRST125": return SetUpWords.stranger(at: address, status: status, isPage: false)
+        case "PGRST301" where isKeyOnly: return SetUpWords.refusedKey(at: address)
+        case "PGRST303": return clockRemark.map { "The project refused the session's token (\(words)). \($0)" }
+        case "42501" where isAboutMissingParts: return SetUpWords.missingParts(words)
+        case "42501" where message == "not allowed":
+            return "The policies do not allow it. Check the rules that the database has for this collection."
+        case "42501": return "The policies do not allow it (\(words))."
+        default: return nil
+        }
+    }
+}
+
+/// Sentences about a set-up that all of a project's services share.
+enum SetUpWords {
+    /// Something answers, and it is no Supabase.
+    static func stranger(at address: String, status: Int, isPage: Bool) -> String {
+        "“\(address)” answered with \(isPage ? "a web page" : "nothing that Supabase says") (HTTP \(status)). "
+            + "Check that the url is the project's own, and that no proxy or sign-in page of the network is in between."
+    }
+
+    /// The functions were there, and the database or the service before it lacks something of them now.
+    static func missingParts(_ words: String) -> String {
+        "The database lacks something that this client's functions need (\(words)). If that does not pass, run "
+            + "“switchyard supabase install”."
+    }
+
+    static func refusedKey(at address: String) -> String {
+        "“\(address)” does not accept the key. Copy the publishable key of this very project: Project Settings, API Keys."
+    }
+}

@@ -1,0 +1,228 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+import SwitchyardTestSupport
+import SwitchyardWire
+import Testing
+
+@testable import SwitchyardSupabase
+
+/// What is said, and how soon, where a project is not set up as it should be: each row of the article's table.
+@Suite struct WrongSetUpTests {
+    private static let good = ForeignAuthClient.token(["sub": "alice", "role": "authenticated"])
+
+    @Test(arguments: ["/rest/v1", "/auth/v1", "/storage/v1/object", "/"])
+    func `An address with a path is refused before anything is asked`(_ path: String) async throws {
+        let error = await #expect(throws: InfrastructureError.self) {
+            try await Infrastructure(.supabase(url: WrongSetUp.url + path, key: "sb_publishable_1"))
+        }
+        #expect(error?.code == .invalidConfiguration)
+        #expect(error?.message.contains("“\(WrongSetUp.url)\(path)” cannot be used") == true)
+    }
+
+    @Test(arguments: [200, 404, 403])
+    func `A web page is no Supabase: calls, the queue and the observer say whose address to check`(
+        _ status: Int
+    ) async throws {
+        let site = try await WrongSetUp { _ in .text("<!doctype html><title>Welcome</title>", status: status) }
+        let read = await site.reading()
+        #expect(read?.code == .unavailable)
+        #expect(read?.message.hasPrefix("Reading “users/alice” failed: “\(WrongSetUp.url)” answered") == true)
+        #expect(read?.message.contains("web page (HTTP \(status))") == true)
+        #expect(read?.message.contains("Check that the url") == true)
+
+        // A query finds nothing in the cache, which is no error; why it looked there is told.
+        #expect(try await site.backend.storage.documents(Query(in: "users")).metadata.isFromCache)
+        #expect(
+            site.log.kinds.contains {
+                if case .readFromCache(let failure) = $0 { failure.message.contains("web page") } else { false }
+            })
+        let (queued, heard) = try await site.writing()
+        #expect(queued?.message.contains("Check that the url") == true)
+        #expect(heard?.message.hasPrefix("Writing “users/alice” is waiting") == true)
+        #expect(heard?.message.contains("web page") == true)
+        try await site.following {
+            if case .reconnect(_, _, let failure?) = $0 { failure.message.contains("web page") } else { false }
+        }
+        let account = await site.signingIn()
+        #expect(account?.message.contains("Check that the url") == true || status == 403, "\(account as Any)")
+        await site.backend.shutDown()
+    }
+
+    @Test func `A file call that meets a web page is tried again, and the observer hears why`() async throws {
+        let site = try await WrongSetUp { _ in .text("<html>", status: 404) }
+        let call = Task {
+            await site.failure { backend throws(FileStorageError) in try await backend.files.metadata(of: "a.txt") }
+        }
+        try await eventually("an observer is told", within: .seconds(10)) {
+            site.log.kinds.contains {
+                if case .retry(_, _, _, let failure) = $0 { failure.message.contains("web page") } else { false }
+            }
+        }
+        call.cancel()
+        _ = await call.value
+        await site.backend.shutDown()
+    }
+
+    @Test func `A key that names another project is refused before anything is asked`() async throws {
+        let key = Secret(ForeignAuthClient.token(["ref": "other", "role": "anon"]))
+        let error = await #expect(throws: InfrastructureError.self) {
+            try await Infrastructure(.supabase(url: WrongSetUp.url, key: key))
+        }
+        #expect(error?.message.contains("of the project “other”, and the url is that of “demo”") == true)
+        let fitting = Secret(ForeignAuthClient.token(["ref": "demo", "role": "anon"]))
+        let backend = try await Infrastructure(.supabase(url: WrongSetUp.url, key: fitting))
+        await backend.shutDown()
+    }
+
+    @Test func `The key of another project is named by every client`() async throws {
+        let refusal = #"{"message":"Invalid API key","hint":"Double check"}"#
+        let site = try await WrongSetUp { _ in .text(refusal, status: 401) }
+        let read = await site.reading()
+        #expect(read?.code == .unauthenticated)
+        #expect(read?.message.contains("“\(WrongSetUp.url)” does not accept the key. Copy") == true)
+        let (queued, heard) = try await site.writing()
+        #expect(queued?.code == .unauthenticated && heard?.code == .unauthenticated)
+        #expect(heard?.message.contains("does not accept the key") == true)
+        #expect(await site.signingIn()?.message.contains("does not accept the key") == true)
+        let file = await site.failure { backend throws(FileStorageError) in
+            try await backend.files.metadata(of: "a.txt")
+        }
+        #expect(file?.code == .unauthenticated)
+        #expect(file?.message.contains("does not accept the key") == true)
+        await site.backend.shutDown()
+    }
+
+    @Test func `Missing functions are named by reads, and by writes, which wait`() async throws {
+        let missing = #"{"code":"PGRST202","details":null,"hint":null,"message":"Could not find the function"}"#
+        let site = try await WrongSetUp { _ in .text(missing, status: 404) }
+        let read = await site.reading()
+        #expect(read?.code == .failedPrecondition)
+        #expect(read?.message.contains("switchyard supabase install") == true)
+        let (queued, heard) = try await site.writing()
+        #expect(queued?.code == .failedPrecondition)
+        #expect(heard?.code == .failedPrecondition)
+        #expect(heard?.message.hasPrefix("Writing “users/alice” is waiting") == true)
+        #expect(heard?.message.contains("switchyard supabase install") == true)
+        #expect(
+            site.log.kinds.contains {
+                if case .pendingWrites(1, let failure?) = $0 { failure.code == .failedPrecondition } else { false }
+            })
+        await site.backend.shutDown()
+    }
+
+    @Test func `Missing policies refuse a write, by path and with the next step`() async throws {
+        let refusal = #"{"code":"42501","details":"0","hint":null,"message":"not allowed"}"#
+        let site = try await WrongSetUp(auth: .signedIn("alice"), hasFunctions: true) { _ in .text(refusal, status: 403)
+        }
+        let receipt = try await site.backend.storage.setDocument("users/alice", ["name": "Alice"])
+        let error = await site.failure { _ throws(StorageError) in try await receipt.acknowledged() }
+        #expect(error?.code == .unauthorized)
+        #expect(
+            error?.message.hasPrefix("Writing “users/alice” failed: The policies do not allow it. Check the rules")
+                == true)
+        #expect(site.log.refusals == ["users/alice: unauthorized"])
+        await site.backend.shutDown()
+    }
+
+    @Test(arguments: [1, 7 << 20])
+    func `A missing bucket is named by small uploads and by large ones`(_ size: Int) async throws {
+        let site = try await WrongSetUp { request in
+            request.url.hasSuffix("/upload/resumable")
+                ? .text("Bucket not found", status: 404)
+                : .text(#"{"statusCode":"404","error":"Bucket not found","message":"Bucket not found"}"#, status: 400)
+        }
+        let error = await site.failure { backend throws(FileStorageError) in
+            try await backend.files.put(Data(count: size), at: "a.bin")
+        }
+        #expect(error?.code == .notFound)
+        #expect(error?.message.contains("“a.bin”") == true)
+        #expect(error?.message.contains("The bucket does not exist") == true)
+        #expect(error?.message.contains("dashboard") == true)
+        await site.backend.shutDown()
+    }
+
+    @Test func `A bucket without policies says that they are missing`() async throws {
+        let site = try await WrongSetUp { _ in
+            .text(
+                #"{"statusCode":"403","error":"Unauthorized","message":"new row violates row-level security policy"}"#,
+                status: 400)
+        }
+        let error = await site.failure { backend throws(FileStorageError) in
+            try await backend.files.put(Data([1]), at: "a.bin")
+        }
+        #expect(error?.code == .unauthorized)
+        #expect(error?.message.contains("add policies to storage.objects") == true)
+        await site.backend.shutDown()
+    }
+
+    @Test func `A token without a role is named by reads, and by writes, which wait`() async throws {
+        let token = ForeignAuthClient.token(["sub": "alice"])
+        let site = try await WrongSetUp(auth: ForeignAuthClient { _ in token }) { _ in .text("[]") }
+        let read = await site.reading()
+        #expect(read?.code == .unauthenticated)
+        #expect(
+            read?.message.hasPrefix("Reading “users/alice” failed: The token of “elsewhere” has no claim “role”")
+                == true)
+        let (queued, heard) = try await site.writing()
+        #expect(queued?.code == .unauthenticated)
+        #expect(heard?.message.contains("has no claim “role”. Let its issuer say “authenticated” there") == true)
+        #expect(site.transport.requests.isEmpty)
+        await site.backend.shutDown()
+    }
+
+    @Test func `An issuer that the project does not know is named, with where to add it`() async throws {
+        let refusal = #"{"code":"PGRST301","details":null,"hint":null,"message":"No suitable key or wrong key type"}"#
+        let site = try await WrongSetUp(auth: .signedIn("alice"), hasFunctions: true) { _ in .text(refusal, status: 401)
+        }
+        let read = await site.reading()
+        #expect(read?.code == .unauthenticated)
+        #expect(read?.message.contains("token of “elsewhere”") == true)
+        #expect(read?.message.contains("Third-party auth") == true)
+        let (queued, heard) = try await site.writing()
+        #expect(queued?.code == .unauthenticated)
+        #expect(heard?.message.contains("Third-party auth") == true)
+        await site.backend.shutDown()
+    }
+
+    @Test(arguments: [(-7300, "2 hours behind"), (200, "3 minutes ahead")])
+    func `A clock that is off is found by the server's time`(_ offset: Int64, _ words: String) async throws {
+        let refusal = #"{"code":"PGRST303","details":null,"hint":null,"message":"JWT issued at future"}"#
+        let now = Timestamp(microseconds: (784_111_777 + offset) * 1_000_000)
+        let site = try await WrongSetUp(auth: .signedIn("alice"), hasFunctions: true, now: { now }) { _ in
+            .text(refusal, status: 401, headers: ["Date": "Sun, 06 Nov 1994 08:49:37 GMT"])
+        }
+        let read = await site.reading()
+        #expect(read?.code == .unauthenticated)
+        #expect(read?.message.contains("This device's clock is \(words). Set it") == true, "\(read as Any)")
+        await site.backend.shutDown()
+    }
+
+    @Test func `A project that does not exist has no address, and that is said of reads and writes`() async throws {
+        let site = try await WrongSetUp { _ throws(TransportError) in
+            throw TransportError(
+                .hostNotFound, "the host name “demo.supabase.co” could not be resolved", isRetryable: true)
+        }
+        let read = await site.reading()
+        #expect(read?.code == .unavailable)
+        #expect(read?.message.contains("“demo.supabase.co” could not be resolved") == true)
+        let (queued, _) = try await site.writing()
+        #expect(queued?.message.contains("could not be resolved") == true)
+        await site.backend.shutDown()
+    }
+
+    @Test func `Where realtime is switched off, an observer hears that live queries look by themselves`() async throws {
+        let stub = try RealtimeStub()
+        stub.refuseJoins("RealtimeDisabledForTenant: Realtime disabled for this tenant")
+        let site = try await WrongSetUp(url: stub.url, hasFunctions: true, sockets: CurlTransport()) { _ in
+            .text("", status: 503)
+        }
+        try await site.following {
+            if case .notice(let text) = $0 { text.contains("Realtime is switched off for the project") } else { false }
+        }
+        let message = MessagingError(RealtimeFailure(.refused, "RealtimeDisabledForTenant: x"))
+        #expect(message.code == .unsupported && message.message.contains("Switch it on in the dashboard"))
+        await site.backend.shutDown()
+        await stub.stop()
+    }
+}
