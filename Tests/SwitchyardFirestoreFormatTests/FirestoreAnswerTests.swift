@@ -89,20 +89,14 @@ import Testing
 
     @Test(
         arguments: [
-            (
-                #""status":"PERMISSION_DENIED","details":[{"reason":"SERVICE_DISABLED","domain":"googleapis.com"}]"#,
-                true
-            ),
-            (#""status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID","domain":"googleapis.com"}]"#, true),
-            (#""status":"NOT_FOUND","message":"The database (default) does not exist for project demo."#, true),
-            (#""status":"NOT_FOUND","message":"No document to update: projects/p/databases/d/documents/a/b"#, false),
-            (#""status":"PERMISSION_DENIED","details":[{"domain":"example.com","reason":"X"}]"#, false),
-            (#""status":"PERMISSION_DENIED","message":"Missing or insufficient permissions."#, false),
-        ] as [(String, Bool)])
-    func `What is said about the project is not said about the call`(fields: String, isAboutProject: Bool) {
-        let body = #"{"error":{"code":400,"# + fields + (fields.hasSuffix("]") ? "}}" : #""}}"#)
-        let failure = FirestoreFailure(body: body.utf8, httpStatus: 400)
-        #expect(failure.isAboutProject == isAboutProject && failure.status != .unknown)
+            (#"[{"@type":"x"},{"reason":"SERVICE_DISABLED","domain":"googleapis.com"}]"#, "SERVICE_DISABLED"),
+            (#"[{"reason":"API_KEY_INVALID"}]"#, "API_KEY_INVALID"), ("[]", nil), ("7", nil),
+            (#"[{"domain":"example.com","reason":"X"}]"#, nil), (#"[{"reason":"alice@example.com"}]"#, nil),
+        ] as [(String, String?)])
+    func `What Google's gate says is told apart from what the service says`(details: String, reason: String?) {
+        let body = #"{"error":{"code":403,"status":"PERMISSION_DENIED","details":\#(details)}}"#
+        let failure = FirestoreFailure(body: body.utf8, httpStatus: 403)
+        #expect(failure.reason == reason && failure.status == .permissionDenied)
     }
 
     @Test(arguments: FirestoreStatus.allCases) func `Every code has a name, a number and a body`(

@@ -34,7 +34,8 @@ final class FirebaseTokenVerifier: TokenVerifier {
                 form: form)
         }
         idTokens = kind(
-            "https://securetoken.google.com", "/service_accounts/v1/jwk/securetoken@system.gserviceaccount.com", .keySet)
+            "https://securetoken.google.com", "/service_accounts/v1/jwk/securetoken@system.gserviceaccount.com", .keySet
+        )
         cookies = kind(
             "https://session.firebase.google.com", "/identitytoolkit/v3/relyingparty/publicKeys", .certificates)
         isEmulator = endpoints.identityToolkit.isEmulator

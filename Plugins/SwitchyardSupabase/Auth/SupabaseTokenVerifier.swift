@@ -64,7 +64,8 @@ final class SupabaseTokenVerifier: TokenVerifier {
         guard let secret else {
             throw TokenError(
                 .unsupported,
-                "The project signs with its legacy secret. Set Supabase's jwtSecret, or let the project use signing keys.")
+                "The project signs with its legacy secret. Set Supabase's jwtSecret, or let the project use signing keys."
+            )
         }
         let code = HMACSHA256.code(for: web.signed, key: secret.reveal().utf8)
         guard HMACSHA256.areEqual(web.signature, code) else { throw Self.foreign }
