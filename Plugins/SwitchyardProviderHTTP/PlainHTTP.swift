@@ -13,7 +13,8 @@ package enum PlainHTTP {
             throw problem(provider, "must be a host alone, such as 192.168.1.20, not “\(host)”")
         }
         guard parts.isPrivate else {
-            throw problem(provider, "allows machines of a private network only, and “\(host)” is not one. Use https there")
+            throw problem(
+                provider, "allows machines of a private network only, and “\(host)” is not one. Use https there")
         }
     }
 
