@@ -231,9 +231,9 @@ let package = Package(
             name: "SwitchyardIntegrationTests",
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "SwitchyardSyncReference",
-                "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase", "SwitchyardConformance",
-                "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase", "SwitchyardCLI",
-                "SwitchyardTestRuns", "SwitchyardTestSupport",
+                "SwitchyardMock", "SwitchyardObservation", "SwitchyardFirebase", "SwitchyardSupabase",
+                "SwitchyardConformance", "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
+                "SwitchyardCLI", "SwitchyardTestRuns", "SwitchyardTestSupport",
             ]),
     ],
     swiftLanguageModes: [.v6],

@@ -56,7 +56,7 @@ public struct FirebaseModule: InfrastructureModule {
     public init(_ configuration: FirebaseConfiguration) { self.init(configuration, appCheck: nil) }
 
     /// With a source of App Check tokens, for projects that enforce them, or with an exchange that gives people who are signed
-    /// in at another provider an ID token of the project's: without one, their requests are nobody's.
+    /// in at another provider an ID token of the project: without one, their requests are unauthenticated.
     public init(
         _ configuration: FirebaseConfiguration, appCheck: FirebaseAppCheck?, tokenExchange: TokenExchange? = nil
     ) {

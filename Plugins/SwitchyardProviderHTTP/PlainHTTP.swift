@@ -4,7 +4,7 @@ import SwitchyardWire
 /// Plain HTTP to a machine of a private network, which a configuration allows for development.
 package enum PlainHTTP {
     /// - Parameter host: As the configuration has it: a name or a number, without scheme and port.
-    /// - Throws: `.invalidConfiguration` for what is none, and for one of the public network.
+    /// - Throws: `.invalidConfiguration` for anything that is not a host, and for a host of the public network.
     package static func check(_ host: String?, of provider: String) throws(InfrastructureError) {
         guard let host else { return }
         guard let parts = try? URLParts(validating: "http://\(host)"), parts.port == nil, parts.path.isEmpty,
@@ -13,7 +13,8 @@ package enum PlainHTTP {
             throw problem(provider, "must be a host alone, such as 192.168.1.20, not “\(host)”")
         }
         guard parts.isPrivate else {
-            throw problem(provider, "is for machines of a private network; “\(host)” is none. Use https there")
+            throw problem(
+                provider, "allows machines of a private network only, and “\(host)” is not one. Use https there")
         }
     }
 

@@ -41,7 +41,7 @@ extension ConfigurableModule {
 /// let backend = try await Infrastructure(.supabase(url: "https://demo.supabase.co", key: Secret(key)))
 /// ```
 /// Documents need functions in the database that this module brings along: see <doc:Database>. Requests carry the token of
-/// the chosen auth client, whoever stands behind it; a project takes those of other issuers that it was told of, see
+/// the selected auth client, on any provider; a project accepts tokens of other issuers that it was told of, see
 /// <doc:OtherSessions>.
 public struct SupabaseModule: InfrastructureModule {
     public static let provider: InfrastructureProvider = .supabase

@@ -11,19 +11,20 @@ enum SessionErrors {
         guard let known = error as? URLError else {
             return TransportError(.unknown, "the exchange failed", mayHaveBeenSent: true, underlying: error)
         }
-        let row = row(known.code)
+        let row = row(known.code, known.failingURL?.absoluteString)
         return TransportError(
             row.code, row.message, isRetryable: row.isPassing && (isIdempotent || !row.wasSent),
             mayHaveBeenSent: row.wasSent, underlying: error)
     }
 
     private static func row(
-        _ code: URLError.Code
+        _ code: URLError.Code, _ url: String?
     ) -> (code: TransportError.Code, message: String, isPassing: Bool, wasSent: Bool) {
         switch code {
         case .cancelled: (.cancelled, "the exchange was cancelled", false, true)
-        case .cannotFindHost, .dnsLookupFailed: (.hostNotFound, "the host name could not be resolved", true, false)
-        case .cannotConnectToHost, .notConnectedToInternet: (.cannotConnect, "could not connect", true, false)
+        case .cannotFindHost, .dnsLookupFailed: (.hostNotFound, UnreachableHost.notFound(url), true, false)
+        case .cannotConnectToHost, .notConnectedToInternet:
+            (.cannotConnect, UnreachableHost.notConnected(url), true, false)
         case .timedOut: (.stalled, "no data arrived for too long", true, true)
         case .networkConnectionLost: (.connectionLost, "the connection broke", true, true)
         case .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateHasUnknownRoot,

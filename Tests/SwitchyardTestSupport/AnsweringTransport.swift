@@ -1,4 +1,3 @@
-package import SwitchyardBytes
 package import SwitchyardWire
 import Synchronization
 

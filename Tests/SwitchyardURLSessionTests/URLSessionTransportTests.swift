@@ -106,16 +106,16 @@ import Testing
         await gone.stop()
         var small = HTTPRequest(.get, server.url("/"))
         small.maximumBodySize = 1000
-        let cases: [(HTTPRequest, TransportError.Code)] = [
-            (HTTPRequest(.post, gone.url("/")), .cannotConnect),
-            (HTTPRequest(.get, "http://no-such-host.invalid/"), .hostNotFound),
-            (small, .bodyTooLarge),
-            (HTTPRequest(.get, server.url("/"), headers: ["A": "b\r\nC: d"]), .invalidRequest),
+        let cases: [(HTTPRequest, TransportError.Code, String)] = [
+            (HTTPRequest(.post, gone.url("/")), .cannotConnect, "could not connect to 127.0.0.1:\(gone.port) (is the"),
+            (HTTPRequest(.get, "http://no-such-host.invalid/"), .hostNotFound, "“no-such-host.invalid” could not"),
+            (small, .bodyTooLarge, ""),
+            (HTTPRequest(.get, server.url("/"), headers: ["A": "b\r\nC: d"]), .invalidRequest, ""),
         ]
-        for (request, code) in cases {
-            await #expect { try await transport.send(request) } throws: { error in
-                (error as? TransportError)?.code == code
-            }
+        for (request, code, words) in cases {
+            let error = await #expect(throws: TransportError.self) { try await transport.send(request) }
+            #expect(error?.code == code)
+            #expect(words.isEmpty || error?.message.contains(words) == true, "\(error as Any)")
         }
     }
 

@@ -13,7 +13,7 @@ struct FirebaseEndpoint: Sendable, Hashable {
     /// - Parameters:
     ///   - address: Without a slash at the end.
     ///   - plainHost: To which machine of a private network tokens may travel in clear text.
-    /// - Throws: `.invalidConfiguration` for an address that is none.
+    /// - Throws: `.invalidConfiguration` for an invalid address.
     init(
         host address: String, isEmulator: Bool = false, plainHost: String? = nil
     ) throws(InfrastructureError) {

@@ -98,7 +98,7 @@ struct FirebaseTokens: Sendable {
         guard CallOwner(try await userID()) == owner else { throw .otherUser }
     }
 
-    /// Why a request that rules refuse was nobody's, where that is a surprise.
+    /// Why a request that the rules refuse was unauthenticated.
     var remarkOnNobody: String? {
         guard auth == nil, let people else { return "Nobody was signed in." }
         return "Sessions of “\(people.provider)” mean nothing to Firebase's rules, so nobody was signed in."

@@ -8,7 +8,7 @@ package import SwitchyardWire
 ///
 /// What authorises it is an OAuth token of a service account with the scope
 /// `https://www.googleapis.com/auth/firebase.messaging`. The source gives it out, and a new one when the last was refused;
-/// an API key does not authorise sending, and a service account never belongs into an app.
+/// an API key does not authorise sending, and a service account must never be in an app.
 ///
 /// ```swift
 /// let sender = try FirebaseMessageSender(configuration) { isRefused in try await tokens.token(fresh: isRefused) }
@@ -24,7 +24,7 @@ public final class FirebaseMessageSender: Sendable {
     private let token: TokenSource
     private let now: @Sendable () -> Timestamp
 
-    /// - Throws: `.invalidConfiguration` if the host for messaging is none.
+    /// - Throws: `.invalidConfiguration` if the host for messaging is not a valid address.
     public convenience init(
         _ configuration: FirebaseConfiguration, token: @escaping TokenSource
     ) throws(InfrastructureError) {

@@ -14,7 +14,7 @@ struct SupabaseProject: Sendable, Hashable {
         try self.init(configuration.url, plainHost: configuration.allowsPlainHTTPTo)
     }
 
-    /// - Throws: `.invalidConfiguration` for an address that is none, and for one to which no secret may travel.
+    /// - Throws: `.invalidConfiguration` for an invalid address, and for one to which no secret may travel.
     init(_ address: String, plainHost: String? = nil) throws(InfrastructureError) {
         let parts: URLParts
         do throws(TransportError) {

@@ -32,7 +32,7 @@ public struct SupabaseFunctionAnswer: Sendable, Hashable {
 
     /// The body as a value, out of JSON.
     ///
-    /// - Throws: `.invalidAnswer` for a body that is none, or another value's.
+    /// - Throws: `.invalidAnswer` for a body that is not JSON, or that is another value.
     public func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws(SupabaseFunctionError) -> Value {
         do {
             return try JSONBytesDecoder().decode(type, from: Array(body))

@@ -11,7 +11,7 @@ public enum SupabaseTokenProblem: Error, Sendable, Hashable {
     case missingClaim(String)
     /// The project does not trust whoever signed the token.
     case unknownIssuer
-    /// A policy takes the claim `sub` for a UUID, as `auth.uid()` does, and this issuer's is none.
+    /// A policy expects the claim `sub` to be a UUID, as `auth.uid()` does, and this issuer's is not one.
     case subjectIsNoUUID
 
     /// What is wrong with a token before it is sent; `nil` when nothing is seen.

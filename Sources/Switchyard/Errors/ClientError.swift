@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What the errors of all clients have in common: an open code to branch on, a text for people, and whether to try again.
+/// The shape of all clients' errors: an open code to branch on, a text for people, and whether a retry makes sense.
 ///
 /// ```swift
 /// do throws(StorageError) {
@@ -81,9 +81,9 @@ extension ClientError {
 
     public func saying(_ message: String) -> Self { Self(details.saying(message)) }
 
-    /// What happened. Branch on this, never on the text; codes of a server that are not known here keep their own name.
+    /// What happened. Branch on this, never on the text. Unknown codes of a server keep their name.
     public var code: ErrorCode { details.code }
-    /// What happened, for people: what was wrong and, where it can be said, what to change.
+    /// What happened, for people: what is wrong and, where possible, what to change.
     public var message: String { details.message }
     /// Whether the same call may succeed later without a change by the caller.
     public var isRetryable: Bool { details.isRetryable }

@@ -1,4 +1,4 @@
-/// The code of a ``ClientError``: a name that can gain values without breaking anybody.
+/// The code of a ``ClientError``: an open set of names, so that new codes break no code.
 ///
 /// These mean the same from every client. What only one service has to say stands beside its error.
 public struct ErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
@@ -8,11 +8,11 @@ public struct ErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConve
 
     /// A path, name, value, query or option that no backend could accept.
     public static let invalidArgument = ErrorCode(rawValue: "invalidArgument")
-    /// It does not exist, and the call needs it to.
+    /// The call needs something that does not exist.
     public static let notFound = ErrorCode(rawValue: "notFound")
-    /// It exists, and the call needs it not to.
+    /// The call would create something that already exists.
     public static let alreadyExists = ErrorCode(rawValue: "alreadyExists")
-    /// Rules forbid it for the signed-in user.
+    /// The rules do not allow it for the signed-in user.
     public static let unauthorized = ErrorCode(rawValue: "unauthorized")
     /// Nobody is signed in, or the session is no longer accepted.
     public static let unauthenticated = ErrorCode(rawValue: "unauthenticated")
@@ -22,7 +22,7 @@ public struct ErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConve
     /// A quota or a limit is used up.
     public static let resourceExhausted = ErrorCode(rawValue: "resourceExhausted")
     public static let rateLimited = ErrorCode(rawValue: "rateLimited")
-    /// No answer: no network, or the server is down.
+    /// The server did not answer: there is no network, or the server is down.
     public static let unavailable = ErrorCode(rawValue: "unavailable")
     public static let deadlineExceeded = ErrorCode(rawValue: "deadlineExceeded")
     public static let cancelled = ErrorCode(rawValue: "cancelled")

@@ -1,8 +1,8 @@
 /// Where a stored file is: `"avatars/alice.png"`, `"avatars/\(id).png"`.
 ///
-/// A value in the text is a segment or a part of one, see ``PathInterpolation``. A path made from values that are none is
-/// invalid: it shows what was asked for, and every operation refuses it with `.invalidArgument` and the reason. It never is
-/// another file's.
+/// A value in the text is a segment or a part of one, see ``PathInterpolation``. A value that is not a legal segment makes
+/// the path invalid: it shows what was asked for, and every operation refuses it with `.invalidArgument` and the reason. It
+/// never addresses another file.
 public struct FilePath: Sendable {
     /// That of an invalid path begins with a slash, as no other does.
     public let rawValue: String
@@ -68,7 +68,7 @@ public struct FilePath: Sendable {
             ?? rawValue
     }
 
-    /// What stands before the last slash; `nil` at the top.
+    /// The path up to the last slash; `nil` at the top.
     public var folder: FilePath? {
         guard isValid else { return InvalidPath.droppingLast(of: rawValue).map { FilePath(unchecked: $0) } }
         return rawValue.utf8.lastIndex(of: PathSegment.slash).map { FilePath(unchecked: String(rawValue[..<$0])) }
@@ -82,7 +82,7 @@ public struct FilePath: Sendable {
         return text.isEmpty ? nil : text.lowercased()
     }
 
-    /// The file or folder at `path` in this folder: a segment, or several with slashes between them. Invalid if it is no path.
+    /// The file or folder at `path` in this folder: a segment, or several with slashes between them. Invalid if it is not a path.
     public func appending(_ path: String) -> FilePath {
         guard isValid else { return FilePath(unchecked: rawValue + "/" + path) }
         return FilePath(rawValue + "/" + path, problem: nil)

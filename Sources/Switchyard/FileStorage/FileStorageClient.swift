@@ -9,11 +9,11 @@ public struct FileStorageCapabilities: Sendable, Hashable {
     public var copyAndMove = false
     /// Addresses that anybody can read from, until they expire.
     public var expiringURLs = false
-    /// Addresses without an end.
+    /// Addresses that never expire.
     public var permanentURLs = false
     /// Uploads without a known length.
     public var unboundedUploads = false
-    /// The largest file, where there is a bound.
+    /// The maximum size of a file, if there is one.
     public var maximumFileSize: Int64?
 
     public init() {}
@@ -42,14 +42,14 @@ public protocol FileStorageClient: Sendable {
     var provider: InfrastructureProvider { get }
     var capabilities: FileStorageCapabilities { get }
 
-    /// Begins an upload; it runs on its own until its result is there.
+    /// Begins an upload, which runs in the background until its result is available.
     ///
-    /// - Throws: What can be told without sending a byte, such as `.localFile` or `.unsupported`.
+    /// - Throws: Whatever is wrong before a byte is sent, such as `.localFile` or `.unsupported`.
     func upload(
         _ source: UploadSource, to path: FilePath, options: UploadOptions
     ) async throws(FileStorageError) -> FileTransfer<FileMetadata>
 
-    /// Begins a download into a file on this device; the file appears whole, at the end.
+    /// Begins a download into a file on this device. The file appears at the end, complete.
     func download(_ path: FilePath, to file: URL) async throws(FileStorageError) -> FileTransfer<FileMetadata>
 
     /// The contents, or a range of them, chunk by chunk; no more is fetched than is consumed.
@@ -77,12 +77,12 @@ public protocol FileStorageClient: Sendable {
 
     /// An address from which anybody can read the file.
     ///
-    /// With `nil` as `expiresIn` it has no end.
+    /// If `expiresIn` is `nil`, it never expires.
     func downloadURL(of path: FilePath, expiresIn: Duration?) async throws(FileStorageError) -> URL
 
-    /// Uploads of the present user that were interrupted and can go on, oldest first.
+    /// The current user's interrupted uploads that can continue, oldest first.
     func interruptedUploads() async throws(FileStorageError) -> [InterruptedUpload]
-    /// Goes on where the upload stopped.
+    /// Continues an interrupted upload.
     ///
     /// - Throws: `.changed` if the file is not what it was; `.uploadExpired` if the server has forgotten it.
     func resumeUpload(_ id: InterruptedUpload.ID) async throws(FileStorageError) -> FileTransfer<FileMetadata>

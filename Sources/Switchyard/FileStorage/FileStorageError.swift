@@ -15,7 +15,7 @@ extension ErrorCode {
     public static let checksumMismatch = ErrorCode(rawValue: "checksumMismatch")
     /// The file changed while it was being read or sent.
     public static let changed = ErrorCode(rawValue: "changed")
-    /// An interrupted upload that the server has forgotten; start anew.
+    /// The server no longer knows the interrupted upload. Start it again.
     public static let uploadExpired = ErrorCode(rawValue: "uploadExpired")
     /// The range lies outside the file.
     public static let rangeNotSatisfiable = ErrorCode(rawValue: "rangeNotSatisfiable")

@@ -5,7 +5,7 @@ public struct FileTransfer<Output: Sendable>: Sendable {
     /// - Parameter controls: The provider's side of it.
     public init(_ controls: some FileTransferControls<Output>) { self.controls = controls }
 
-    /// How far it has come, now and after every step; ends with the transfer.
+    /// The progress, now and after every step. The stream ends with the transfer.
     public var progress: SnapshotStream<TransferProgress, Never> { controls.progress() }
 
     /// Waits for the end. Cancelling the waiting task cancels the transfer.
@@ -14,11 +14,11 @@ public struct FileTransfer<Output: Sendable>: Sendable {
     /// Stops after what is under way. Where the provider cannot continue later, ``resume()`` starts from the beginning.
     public func pause() async { await controls.pause() }
     public func resume() async { await controls.resume() }
-    /// Gives it up; what the server has of an upload is thrown away.
+    /// Cancels the transfer. The server discards what it has of an upload.
     public func cancel() async { await controls.cancel() }
 }
 
-/// What stands behind a ``FileTransfer``.
+/// A provider's implementation of a ``FileTransfer``.
 public protocol FileTransferControls<Output>: Sendable {
     associatedtype Output: Sendable
     func progress() -> SnapshotStream<TransferProgress, Never>

@@ -78,7 +78,7 @@ public struct TransferProgress: Sendable, Hashable {
 
     public let phase: Phase
     public let completedBytes: Int64
-    /// `nil` while nobody knows.
+    /// `nil` while it is unknown.
     public let totalBytes: Int64?
 
     public init(phase: Phase, completedBytes: Int64, totalBytes: Int64?) {
@@ -87,7 +87,7 @@ public struct TransferProgress: Sendable, Hashable {
         self.totalBytes = totalBytes
     }
 
-    /// 0 … 1, or `nil` while nobody knows.
+    /// 0 … 1, or `nil` while it is unknown.
     public var fraction: Double? {
         totalBytes.map { $0 == 0 ? 1 : Double(completedBytes) / Double($0) }
     }

@@ -9,10 +9,10 @@ extension Infrastructure {
     /// ```
     /// - Parameters:
     ///   - module: The provider, set up.
-    ///   - others: Further providers, to go over to later with ``use(_:for:)``.
+    ///   - others: Further providers, to switch to later with ``use(_:for:)``.
     ///   - stateFolder: A folder for what must outlast the process, such as the session and the writes that wait; `nil` keeps
     ///     everything in memory.
-    ///   - observer: Told of everything that clients do; ``LineObserver`` prints it.
+    ///   - observer: Observes everything that clients do; ``LineObserver`` prints it.
     /// - Throws: `.invalidConfiguration` with what to change, or what the module has to say. Files and
     ///   messaging that the provider does not have, or not without further settings, throw nothing here: their calls do.
     public convenience init(

@@ -35,13 +35,12 @@ public final class Infrastructure: Sendable {
         try await assembly.begin()
     }
 
-    /// What is chosen now.
+    /// The current selection.
     public var selection: InfrastructureSelection { get async { await assembly.configuration.selection } }
 
     /// Switches one client to `provider`, and returns once the new client serves.
     ///
-    /// The client before goes on with the calls that are under way, and with the writes in its queue, as
-    /// ``SwitchReport/drained()`` says.
+    /// The old client finishes its calls and sends the writes in its queue; ``SwitchReport/drained()`` waits for that.
     /// - Throws: As ``InfrastructureFactory/make(_:in:)-(InfrastructureSelection,_)``; then nothing has changed.
     @discardableResult
     public func use(
@@ -59,7 +58,7 @@ public final class Infrastructure: Sendable {
     /// Switches to another configuration. A provider whose settings differ gets new clients.
     ///
     /// - Throws: As ``use(_:for:)``; `.locked` where the new clients of a provider need the folder that its present ones use
-    ///   until they are drained. Go over to another provider first, or choose another folder.
+    ///   until they are drained. Switch to another provider first, or choose another folder.
     @discardableResult
     public func use(_ configuration: InfrastructureConfiguration) async throws(InfrastructureError) -> SwitchReport {
         try await assembly.change { $0 = configuration }

@@ -6,7 +6,7 @@ public struct InfrastructureError: ClientError {
     public let details: ErrorDetails
     public init(_ details: ErrorDetails) { self.details = details }
 
-    /// The refusal of a module to make a client that it does not have.
+    /// The error of a module that does not have the client it was asked for.
     public static func unsupported(
         _ service: InfrastructureService, by provider: InfrastructureProvider
     ) -> InfrastructureError {
@@ -18,8 +18,8 @@ public struct InfrastructureError: ClientError {
 extension ErrorCode {
     /// A mistake in the configuration; the message has the place, what was found and what was expected.
     public static let invalidConfiguration = ErrorCode(rawValue: "invalidConfiguration")
-    /// Nobody supplied a module of that name.
+    /// No module of that name was supplied.
     public static let unknownProvider = ErrorCode(rawValue: "unknownProvider")
-    /// A folder is in use by somebody else: another process, or another client in this one.
+    /// Another process, or another client in this process, uses the folder.
     public static let locked = ErrorCode(rawValue: "locked")
 }

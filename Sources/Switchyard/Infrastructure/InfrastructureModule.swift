@@ -1,4 +1,4 @@
-/// A provider: makes the clients that it has. The one type that a third party must write.
+/// A provider: it makes the clients that it supports. The one type you have to write for a new provider.
 ///
 /// ```swift
 /// public struct AcmeModule: InfrastructureModule {
@@ -13,7 +13,7 @@
 /// Every `make` function has a default that refuses with ``ErrorCode/unsupported``, so a module states only
 /// what it has. Each is called at most once for each ``Infrastructure``: a client is shared by everything that asks for it.
 public protocol InfrastructureModule: Sendable {
-    /// What the provider needs to know; decoded from a file or the environment where it is not given in code.
+    /// The provider's settings, given in code or decoded from a file or the environment.
     associatedtype Configuration: Codable & Sendable
 
     static var provider: InfrastructureProvider { get }
@@ -25,7 +25,7 @@ public protocol InfrastructureModule: Sendable {
     /// source of tokens perhaps, carries that over; the default starts anew.
     func reconfigured(_ configuration: Configuration) -> Self
 
-    /// Looks at the configuration as a whole, before any client is made.
+    /// Checks the whole configuration before any client is made.
     ///
     /// - Throws: `.invalidConfiguration` with what to change.
     func validate() throws(InfrastructureError)
@@ -57,7 +57,7 @@ public protocol InfrastructureModule: Sendable {
 }
 
 extension InfrastructureModule {
-    /// The name as an instance has it, for error texts.
+    /// The provider's name, for error texts.
     public var provider: InfrastructureProvider { Self.provider }
 
     public func reconfigured(_ configuration: Configuration) -> Self { Self(configuration) }

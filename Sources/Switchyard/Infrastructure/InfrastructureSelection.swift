@@ -25,9 +25,9 @@ public struct InfrastructureSelection: Sendable, Hashable {
         }
     }
 
-    /// No client for `service`: its calls throw `.unsupported`, and its module is not asked for one.
+    /// Leaves out the client for `service`: its calls throw `.unsupported`, and no module is asked for one.
     ///
-    /// Auth and storage cannot be omitted, since everything else stands on them; asking for it changes nothing.
+    /// Auth and storage cannot be omitted, since everything else needs them; omitting them has no effect.
     public mutating func omit(_ service: InfrastructureService) {
         guard service == .files || service == .messaging else { return }
         chosen[service] = nil

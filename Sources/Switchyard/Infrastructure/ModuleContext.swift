@@ -1,15 +1,15 @@
 public import Foundation
 
-/// What a module is given to make a client with.
+/// What a module gets to make a client with.
 public struct ModuleContext: Sendable {
-    /// The chosen auth client, whoever stands behind it: the source of tokens for the client being made. It stays valid when
-    /// the choice changes later. `nil` while auth itself is made, or when nothing was chosen for it.
+    /// The selected auth client, on any provider: the source of tokens for the client being made. It stays valid when the
+    /// selection changes later. `nil` while auth itself is being made, or if none is selected.
     public let auth: (any AuthClient)?
-    /// Time for pauses and deadlines; tests hand in one of their own.
+    /// The clock for pauses and deadlines; tests can replace it.
     public let clock: any Clock<Duration>
     /// The time of day, for tokens and time stamps.
     public let now: @Sendable () -> Timestamp
-    /// A folder of this provider's own for what must outlast the process; `nil` to keep everything in memory.
+    /// This provider's folder for what must outlast the process; `nil` to keep everything in memory.
     public let stateFolder: URL?
     /// Where to report what happens.
     public let observer: any InfrastructureObserver
@@ -27,11 +27,11 @@ public struct ModuleContext: Sendable {
     }
 }
 
-/// The clients on which domain clients stand.
+/// The core clients that domain clients are built on.
 public struct CoreClients: Sendable {
     public let auth: any AuthClient
     public let storage: any StorageClient
-    /// `nil` when nothing was chosen for files.
+    /// `nil` if no provider is selected for files.
     public let files: (any FileStorageClient)?
     public let messaging: (any MessagingClient)?
     public let now: @Sendable () -> Timestamp

@@ -13,7 +13,7 @@ public struct Secret: Sendable, Hashable, ExpressibleByStringLiteral {
 
     public init(stringLiteral value: String) { self.init(value) }
 
-    /// The text itself, for the one place that sends it.
+    /// The text itself. Call this only where it is sent.
     public func reveal() -> String { value }
     public var isEmpty: Bool { value.isEmpty }
 

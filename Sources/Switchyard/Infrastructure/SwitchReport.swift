@@ -1,4 +1,4 @@
-/// What a switch did, at the time when its new clients began to serve.
+/// What a switch did, as of the moment when its new clients began to serve.
 ///
 /// ```swift
 /// let report = try await backend.use(.globex, for: .storage)
@@ -12,7 +12,7 @@ public struct SwitchReport: Sendable {
         public let to: InfrastructureProvider?
     }
 
-    /// Writes in the queue of a storage that nobody uses any more.
+    /// Writes in the queue of a storage that is no longer in use.
     public struct LeftWrites: Sendable, Hashable {
         public let provider: InfrastructureProvider
         public let count: Int
@@ -21,7 +21,7 @@ public struct SwitchReport: Sendable {
         public let isOnDisk: Bool
     }
 
-    /// What came of the clients that were left.
+    /// What became of the old clients.
     public struct Drained: Sendable, Hashable {
         /// Calls that were cut off since they had not ended by the deadline.
         public let abandonedCalls: Int
@@ -29,7 +29,7 @@ public struct SwitchReport: Sendable {
         public let leftWrites: [LeftWrites]
     }
 
-    /// The clients that have somebody else behind them now.
+    /// The clients whose provider has changed.
     public let moves: [Move]
     /// What was queued on the storages that were left. They go on sending it; see ``drained()``.
     public let leftWrites: [LeftWrites]

@@ -1,5 +1,4 @@
-/// Something that happens around every call, stream and transfer of a client, whichever service that is: a retry, a
-/// measurement, a limit.
+/// Something that wraps every call, stream and transfer of a client of any service: a retry, a measurement, a limit.
 ///
 /// ```swift
 /// struct Counting: ClientLayer {
@@ -13,8 +12,8 @@
 /// }
 /// let storage = acme.layered(Counting())
 /// ```
-/// Everything has a default that changes nothing, so a layer states only what it is about. Layers see only what the client
-/// below them is asked; put first what shall be closest to it. A wrapper that changes what one operation *means* conforms to
+/// Every requirement has a default that changes nothing, so a layer implements only what it needs. A layer sees only the calls
+/// that reach the client below it; put first the layer that is to be closest to it. A wrapper that changes what one operation *means* conforms to
 /// ``StorageLayer``, or to ``RoutedAuthClient`` and its siblings, instead.
 public protocol ClientLayer: Sendable {
     /// Runs `body`, as often as it likes if ``ClientCall/isRepeatable``, else once or not at all.
@@ -49,7 +48,7 @@ extension ClientLayer {
     public func began<Output: Sendable>(_ call: ClientCall, _ transfer: FileTransfer<Output>) {}
 }
 
-/// What a layer is told of a call: who is asked for what, and never about what.
+/// What a layer knows of a call: the service, the provider and the operation, but never its arguments.
 public struct ClientCall: Sendable, Hashable {
     public let service: InfrastructureService
     public let provider: InfrastructureProvider

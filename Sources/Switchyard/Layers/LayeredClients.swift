@@ -5,11 +5,11 @@ extension StorageClient {
     public func layered(_ layer: any ClientLayer) -> Routed<any StorageClient> {
         Routed(LayeredRoute(self, layer, .storage) { self.provider })
     }
-    /// This client, with calls repeated that failed for a passing reason and are safe to repeat.
+    /// This client, repeating calls that failed for a temporary reason and are safe to repeat.
     public func retrying(_ policy: RetryPolicy = .standard) -> Routed<any StorageClient> {
         layered(RetryLayer(policy, clock: clock))
     }
-    /// This client, with `observer` told of everything it does.
+    /// This client, reporting everything it does to `observer`.
     public func observed(by observer: any InfrastructureObserver) -> Routed<any StorageClient> {
         layered(ObserveLayer(observer))
     }
@@ -18,9 +18,9 @@ extension StorageClient {
 extension AuthClient {
     /// This client, with `layer` around each of its calls.
     public func layered(_ layer: any ClientLayer) -> LayeredAuthClient { LayeredAuthClient(self, layer) }
-    /// This client, with calls repeated that failed for a passing reason and are safe to repeat.
+    /// This client, repeating calls that failed for a temporary reason and are safe to repeat.
     public func retrying(_ policy: RetryPolicy = .standard) -> LayeredAuthClient { layered(RetryLayer(policy)) }
-    /// This client, with `observer` told of everything it does.
+    /// This client, reporting everything it does to `observer`.
     public func observed(by observer: any InfrastructureObserver) -> LayeredAuthClient {
         layered(ObserveLayer(observer))
     }
@@ -31,11 +31,11 @@ extension FileStorageClient {
     public func layered(_ layer: any ClientLayer) -> Routed<any FileStorageClient> {
         Routed(LayeredRoute(self, layer, .files) { self.provider })
     }
-    /// This client, with calls repeated that failed for a passing reason and are safe to repeat.
+    /// This client, repeating calls that failed for a temporary reason and are safe to repeat.
     public func retrying(_ policy: RetryPolicy = .standard) -> Routed<any FileStorageClient> {
         layered(RetryLayer(policy))
     }
-    /// This client, with `observer` told of everything it does.
+    /// This client, reporting everything it does to `observer`.
     public func observed(by observer: any InfrastructureObserver) -> Routed<any FileStorageClient> {
         layered(ObserveLayer(observer))
     }
@@ -46,11 +46,11 @@ extension MessagingClient {
     public func layered(_ layer: any ClientLayer) -> Routed<any MessagingClient> {
         Routed(LayeredRoute(self, layer, .messaging) { self.provider })
     }
-    /// This client, with calls repeated that failed for a passing reason and are safe to repeat.
+    /// This client, repeating calls that failed for a temporary reason and are safe to repeat.
     public func retrying(_ policy: RetryPolicy = .standard) -> Routed<any MessagingClient> {
         layered(RetryLayer(policy))
     }
-    /// This client, with `observer` told of everything it does.
+    /// This client, reporting everything it does to `observer`.
     public func observed(by observer: any InfrastructureObserver) -> Routed<any MessagingClient> {
         layered(ObserveLayer(observer))
     }

@@ -1,20 +1,20 @@
 public import Foundation
 import SwitchyardBytes
 
-/// Prints one readable line for each thing that happens: the observer to begin with.
+/// Prints one readable line per event. The observer to start with.
 ///
 /// ```
 /// 09:41:07.213 storage on acme: commit took 812 µs
 /// 09:41:09.004 storage on acme: 3 writes pending, last attempt failed (unauthenticated): The token has no claim “role”.
 /// ```
 public struct LineObserver: InfrastructureObserver {
-    /// How much somebody wants to know.
+    /// How important a line is.
     public enum Level: Int, Sendable, Comparable, CaseIterable {
-        /// Also what happens all the time and concerns nobody: tokens that are looked up and renewed.
+        /// Routine events too, such as looking up and renewing tokens.
         case debug
         /// Each call, stream and transfer.
         case info
-        /// What went wrong, and what is done about it.
+        /// Failures, and what is done about them.
         case warning
 
         public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }

@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// Tells an observer of every call, stream and transfer, and how long it took. Changes nothing about them.
+/// Reports every call, stream and transfer, and how long it took, to an observer. Changes nothing about them.
 ///
 /// What happens below a client — a connection that is repaired, a token that is fetched — its provider reports to the
 /// observer of its ``ModuleContext``; an ``Infrastructure`` adds the length of its storages' queues.

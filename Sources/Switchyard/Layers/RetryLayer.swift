@@ -1,4 +1,4 @@
-/// Repeats calls that failed for a passing reason: reads always, changes only where a repetition does no harm.
+/// Repeats calls that failed for a temporary reason: reads always, changes only if repeating them does no harm.
 ///
 /// A batch with increments or preconditions, a sign-up or a code that can be used once is not repeated: if only the answer
 /// was lost, it would count twice or fail though it had succeeded. Streams and transfers need nothing of this; they heal by

@@ -1,12 +1,12 @@
 import SwitchyardBytes
 
-/// How often, and with which pauses, a failed call is repeated.
+/// How often a failed call is repeated, and with which pauses.
 ///
 /// Pauses grow by half each time, differ by up to half either way so that many clients do not stay in step, and are never
 /// shorter than a server asked for. A call whose server asks for more than ``maximumPause`` fails at once, with the time to
 /// wait in its error.
 public struct RetryPolicy: Sendable, Hashable {
-    /// How often a call may be made in all. 1 means never again.
+    /// How many attempts a call gets in all. 1 means no retry.
     public var maximumAttempts: Int
     /// The pause after the first failure, counted from the start of the call.
     public var initialPause: Duration

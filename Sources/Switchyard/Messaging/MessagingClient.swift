@@ -1,8 +1,8 @@
-/// What a messaging provider can do. Nothing is declared unless it is stated.
+/// What a messaging provider can do. By default, nothing.
 public struct MessagingCapabilities: Sendable, Hashable {
     /// Messages reach an app that is not running, by the platform's push service.
     public var push = false
-    /// Messages reach a running app over a connection of the client's own.
+    /// Messages reach a running app over a connection that the client keeps.
     public var liveMessages = false
     public var topics = false
 
@@ -17,19 +17,19 @@ public struct MessagingCapabilities: Sendable, Hashable {
     }()
 }
 
-/// Messages from a server to this installation, whoever stands behind.
+/// The client for messages from a server to this installation, on any provider.
 public protocol MessagingClient: Sendable {
     var provider: InfrastructureProvider { get }
     var capabilities: MessagingCapabilities { get }
 
     var permission: MessagingPermission { get async }
-    /// Records what the platform's own dialogue answered, or asks where the provider can.
+    /// Records the answer to the platform's permission dialog, or shows the dialog if the provider can.
     func requestPermission() async throws(MessagingError) -> MessagingPermission
 
     /// The token that the platform's push service gave the app. Changes the registration if there is one.
     func setPlatformToken(_ token: PlatformPushToken?) async throws(MessagingError)
 
-    /// The name under which a server reaches this installation; registers it if need be.
+    /// The name under which a server reaches this installation. Registers it if necessary.
     func token() async throws(MessagingError) -> MessagingToken
     /// Ends the registration; messages no longer arrive.
     func deleteToken() async throws(MessagingError)
@@ -42,7 +42,7 @@ public protocol MessagingClient: Sendable {
     /// Messages as they arrive, each once, none dropped.
     func messageStream() -> EventStream<RemoteMessage, MessagingError>
 
-    /// Takes in what the platform handed the app; the message also goes to ``messageStream()``.
+    /// Reads a payload that the platform handed to the app. The message also goes to ``messageStream()``.
     ///
     /// - Returns: `nil` if the payload is not one of this provider's messages.
     @discardableResult

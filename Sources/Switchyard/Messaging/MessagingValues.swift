@@ -12,9 +12,9 @@ public struct MessagingToken: Sendable, Hashable {
     public init(_ value: Secret) { self.value = value }
 }
 
-/// The token that the platform's push service gave the app, handed in by the app.
+/// The push token that the platform gave the app. The app hands it in.
 public struct PlatformPushToken: Sendable, Hashable {
-    /// Who gave it. Modules whose own service gives tokens add its name in an extension.
+    /// The push service that issued it. A module with its own push service adds a name in an extension.
     public struct Service: RawRepresentable, Sendable, Hashable, Codable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -77,7 +77,7 @@ public struct RemoteMessage: Sendable, Hashable, Identifiable {
     public let id: String
     public let title: String?
     public let body: String?
-    /// The app's own part.
+    /// The app's own data.
     public let data: [String: String]
     public let topic: MessagingTopic?
     public let sentAt: Timestamp?
@@ -100,7 +100,7 @@ public struct RemoteMessage: Sendable, Hashable, Identifiable {
 }
 
 extension RemoteMessage: CustomStringConvertible {
-    /// Its name only: contents stay out of logs.
+    /// The ID only, to keep contents out of logs.
     public var description: String { "RemoteMessage(\(id))" }
 }
 

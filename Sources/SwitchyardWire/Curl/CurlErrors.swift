@@ -10,7 +10,7 @@
             if let refusal = proxyRefusal(exchange.easy) { return refusal }
             return error(
                 code, mayHaveBeenSent: exchange.mayHaveBeenSent, isIdempotent: exchange.request.isIdempotent,
-                host: host(of: exchange.request.url))
+                url: exchange.request.url)
         }
 
         /// What a proxy answered in place of making a tunnel; libcurl reports it as an error of receiving.
@@ -29,33 +29,23 @@
                 mayHaveBeenSent: true)
         }
 
-        /// As texts name it: with its port where that is not the usual one.
-        private static func host(of url: String) -> String? {
-            guard let parts = try? URLParts(validating: url) else { return nil }
-            return parts.host + (parts.port.map { ":\($0)" } ?? "")
-        }
-
-        /// - Parameter host: Where the connection was to lead.
+        /// - Parameter url: Where the connection was to lead.
         static func error(
-            _ code: Int, mayHaveBeenSent: Bool, isIdempotent: Bool, host: String? = nil
+            _ code: Int, mayHaveBeenSent: Bool, isIdempotent: Bool, url: String? = nil
         ) -> TransportError {
-            let row = row(code, host: host, wasSent: mayHaveBeenSent)
+            let row = row(code, url: url, wasSent: mayHaveBeenSent)
             return TransportError(
                 row.code, row.message, isRetryable: row.isPassing && (isIdempotent || !mayHaveBeenSent),
                 mayHaveBeenSent: mayHaveBeenSent, underlying: CurlError(code: code))
         }
 
         private static func row(
-            _ code: Int, host: String?, wasSent: Bool
+            _ code: Int, url: String?, wasSent: Bool
         ) -> (code: TransportError.Code, message: String, isPassing: Bool) {
             switch code {
-            case CCURL_COULDNT_RESOLVE_HOST:
-                (
-                    .hostNotFound,
-                    "the host name \(host.map { "“\($0)” " } ?? "")could not be resolved; check the address", true
-                )
+            case CCURL_COULDNT_RESOLVE_HOST: (.hostNotFound, UnreachableHost.notFound(url), true)
             case CCURL_COULDNT_RESOLVE_PROXY: (.hostNotFound, "the proxy's name cannot be resolved", true)
-            case CCURL_COULDNT_CONNECT: (.cannotConnect, "could not connect\(host.map { " to \($0)" } ?? "")", true)
+            case CCURL_COULDNT_CONNECT: (.cannotConnect, UnreachableHost.notConnected(url), true)
             case CCURL_PROXY: (.cannotConnect, "the proxy could not connect", true)
             case CCURL_OPERATION_TIMEDOUT:
                 (.connectDeadlineExceeded, "the connection timed out", true)

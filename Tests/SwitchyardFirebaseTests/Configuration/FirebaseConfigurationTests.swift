@@ -140,7 +140,7 @@ import Testing
         var wrong = configuration
         wrong.allowsPlainHTTPTo = "example.com"
         let error = #expect(throws: InfrastructureError.self) { try FirebaseModule(wrong).validate() }
-        #expect(error?.message.contains("“example.com” is none. Use https there") == true)
+        #expect(error?.message.contains("“example.com” is not one. Use https there") == true)
     }
 
     @Test(arguments: ["example.com", "ftp://example.com", "https://example.com/", "https://u:p@example.com", ""])

@@ -202,7 +202,7 @@ import Testing
         #expect(error?.code == .unauthorized)
         #expect(error?.message.hasPrefix("Writing “users/alice” failed: The security rules do not allow it") == true)
         #expect(error?.message.contains("Sessions of “elsewhere” mean nothing to Firebase's rules") == true)
-        #expect(site.log.refusals == ["users/alice: unauthorized"])
+        try await eventually("it is told") { site.log.refusals == ["users/alice: unauthorized"] }
         await site.backend.shutDown()
     }
 

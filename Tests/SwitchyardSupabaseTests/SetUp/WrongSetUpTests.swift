@@ -121,7 +121,7 @@ import Testing
         #expect(
             error?.message.hasPrefix("Writing “users/alice” failed: The policies do not allow it. Check the rules")
                 == true)
-        #expect(site.log.refusals == ["users/alice: unauthorized"])
+        try await eventually("it is told") { site.log.refusals == ["users/alice: unauthorized"] }
         await site.backend.shutDown()
     }
 

@@ -19,6 +19,7 @@ import Testing
     @Test func `An unknown host is told apart, and nothing was sent`() async throws {
         let error = try await error("http://no-such-host.invalid/")
         #expect(error.code == .hostNotFound)
+        #expect(error.message.contains("“no-such-host.invalid” could not be resolved; check the address"))
         #expect(error.isRetryable && !error.mayHaveBeenSent)
     }
 
@@ -27,6 +28,7 @@ import Testing
         close(descriptor)
         let error = try await error("http://127.0.0.1:\(port)/")
         #expect(error.code == .cannotConnect)
+        #expect(error.message == "could not connect to 127.0.0.1:\(port) (is the local server running?)")
         #expect(error.isRetryable && !error.mayHaveBeenSent)
     }
 

@@ -1,13 +1,13 @@
 /// Why a call to a ``CheckInClient`` failed.
 public typealias CheckInError = DomainError
 
-/// One sign of life: the document `checkIns/{id}`.
+/// A check-in: the document `checkIns/{id}`.
 public struct CheckInRecord: Sendable, Hashable, Identifiable {
     public let id: String
     public let userID: AuthUser.ID
     /// When the person checked in, by this device's clock.
     public let checkedInAt: Timestamp
-    /// When the server took note of it; an estimate until it has.
+    /// When the server recorded it; an estimate until then.
     public let recordedAt: Timestamp?
 
     public init(id: String, userID: AuthUser.ID, checkedInAt: Timestamp, recordedAt: Timestamp? = nil) {
@@ -49,7 +49,7 @@ public struct CheckInSchedule: Sendable, Hashable {
     }
 }
 
-/// Signs of life of the signed-in person.
+/// The check-ins of the signed-in person.
 public protocol CheckInClient: Sendable {
     /// Writes the record and the person's last check-in, both or neither.
     ///

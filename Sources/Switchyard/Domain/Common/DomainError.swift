@@ -1,6 +1,6 @@
 import Foundation
 
-/// Why a call to a domain client failed: the same few reasons for all of them, whatever went wrong underneath.
+/// Why a call to a domain client failed. All domain clients share these few codes, whatever went wrong underneath.
 ///
 /// `UserError`, `ContactsError`, `CheckInError` and `NotificationError` are this type, each for its client. What is underlying
 /// is the storage, auth or file error that caused it, when one did.
@@ -49,6 +49,6 @@ extension ErrorCode {
     public static let notAllowed = ErrorCode(rawValue: "notAllowed")
     /// The server could not be reached.
     public static let networkError = ErrorCode(rawValue: "networkError")
-    /// The server could be reached and could not do it.
+    /// The server was reached, but could not do it.
     public static let serverError = ErrorCode(rawValue: "serverError")
 }

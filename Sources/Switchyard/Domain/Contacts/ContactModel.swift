@@ -1,6 +1,6 @@
-/// Somebody a person knows: the document `users/{id}/contacts/{contact}`.
+/// A contact of a person: the document `users/{id}/contacts/{contact}`.
 public struct ContactModel: Sendable, Hashable, Identifiable {
-    /// The other person's account, or a name of its own for somebody without one.
+    /// The ID of the other person's account, or another unique ID if they have none.
     public let id: String
     public var name: String
     public var email: String?
@@ -28,7 +28,7 @@ public struct ContactModel: Sendable, Hashable, Identifiable {
 }
 
 extension ContactModel: CustomStringConvertible {
-    /// Its name in the list only: names and addresses of people stay out of logs.
+    /// The ID only, to keep people's names and addresses out of logs.
     public var description: String { "ContactModel(\(id))" }
 }
 

@@ -1,7 +1,7 @@
 /// Why a call to a ``NotificationClient`` failed.
 public typealias NotificationError = DomainError
 
-/// Something a person is told: the document `users/{id}/notifications/{notification}`.
+/// A notification to a person: the document `users/{id}/notifications/{notification}`.
 public struct NotificationModel: Sendable, Hashable, Identifiable {
     public let id: String
     public var title: String
@@ -37,7 +37,7 @@ public struct NotificationModel: Sendable, Hashable, Identifiable {
 }
 
 extension NotificationModel: CustomStringConvertible {
-    /// Its name only: contents stay out of logs.
+    /// The ID only, to keep contents out of logs.
     public var description: String { "NotificationModel(\(id))" }
 }
 

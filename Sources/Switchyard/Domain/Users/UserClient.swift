@@ -5,26 +5,26 @@ public typealias UserError = DomainError
 
 /// People and their profiles, in the documents `users/{id}`.
 public protocol UserClient: Sendable {
-    /// The profile of whoever is signed in; made from the account at the first call after the first sign-in.
+    /// The signed-in user's profile. The first call after the first sign-in creates it from the account.
     ///
-    /// - Throws: `.notAuthenticated` if nobody is.
+    /// - Throws: `.notAuthenticated` if nobody is signed in.
     func currentUser() async throws(UserError) -> UserModel
 
     /// - Throws: `.notFound` if there is no such person.
     func user(_ id: AuthUser.ID) async throws(UserError) -> UserModel
 
-    /// The profile of whoever is signed in when the stream starts; `nil` while there is none yet.
+    /// The profile of the user who is signed in when the stream starts; `nil` until it exists.
     func currentUserStream() -> SnapshotStream<UserModel?, UserError>
     func userStream(_ id: AuthUser.ID) -> SnapshotStream<UserModel?, UserError>
 
     func updateProfile(_ changes: ProfileChanges) async throws(UserError)
-    /// Writes fields of the app's own into the profile of whoever is signed in.
+    /// Writes the app's own fields into the signed-in user's profile.
     func updateFields(_ updates: FieldUpdates) async throws(UserError)
 
     /// Stores the image and notes its place in the profile.
     @discardableResult
     func setProfileImage(_ image: Data, contentType: String) async throws(UserError) -> FilePath
-    /// - Throws: `.notFound` if the person has none.
+    /// - Throws: `.notFound` if the person has no image.
     func profileImage(of id: AuthUser.ID) async throws(UserError) -> Data
     func removeProfileImage() async throws(UserError)
 }

@@ -4,7 +4,7 @@ public struct UserModel: Sendable, Hashable, Identifiable {
     public var email: String?
     public var displayName: String?
     public var phoneNumber: String?
-    /// Where the profile image lies in the file storage.
+    /// Where the profile image is stored.
     public var imagePath: FilePath?
     public var createdAt: Timestamp?
     public var lastCheckInAt: Timestamp?

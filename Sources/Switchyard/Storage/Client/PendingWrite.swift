@@ -6,8 +6,8 @@ public struct PendingWrite: Sendable, Identifiable {
     public let queuedAt: Timestamp
     /// How often it was sent without a final answer.
     public let attempts: Int
-    /// Why the last attempt failed, when one did: what is wrong and, where it can be said, what to change. Of an attempt
-    /// before this client was made, only the code is known.
+    /// Why the last attempt failed, if one did: what is wrong and, where possible, what to change. Only the code is known of an
+    /// attempt that was made before this client existed.
     public let lastError: StorageError?
     /// When the next attempt is made, for the write that the others wait for; `nil` while it is under way, or not before
     /// something else happens.
@@ -35,7 +35,7 @@ extension PendingWrite: Equatable {
     }
 }
 
-/// A batch that the server refused for good. Its local effect is undone; the batch is kept until somebody decides.
+/// A batch that the server refused for good. Its local effect is undone, and the batch is kept until you resolve it.
 public struct RefusedWrite: Sendable, Identifiable {
     public let id: String
     public let batch: WriteBatch

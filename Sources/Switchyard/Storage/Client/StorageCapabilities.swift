@@ -1,4 +1,4 @@
-/// What a storage provider can do beyond what every one can. Nothing is declared unless it is stated.
+/// What a storage provider can do beyond the basics that every provider has. By default, nothing more.
 ///
 /// An operation that is not declared throws `.unsupported`, naming the provider and the alternative.
 public struct StorageCapabilities: Sendable, Hashable {

@@ -1,4 +1,4 @@
-/// What a provider gets for nothing and may do better.
+/// Defaults that a provider can replace.
 extension StorageClient {
     public var clock: any Clock<Duration> { ContinuousClock() }
 

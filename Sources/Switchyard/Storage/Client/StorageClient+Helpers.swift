@@ -1,4 +1,4 @@
-/// Small questions that apps ask often.
+/// Shorthands for what apps often need.
 extension StorageClient {
     /// Whether there is a document at `path`. Reads it.
     public func exists(_ path: StoragePath) async throws(StorageError) -> Bool {

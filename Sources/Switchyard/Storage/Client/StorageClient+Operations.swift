@@ -1,4 +1,4 @@
-/// The same on every backend: written once, on the requirements.
+/// Works the same on every provider, since it is written once, on the requirements.
 extension StorageClient {
     // MARK: Reading
 

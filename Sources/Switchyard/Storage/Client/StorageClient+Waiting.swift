@@ -1,5 +1,5 @@
 extension StorageClient {
-    /// As ``waitForPendingWrites()``, but not for ever: a queue that cannot be sent says here why.
+    /// Waits like ``waitForPendingWrites()``, but not forever. If the queue cannot be sent, the error says why.
     ///
     /// - Throws: At the deadline the code of the failure of the last attempt to send the first write, or `.deadlineExceeded` if
     ///   none has failed. All of them stay queued then, and go out as soon as they can.

@@ -26,7 +26,7 @@ public struct ListenOptions: Sendable, Hashable {
     }
 }
 
-/// What to compute over the results of a query.
+/// A value to compute over the results of a query.
 public enum Aggregation: Sendable, Hashable {
     case count
     /// The sum of the field's numbers: whole if all are, 0 if there are none.
@@ -36,7 +36,7 @@ public enum Aggregation: Sendable, Hashable {
 }
 
 public struct TransactionOptions: Sendable, Hashable {
-    /// How often the transaction may be tried in all. At least 1.
+    /// The maximum number of attempts, at least 1.
     public var maximumAttempts = 5
     public init(maximumAttempts: Int = 5) { self.maximumAttempts = maximumAttempts }
 }

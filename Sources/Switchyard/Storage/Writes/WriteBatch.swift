@@ -1,4 +1,4 @@
-/// Several writes that take effect together or not at all.
+/// Several writes that take effect together, or not at all.
 ///
 /// ```swift
 /// var batch = WriteBatch()
@@ -31,7 +31,7 @@ public struct WriteBatch: Sendable, Hashable {
     public var isEmpty: Bool { writes.isEmpty }
     public var count: Int { writes.count }
 
-    /// What every commit of a provider begins with: whether all paths are paths.
+    /// Throws if a path is invalid. A provider calls this first in every commit.
     ///
     /// - Throws: `.invalidArgument` with the first invalid path.
     @discardableResult

@@ -1,6 +1,7 @@
-/// Proof that a write is safe on this side, and the way to learn what the server made of it.
+/// The receipt of a write that is stored safely. It tells you what the server makes of the write.
 ///
-/// A client without offline support has its answer when the receipt exists; one with a queue may get it much later.
+/// A client without offline support has the server's answer when it returns the receipt. A client with a queue may get it much
+/// later.
 public struct WriteReceipt: Sendable {
     /// What the server answered to a batch.
     public struct Acknowledgement: Sendable, Hashable {
@@ -52,7 +53,7 @@ public struct WriteReceipt: Sendable {
         self.answer = answer
     }
 
-    /// Waits until the server has taken the write.
+    /// Waits until the server has accepted the write.
     ///
     /// - Throws: Why the server refused it, after which its local effect is undone; `.cancelled` if the caller was.
     @discardableResult
@@ -60,7 +61,7 @@ public struct WriteReceipt: Sendable {
         try await answer().get()
     }
 
-    /// Waits until the server has taken the write, but not for ever: a queue that cannot be sent says here why.
+    /// Waits until the server has accepted the write, but not forever. If the queue cannot be sent, the error says why.
     ///
     /// - Throws: As ``acknowledged()``; at the deadline the code of the last attempt's failure, or `.deadlineExceeded` if none
     ///   has failed. The write stays queued then, and goes out as soon as it can.

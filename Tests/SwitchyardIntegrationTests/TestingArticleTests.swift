@@ -1,0 +1,134 @@
+import Foundation
+import Switchyard
+import SwitchyardFirebase
+import SwitchyardLocalFirebase
+import SwitchyardLocalSupabase
+import SwitchyardMock
+import SwitchyardObservation
+import SwitchyardSupabase
+import SwitchyardTestSupport
+import Testing
+
+struct Todo: Codable, Sendable, Identifiable {
+    @DocumentID var id: String
+    var title: String
+    var done = false
+}
+
+@MainActor final class TodoModel {
+    let todos: TypedCollection<Todo>
+    let open: LiveQuery<Todo>
+    private(set) var problem: String?
+
+    init(_ backend: Infrastructure, of userID: AuthUser.ID) {
+        todos = backend.storage.collection("users/\(userID)/todos", of: Todo.self)
+        open = LiveQuery(todos.where(\.done, .equal, false))
+    }
+
+    func add(_ title: String) async {
+        problem = nil
+        do throws(StorageError) {
+            try await todos.add(Todo(title: title))
+        } catch {
+            problem = error.message
+        }
+    }
+}
+
+/// What the article on testing an app says, done.
+@Suite struct TestingArticleTests {
+    @Test func `An app is tested as the article says`() async throws {
+        let project = MockBackend(rules: .ownersOnly)
+        let network = MockNetwork()
+        let phone = try await project.infrastructure(signedInAs: "alice", network: network)
+        let model = await TodoModel(phone, of: "alice")
+        await model.add("Milk")
+        #expect(await model.problem == nil)
+
+        let server = MockStorageClient(project)
+        let stored = try await server.documents(Query(in: "users/alice/todos")).count
+        #expect(stored == 1)
+
+        network.isOnline = false
+        await model.add("Bread")  // shows at once
+        while await model.open.rows.count < 2 { await Task.yield() }
+        let isSaving = await model.open.hasPendingWrites
+        network.isOnline = true
+        try await phone.storage.waitForPendingWrites()
+        #expect(isSaving && project.documentCount == 2)
+
+        if let mock = phone.storage.unwrapped(as: MockStorageClient.self) {
+            mock.controls.fail(.commit, with: .resourceExhausted)
+            await model.add("Eggs")
+            let problem = await model.problem  // says so
+            #expect(problem?.contains("“commit”") == true)
+        }
+        #expect(project.documentCount == 2)
+
+        let strict = MockBackend(
+            rules: MockRules { request in
+                guard let userID = request.userID else { return false }
+                let members = request.document("teams/\(request.path.segments[1])")?["members"]?.arrayValue ?? []
+                return members.contains(.string(userID)) && request.access != .delete
+            })
+        let bob = try await strict.infrastructure(signedInAs: "bob")
+        try strict.seed([("teams/a", ["members": ["bob"]]), ("teams/b", ["members": ["alice"]])])
+        #expect(try await bob.storage.document("teams/a").exists)
+        await #expect(throws: StorageError.self) { try await bob.storage.document("teams/b") }
+
+        let moment = Timestamp(Date(timeIntervalSince1970: 1_800_000_000))
+        let dated = MockBackend(now: { moment })
+        let slow = MockNetwork(clock: ContinuousClock(), latency: .milliseconds(80))
+        let tablet = try await dated.infrastructure(network: slow)
+        try await tablet.storage.setDocument("a/1", ["n": 1])
+        #expect(try await tablet.storage.document("a/1").updateTime == moment)
+
+        let sample = try await Infrastructure(.mock(.sample()))
+        #expect(try await sample.storage.document("users/bob").exists)
+    }
+
+    @Test func `A local Firebase is there for a test`() async throws {
+        let firebase = try LocalFirebase()  // free ports of this machine
+        let here = FirebaseConfiguration.Emulators(
+            firestore: firebase.host, auth: firebase.host, storage: firebase.host)
+        let onFirebase = try await Infrastructure(
+            .firebase(project: firebase.project, apiKey: "any") { $0.emulators = here })
+        let user = try await onFirebase.auth.signUp(email: "alice@example.com", password: "secret words")
+        #expect(!user.id.isEmpty)
+        await onFirebase.shutDown()
+        await firebase.stop()
+    }
+
+    @Test(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+    func `A local Supabase is there for a test`() async throws {
+        var options = LocalSupabaseOptions()
+        options.scripts = [DocumentSchema.sql]  // the document functions; add your own tables and policies
+        options.buckets = ["files"]
+        let supabase = try await LocalSupabase(options)
+        let there = SupabaseConfiguration(
+            url: supabase.url.absoluteString, key: Secret(supabase.anonKey), bucket: "files")
+        let onSupabase = try await Infrastructure(.supabase(there))
+        #expect(try await onSupabase.storage.documents(Query(in: "posts")).isEmpty)
+        await onSupabase.shutDown()
+        await supabase.stop()
+    }
+
+    @Test func `Every piece of Swift in the article stands above, line for line`() throws {
+        let here = URL(fileURLWithPath: #filePath)
+        let root = (0..<3).reduce(here) { url, _ in url.deletingLastPathComponent() }
+        func lines(_ text: String) -> [String] {
+            text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+        let done = Set(lines(try String(contentsOf: here, encoding: .utf8)))
+        let article = try String(
+            contentsOf: root.appendingPathComponent("Plugins/SwitchyardMock/Documentation.docc/TestingYourApp.md"),
+            encoding: .utf8)
+        let pieces = article.components(separatedBy: "```swift\n").dropFirst().filter { !$0.hasPrefix(".testTarget") }
+        #expect(pieces.count == 10)
+        for piece in pieces {
+            for line in lines(piece.components(separatedBy: "```")[0]) {
+                #expect(done.contains(line), "not done in the test: \(line)")
+            }
+        }
+    }
+}
