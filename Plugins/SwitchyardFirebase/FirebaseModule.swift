@@ -129,7 +129,8 @@ public struct FirebaseModule: InfrastructureModule {
         try validate()
         return FirebaseSurroundings(
             configuration: configuration,
-            endpoints: try FirebaseEndpoints(configuration, environment: environment), transport: makeTransport(),
+            endpoints: try FirebaseEndpoints(configuration, environment: environment),
+            transport: NamedTransport(makeTransport(), program: context.program),
             tokens: FirebaseTokens(
                 auth: TokenExchange.source(context.auth, for: .firebase, tokenExchange, now: context.now),
                 appCheck: appCheck), context: context)
