@@ -133,7 +133,8 @@ public struct FirebaseModule: InfrastructureModule {
         try validate()
         return FirebaseSurroundings(
             configuration: configuration,
-            endpoints: try FirebaseEndpoints(configuration, environment: environment), transport: makeTransport(),
+            endpoints: try FirebaseEndpoints(configuration, environment: environment),
+            transport: NamedTransport(makeTransport(), program: context.program),
             tokens: FirebaseTokens(
                 auth: TokenExchange.source(context.auth, for: .firebase, tokenExchange, now: context.now),
                 appCheck: appCheck, project: configuration.project), context: context)

@@ -2,7 +2,7 @@ package import SwitchyardWire
 
 extension HTTPHeaders {
     /// What requests say of the program that makes them; a server's logs show it.
-    private static let clientName = "switchyard-swift/1.0"
+    static let clientName = "switchyard-swift/1.0"
 
     /// Names this package, unless the request has said something itself.
     package mutating func nameClient() {

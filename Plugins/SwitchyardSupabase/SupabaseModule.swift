@@ -146,7 +146,7 @@ public struct SupabaseModule: InfrastructureModule {
             let auth = TokenExchange.source(context.auth, for: .supabase, tokenExchange, now: context.now)
             let tokens = SupabaseTokens(key: configuration.key, serviceKey: configuration.serviceKey, auth: auth)
             return SupabaseSession(tokens: tokens) { [configuration, makeTransport] in
-                let transport = makeTransport()
+                let transport = NamedTransport(makeTransport(), program: context.program)
                 let socket = RealtimeSocket(
                     project.realtime, tokens: tokens, transport: transport, clock: context.clock,
                     now: context.now, configuration.realtime)
@@ -154,7 +154,7 @@ public struct SupabaseModule: InfrastructureModule {
             }
         }
         return SupabaseSurroundings(
-            configuration: configuration, project: project, transport: makeTransport(), session: session,
-            context: context)
+            configuration: configuration, project: project,
+            transport: NamedTransport(makeTransport(), program: context.program), session: session, context: context)
     }
 }

@@ -10,6 +10,8 @@ public struct InfrastructureSurroundings: Sendable {
     public var stateFolder: URL?
     /// Observes everything that clients do, and what their providers report. ``SilentObserver`` costs nothing.
     public var observer: any InfrastructureObserver
+    /// What requests call the app, such as `MyApp/2.1`: it goes into their `User-Agent`, before this package's own name.
+    public var program: String?
     /// What stands around every client, the closest first. Retries of a configuration are closer still, the observer farther.
     public var layers: [any ClientLayer] = []
     /// How long a switch waits for calls on the old client before it shuts that down all the same.
@@ -31,7 +33,8 @@ public struct InfrastructureSurroundings: Sendable {
     func context(for provider: InfrastructureProvider, auth: (any AuthClient)?) -> ModuleContext {
         ModuleContext(
             auth: auth, clock: clock, now: now,
-            stateFolder: stateFolder?.appendingPathComponent(provider.rawValue, isDirectory: true), observer: observer)
+            stateFolder: stateFolder?.appendingPathComponent(provider.rawValue, isDirectory: true), observer: observer,
+            program: program)
     }
 
     /// The same with the folder that `configuration` names, if it names one.

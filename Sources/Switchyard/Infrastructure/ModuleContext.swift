@@ -13,12 +13,15 @@ public struct ModuleContext: Sendable {
     public let stateFolder: URL?
     /// Where to report what happens.
     public let observer: any InfrastructureObserver
+    /// What requests call the app; `nil` if it has not said.
+    public let program: String?
 
     public init(
         auth: (any AuthClient)? = nil, clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) }, stateFolder: URL? = nil,
-        observer: any InfrastructureObserver = SilentObserver()
+        observer: any InfrastructureObserver = SilentObserver(), program: String? = nil
     ) {
+        self.program = program
         self.auth = auth
         self.clock = clock
         self.now = now
