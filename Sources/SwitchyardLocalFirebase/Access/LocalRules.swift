@@ -1,4 +1,4 @@
-package import Switchyard
+import Switchyard
 import Synchronization
 
 /// Who may do what with documents and files, as <doc:LocalFirebaseRules> tells it.
