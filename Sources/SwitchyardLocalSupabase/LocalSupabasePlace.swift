@@ -14,8 +14,7 @@ struct LocalSupabasePlace: Sendable {
         database = folder?.appendingPathComponent("database", isDirectory: true)
         files =
             folder?.appendingPathComponent("files", isDirectory: true)
-            ?? FileManager.default.temporaryDirectory
-            .appendingPathComponent("switchyard-supabase-\(UUID().uuidString)", isDirectory: true)
+            ?? ProcessFolder.place("switchyard-supabase")
         do {
             try FileManager.default.createDirectory(
                 at: files, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

@@ -15,22 +15,28 @@ struct CrossedProviders: Sendable {
     let supabase: LocalSupabase
     private let postgres: PostgresServer
 
-    /// - Parameter isOpen: Whether everybody may see everything on the local Firebase, and write below anybody's name on the local
-    ///   Supabase.
-    init(isOpen: Bool = true) async throws {
+    /// - Parameters:
+    ///   - isOpen: Whether everybody may see everything on the local Firebase, and write below anybody's name on the local
+    ///     Supabase.
+    ///   - hasDomainRules: Whether both keep to the rules for the domain clients.
+    init(isOpen: Bool = true, hasDomainRules: Bool = false) async throws {
         var options = LocalFirebaseOptions()
         options.allowsEverything = isOpen
+        options.hasDomainRules = hasDomainRules
         firebase = try LocalFirebase(options)
         postgres = try await PostgresServer()
         var ground = LocalSupabaseOptions()
         ground.database = postgres.place
         supabase = try await LocalSupabase(ground)
         try await postgres.query(DocumentSchema.sql)
+        if hasDomainRules { try await postgres.query(DocumentSchema.domainRules) }
         if isOpen { try await postgres.query("insert into switchyard.rules values ('users', 'owner', 'owner')") }
     }
 
     /// For checks that clean up after themselves. Its processes end with this one.
     static let shared = Task { try await CrossedProviders() }
+    /// The same, for the domain clients.
+    static let guarded = Task { try await CrossedProviders(isOpen: false, hasDomainRules: true) }
 
     func stop() async {
         await supabase.stop()
@@ -92,15 +98,15 @@ struct CrossedSwitchingHarness: SwitchingHarness {
     }
 }
 
-/// The clients above them, over the same crossing.
+/// The clients above them, over the same crossing, under the rules for them.
 struct CrossedDomainHarness: DomainHarness {
     let auth: InfrastructureProvider
 
-    var features: DomainFeatures { DomainFeatures(CrossedProviders.storage, files: true) }
+    var features: DomainFeatures { DomainFeatures(CrossedProviders.storage, files: true, enforcesRules: true) }
 
     func makeDomainDevice() async throws -> DomainDevice {
-        let backends = try await CrossedProviders.shared.value
-        let (firebase, supabase) = (backends.firebaseModule, backends.supabaseModule(as: "everybody"))
+        let backends = try await CrossedProviders.guarded.value
+        let (firebase, supabase) = (backends.firebaseModule, backends.supabaseModule())
         let files = MockFileStorageClient(MockBackend())
         if auth == .firebase {
             let auth = try await firebase.makeAuthClient(ModuleContext())

@@ -23,10 +23,7 @@ final class LocalBuckets: Sendable {
     /// - Parameter folder: Where objects outlive the process; `nil` for a folder that goes away with this.
     init(_ folder: URL?) throws(LocalFirebaseError) {
         isTemporary = folder == nil
-        self.folder =
-            folder
-            ?? FileManager.default.temporaryDirectory.appendingPathComponent(
-                "switchyard-files-\(RandomID.make(length: 12))", isDirectory: true)
+        self.folder = folder ?? ProcessFolder.place("switchyard-files")
         do {
             try FileManager.default.createDirectory(
                 at: self.folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

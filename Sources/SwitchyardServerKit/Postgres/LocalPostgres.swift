@@ -20,7 +20,7 @@ package final class LocalPostgres: Sendable {
         guard let programs = PostgresPrograms.installed else { throw .notInstalled }
         self.programs = programs
         isKept = folder != nil
-        self.folder = folder ?? LocalPostgres.temporaryFolder()
+        self.folder = folder ?? ProcessFolder.place("switchyard-postgres")
         let data = LocalPostgres.data(in: self.folder)
         let port: UInt16
         let server: ServerProcess
@@ -141,20 +141,6 @@ package final class LocalPostgres: Sendable {
         let listener = try Socket.listen(on: .ipv4, port: 0, backlog: 1)
         defer { Socket.close(listener) }
         return Socket.port(of: listener)
-    }
-
-    /// A new folder. Those of processes that ended without removing theirs are removed.
-    private static func temporaryFolder() -> URL {
-        let root = FileManager.default.temporaryDirectory
-        let name = "switchyard-postgres-"
-        for other in (try? FileManager.default.contentsOfDirectory(atPath: root.path)) ?? [] where other.hasPrefix(name)
-        {
-            guard let owner = other.dropFirst(name.count).split(separator: "-").first.flatMap({ Int32($0) }),
-                Foundation.kill(owner, 0) != 0, errno == ESRCH
-            else { continue }
-            try? FileManager.default.removeItem(at: root.appendingPathComponent(other))
-        }
-        return root.appendingPathComponent("\(name)\(getpid())-\(UInt32.random(in: .min ... .max))")
     }
 }
 

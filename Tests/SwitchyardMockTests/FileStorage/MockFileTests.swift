@@ -4,12 +4,16 @@ import SwitchyardMock
 import SwitchyardTestSupport
 import Testing
 
-@Suite struct MockFileTests {
+@Suite final class MockFileTests {
     let time = TestTime()
     let backend: MockBackend
     let network = MockNetwork()
     let store = MockUploadStore()
     let files: MockFileStorageClient
+    private let folder = FileManager.default.temporaryDirectory
+        .appendingPathComponent("mock-files-\(UInt64.random(in: 0 ... .max))", isDirectory: true)
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
 
     init() {
         let time = time
@@ -18,7 +22,8 @@ import Testing
     }
 
     private func temporary(_ text: String) throws -> URL {
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent("mock-\(UInt64.random(in: 0 ... .max))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let url = folder.appendingPathComponent("source")
         try Data(text.utf8).write(to: url)
         return url
     }
@@ -156,8 +161,8 @@ import Testing
 
     @Test func `A download appears whole or not at all`() async throws {
         try await files.put(Data("0123456789".utf8), at: "a.txt")
-        let target = FileManager.default.temporaryDirectory
-            .appendingPathComponent("mock-\(UInt64.random(in: 0 ... .max))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let target = folder.appendingPathComponent("target")
         files.controls.fail(.downloadPart, onCall: 2, with: FileStorageError(.unavailable, "Gone."))
         await #expect(throws: FileStorageError.self) { try await files.download("a.txt", to: target).result() }
         #expect(!FileManager.default.fileExists(atPath: target.path))

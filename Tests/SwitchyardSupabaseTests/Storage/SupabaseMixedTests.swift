@@ -95,7 +95,7 @@ private struct SupabaseDomainHarness: DomainHarness {
 
     func confirmEmail(_ email: String) async throws {
         let supabase = try await Self.site.value
-        try await supabase.database.run([
+        _ = try await supabase.database.run([
             PostgresStatement("update auth.users set email_confirmed_at = now() where email = $1", [email])
         ])
     }
