@@ -117,8 +117,8 @@ public struct FirebaseModule: InfrastructureModule {
         try FirebaseFileStorageAdapter(surroundings(context))
     }
 
-    public func makeTokenVerifier(_ context: ModuleContext) async throws(InfrastructureError) -> any TokenVerifier {
-        FirebaseTokenVerifier(try surroundings(context))
+    public func makeCallerDesk(_ context: ModuleContext) async throws(InfrastructureError) -> any CallerDesk {
+        FirebaseCallerDesk(try surroundings(context))
     }
 
     public func wipeLocalData(of userID: AuthUser.ID?, _ context: ModuleContext) async throws(InfrastructureError) {

@@ -115,9 +115,9 @@ public struct MockModule: InfrastructureModule {
             tenant: tenant, auth: context.auth)
     }
 
-    public func makeTokenVerifier(_ context: ModuleContext) async throws(InfrastructureError) -> any TokenVerifier {
+    public func makeCallerDesk(_ context: ModuleContext) async throws(InfrastructureError) -> any CallerDesk {
         let (parts, tenant) = try enter(context)
-        return MockTokenVerifier(parts.backend.accounts, tenant: tenant)
+        return MockCallerDesk(parts.backend, network: parts.network, tenant: tenant)
     }
 
     private func enter(_ context: ModuleContext) throws(InfrastructureError) -> (Parts, MockTenant?) {

@@ -127,8 +127,8 @@ public struct SupabaseModule: InfrastructureModule {
         try SupabaseMessagingAdapter(surroundings(context))
     }
 
-    public func makeTokenVerifier(_ context: ModuleContext) async throws(InfrastructureError) -> any TokenVerifier {
-        SupabaseTokenVerifier(try surroundings(context))
+    public func makeCallerDesk(_ context: ModuleContext) async throws(InfrastructureError) -> any CallerDesk {
+        try SupabaseCallerDesk(surroundings(context))
     }
 
     public func wipeLocalData(of userID: AuthUser.ID?, _ context: ModuleContext) async throws(InfrastructureError) {

@@ -93,7 +93,7 @@ struct Todo: Codable, Sendable, Identifiable {
             firestore: firebase.host, auth: firebase.host, storage: firebase.host)
         let onFirebase = try await Infrastructure(
             .firebase(project: firebase.project, apiKey: "any") { $0.emulators = here })
-        let user = try await onFirebase.auth.signUp(email: "alice@example.com", password: "secret words")
+        let user = try await onFirebase.auth.signUp(email: "alice@example.com", password: "secret words").get()
         #expect(!user.id.isEmpty)
         await onFirebase.shutDown()
         await firebase.stop()

@@ -20,7 +20,6 @@ final class FirebaseTokenVerifier: TokenVerifier {
     private let cookies: Kind
     private let isEmulator: Bool
     private let service: FirebaseAuthService
-    private let transport: any Transport
     private let now: @Sendable () -> Timestamp
 
     init(_ surroundings: FirebaseSurroundings) {
@@ -40,7 +39,6 @@ final class FirebaseTokenVerifier: TokenVerifier {
             "https://session.firebase.google.com", "/identitytoolkit/v3/relyingparty/publicKeys", .certificates)
         isEmulator = endpoints.identityToolkit.isEmulator
         service = FirebaseAuthService(surroundings)
-        self.transport = transport
         now = surroundings.context.now
     }
 
@@ -68,7 +66,7 @@ final class FirebaseTokenVerifier: TokenVerifier {
             }
             try await checkRevocation(token, web)
         }
-        var verified = VerifiedToken(token, of: userID, web.claims)
+        var verified = VerifiedToken(token, by: provider, of: userID, web.claims)
         if let method = web.claims["firebase"]?["sign_in_provider"]?.string {
             verified.isAnonymous = method == "anonymous"
             verified.identity = IdentityProvider(rawValue: method)
@@ -96,6 +94,4 @@ final class FirebaseTokenVerifier: TokenVerifier {
             throw TokenError(.tokenRevoked, "The session was ended. Sign in again.")
         }
     }
-
-    func shutDown() async { await transport.shutDown() }
 }

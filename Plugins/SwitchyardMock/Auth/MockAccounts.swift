@@ -188,7 +188,7 @@ public final class MockAccounts: Sendable {
         }
         let user = account?.user
         return VerifiedToken(
-            token: token, userID: userID, issuer: "mock", expiresAt: end.date, email: user?.email,
+            token: token, provider: .mock, userID: userID, issuer: "mock", expiresAt: end.date, email: user?.email,
             isEmailVerified: user?.isEmailVerified ?? false, phoneNumber: user?.phoneNumber,
             isAnonymous: user?.isAnonymous ?? false, claims: claims.mapValues { .string($0) })
     }

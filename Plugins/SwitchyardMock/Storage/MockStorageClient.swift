@@ -79,6 +79,16 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
         try begin(keptAs: name)
     }
 
+    /// A client for the requests of one user, which keeps nothing.
+    convenience init(_ backend: MockBackend, network: MockNetwork, actingFor userID: AuthUser.ID) {
+        let device = MockDevice()
+        device.rules = backend.rules
+        backend.database.read { _ in _ = device.queue.use(userID) }
+        var capabilities = StorageCapabilities.all
+        capabilities.offline = false
+        self.init(backend, network: network, capabilities: capabilities, device, Surroundings())
+    }
+
     /// A module's client: the user's documents go when they sign out from `auth` with that wish.
     convenience init(
         _ backend: MockBackend, network: MockNetwork, keptAs name: String, tenant: MockTenant?,

@@ -99,12 +99,15 @@ extension Double {
 
 extension VerifiedToken {
     /// What good claims say, as far as issuers agree on names.
-    package init(_ token: Secret, of userID: AuthUser.ID, _ claims: JSONObject) {
+    package init(
+        _ token: Secret, by provider: InfrastructureProvider, of userID: AuthUser.ID, _ claims: JSONObject
+    ) {
         func date(_ name: String) -> Date? {
             (claims[name]?.double ?? claims[name]?.int64.map(Double.init)).map { Date(timeIntervalSince1970: $0) }
         }
         self.init(
-            token: token, userID: userID, issuer: claims["iss"]?.string ?? "", issuedAt: date("iat"),
+            token: token, provider: provider, userID: userID, issuer: claims["iss"]?.string ?? "",
+            issuedAt: date("iat"),
             expiresAt: date("exp") ?? .distantPast, signedInAt: date("auth_time"), email: claims["email"]?.string,
             isEmailVerified: claims["email_verified"]?.bool ?? false,
             phoneNumber: (claims["phone_number"] ?? claims["phone"])?.string.flatMap { $0.isEmpty ? nil : $0 },

@@ -131,7 +131,7 @@ package final class PublishedKeys: Sendable {
         return keys
     }
 
-    static func life(_ cacheControl: String?) -> Duration {
+    package static func life(_ cacheControl: String?) -> Duration {
         let ages = (cacheControl ?? "").split(separator: ",").compactMap { part -> Int? in
             let pair = part.split(separator: "=")
             guard pair.count == 2, pair[0].trimmedWord == "max-age" else { return nil }

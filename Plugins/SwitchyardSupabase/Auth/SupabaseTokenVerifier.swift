@@ -12,7 +12,6 @@ final class SupabaseTokenVerifier: TokenVerifier {
     private let keys: PublishedKeys
     private let secret: Secret?
     private let service: SupabaseAuthService
-    private let transport: any Transport
     private let now: @Sendable () -> Timestamp
 
     /// Roles of keys, which are nobody's.
@@ -27,7 +26,6 @@ final class SupabaseTokenVerifier: TokenVerifier {
         service = SupabaseAuthService(
             address: address, apiKey: surroundings.configuration.key, transport: transport,
             clock: surroundings.context.clock, now: surroundings.context.now)
-        self.transport = transport
         now = surroundings.context.now
     }
 
@@ -51,7 +49,7 @@ final class SupabaseTokenVerifier: TokenVerifier {
                 .invalidSignature, "The token is not signed with ES256, RS256 or HS256, as those of a project are.")
         }
         if checksRevocation { try await checkRevocation(token) }
-        var verified = VerifiedToken(token, of: userID, web.claims)
+        var verified = VerifiedToken(token, by: provider, of: userID, web.claims)
         verified.isAnonymous = web.claims["is_anonymous"]?.bool ?? false
         verified.isEmailVerified = web.claims["user_metadata"]?["email_verified"]?.bool ?? false
         verified.identity = web.claims["app_metadata"]?["provider"]?.string.map { IdentityProvider(supabase: $0) }
@@ -84,6 +82,4 @@ final class SupabaseTokenVerifier: TokenVerifier {
             }
         }
     }
-
-    func shutDown() async { await transport.shutDown() }
 }

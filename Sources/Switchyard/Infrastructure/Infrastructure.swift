@@ -64,13 +64,22 @@ public final class Infrastructure: Sendable {
         try await assembly.change { $0 = configuration }
     }
 
-    /// For servers: what checks the tokens that requests bring, as the chosen auth provider has given them out. Made once, and
-    /// ended with this. After ``use(_:for:)`` with another provider for auth, ask again: one that is there goes on with the
-    /// tokens of its own provider.
+    /// For servers: what checks the tokens that requests bring, as the chosen auth provider has given them out. After
+    /// ``use(_:for:)`` with another provider for auth, ask again: one that is there goes on with the tokens of its own provider.
     ///
     /// - Throws: `.unsupported` by a provider that has none.
     public func tokenVerifier() async throws(InfrastructureError) -> any TokenVerifier {
-        try await assembly.tokenVerifier()
+        try await assembly.desk(for: .auth).verifier
+    }
+
+    /// For servers: the clients of one request, which act for whoever has sent it. They share this infrastructure's connections
+    /// and limits, cost microseconds, and need no end.
+    ///
+    /// - Throws: `.unsupported` by a storage provider that can act for nobody.
+    public func acting(as caller: VerifiedToken) async throws(InfrastructureError) -> ActingClients {
+        let auth = CallerAuthClient(caller)
+        let desk = try await assembly.desk(for: .storage)
+        return ActingClients(caller, auth, try desk.makeStorageClient(for: caller, auth: auth), now: assembly.now)
     }
 
     /// Shuts down every client. Streams end, and later calls throw `.shutDown`. You may call this twice.

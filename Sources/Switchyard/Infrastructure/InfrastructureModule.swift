@@ -35,8 +35,8 @@ public protocol InfrastructureModule: Sendable {
     func makeFileStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any FileStorageClient
     func makeMessagingClient(_ context: ModuleContext) async throws(InfrastructureError) -> any MessagingClient
 
-    /// For servers: what checks the tokens that this provider has given out.
-    func makeTokenVerifier(_ context: ModuleContext) async throws(InfrastructureError) -> any TokenVerifier
+    /// For servers: what checks this provider's tokens, and acts for those who bring one.
+    func makeCallerDesk(_ context: ModuleContext) async throws(InfrastructureError) -> any CallerDesk
 
     /// Deletes what this provider keeps on the device of a user's documents. Called while it has no storage client: not chosen
     /// at the moment, it would not hear of a sign-out with that wish. What other users have queued stays. The default does
@@ -79,9 +79,9 @@ extension InfrastructureModule {
         throw .unsupported(.messaging, by: Self.provider)
     }
 
-    public func makeTokenVerifier(_ context: ModuleContext) async throws(InfrastructureError) -> any TokenVerifier {
+    public func makeCallerDesk(_ context: ModuleContext) async throws(InfrastructureError) -> any CallerDesk {
         throw InfrastructureError(
-            .unsupported, "The provider “\(Self.provider)” has nothing that checks its tokens.")
+            .unsupported, "The provider “\(Self.provider)” cannot check tokens, or act for whoever brings one.")
     }
 
     public func wipeLocalData(of userID: AuthUser.ID?, _ context: ModuleContext) async throws(InfrastructureError) {}

@@ -37,6 +37,5 @@ import Testing
         #expect(await code(token) == .tokenExpired)
         await stranger.shutDown()
         await backend.shutDown()
-        #expect(await code(token) == .shutDown)
     }
 }

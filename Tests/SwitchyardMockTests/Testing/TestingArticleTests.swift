@@ -85,7 +85,7 @@ import Testing
         let article = try String(
             contentsOf: folder.appendingPathComponent("TestingWithTheMock.md"), encoding: .utf8)
         let pieces = article.components(separatedBy: "```swift\n").dropFirst()
-        #expect(pieces.count == 8)
+        #expect(pieces.count == 9)
         for piece in pieces {
             for line in lines(piece.components(separatedBy: "```")[0]) {
                 #expect(done.contains(line), "not done in the test: \(line)")

@@ -14,10 +14,10 @@ actor Assembly {
     private var wishes: WipeWishes?
     /// Whose data could not be deleted yet: tried again with the next wish, and before the choice changes.
     private var unfinished: [InfrastructureProvider: [AuthUser.ID?]] = [:]
-    /// What checks tokens, as far as somebody has asked for it.
-    private var verifiers: [InfrastructureProvider: any TokenVerifier] = [:]
-    /// Those of settings that have changed since, which somebody may still hold.
-    private var oldVerifiers: [any TokenVerifier] = []
+    /// What acts for callers, as far as somebody has asked for it.
+    private var desks: [InfrastructureProvider: any CallerDesk] = [:]
+    /// Those of settings that have changed since, which somebody may still use.
+    private var oldDesks: [any CallerDesk] = []
     private var following: Task<Void, Never>?
     private var changes = 0
     /// What is being done with the clients that left, by the change with which they did.
@@ -141,7 +141,7 @@ actor Assembly {
         services.formUnion(added)
         present = plan
         for provider in plan.refitted {
-            if let verifier = verifiers.removeValue(forKey: provider) { oldVerifiers.append(verifier) }
+            if let desk = desks.removeValue(forKey: provider) { oldDesks.append(desk) }
         }
 
         changes += 1
@@ -196,21 +196,32 @@ actor Assembly {
         following?.cancel()
         await before?.value
         for slot in slots.all.reversed() { await slot.shutDown() }
-        for verifier in Array(verifiers.values) + oldVerifiers { await verifier.shutDown() }
+        for desk in Array(desks.values) + oldDesks { await desk.shutDown() }
     }
 
-    func tokenVerifier() async throws(InfrastructureError) -> any TokenVerifier {
+    // MARK: Callers
+
+    nonisolated var now: @Sendable () -> Timestamp { surroundings.now }
+
+    /// That of the provider that is chosen for `service`, made once.
+    func desk(for service: InfrastructureService) async throws(InfrastructureError) -> any CallerDesk {
         // A change that is under way may be about what is asked for.
         await lastChange?.value
-        guard !isShutDown, let present, let provider = configuration.selection.provider(for: .auth),
+        guard !isShutDown, let present else {
+            throw InfrastructureError(.shutDown, "The infrastructure was shut down.")
+        }
+        guard let provider = configuration.selection.provider(for: service),
             let module = present.module(of: provider)
-        else { throw InfrastructureError(.shutDown, "The infrastructure was shut down.") }
-        if let known = verifiers[provider] { return known }
-        let made = try await module.makeTokenVerifier(present.surroundings.context(for: provider, auth: nil))
+        else {
+            throw InfrastructureError(
+                .unsupported, "No provider was chosen for \(service.rawValue). Choose one in the selection.")
+        }
+        if let known = desks[provider] { return known }
+        let made = try await module.makeCallerDesk(present.surroundings.context(for: provider, auth: nil))
         // Others may have asked, and everything may have ended, in the meantime.
-        if isShutDown || verifiers[provider] != nil { await made.shutDown() }
-        if let known = verifiers[provider] { return known }
-        verifiers[provider] = made
+        if isShutDown || desks[provider] != nil { await made.shutDown() }
+        if let known = desks[provider] { return known }
+        desks[provider] = made
         return made
     }
 }

@@ -4,6 +4,8 @@ public import Foundation
 public struct VerifiedToken: Sendable, Hashable {
     /// The token itself, to act for its user.
     public let token: Secret
+    /// Whose tokens it is one of.
+    public let provider: InfrastructureProvider
     public let userID: AuthUser.ID
     /// Who has given it out, as the token names them.
     public let issuer: String
@@ -23,12 +25,14 @@ public struct VerifiedToken: Sendable, Hashable {
     public let claims: [String: DocumentValue]
 
     public init(
-        token: Secret, userID: AuthUser.ID, issuer: String, issuedAt: Date? = nil, expiresAt: Date,
+        token: Secret, provider: InfrastructureProvider, userID: AuthUser.ID, issuer: String, issuedAt: Date? = nil,
+        expiresAt: Date,
         signedInAt: Date? = nil, email: String? = nil, isEmailVerified: Bool = false, phoneNumber: String? = nil,
         isAnonymous: Bool = false, identity: IdentityProvider? = nil, role: String? = nil,
         claims: [String: DocumentValue] = [:]
     ) {
         self.token = token
+        self.provider = provider
         self.userID = userID
         self.issuer = issuer
         self.issuedAt = issuedAt

@@ -17,9 +17,6 @@ public protocol TokenVerifier: Sendable {
     ///   since the token was given out. Without, an ended session's tokens are good until they run out.
     /// - Throws: A code that says why the token is not good; `.unavailable` where the issuer's keys cannot be fetched.
     func verify(_ token: Secret, checksRevocation: Bool) async throws(TokenError) -> VerifiedToken
-
-    /// Ends its connections. Later checks throw `.shutDown`.
-    func shutDown() async
 }
 
 extension TokenVerifier {

@@ -1,0 +1,34 @@
+import Switchyard
+
+/// The mock for servers that act for its people.
+struct MockCallerDesk: CallerDesk {
+    let verifier: any TokenVerifier
+    private let backend: MockBackend
+    private let network: MockNetwork
+    /// Keeps the project open.
+    private let tenant: MockTenant?
+
+    init(_ backend: MockBackend, network: MockNetwork, tenant: MockTenant?) {
+        self.backend = backend
+        self.network = network
+        self.tenant = tenant
+        verifier = Verifier(accounts: backend.accounts)
+    }
+
+    private struct Verifier: TokenVerifier {
+        let provider: InfrastructureProvider = .mock
+        let accounts: MockAccounts
+
+        func verify(_ token: Secret, checksRevocation: Bool) async throws(TokenError) -> VerifiedToken {
+            try accounts.verify(token, checksRevocation: checksRevocation)
+        }
+    }
+
+    func makeStorageClient(
+        for caller: VerifiedToken, auth: any AuthClient
+    ) throws(InfrastructureError) -> any StorageClient {
+        MockStorageClient(backend, network: network, actingFor: caller.userID)
+    }
+
+    func shutDown() async { tenant?.leave() }
+}

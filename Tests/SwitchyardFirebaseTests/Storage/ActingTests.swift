@@ -1,0 +1,112 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+import SwitchyardTestSupport
+import SwitchyardWire
+import Synchronization
+import Testing
+
+@testable import SwitchyardFirebase
+
+/// A server that acts for very many people at once, over one transport.
+@Suite struct ActingTests {
+    /// Takes every commit whose document is that of the token's owner, and counts the others.
+    private final class Witness: Transport {
+        private let counts = Mutex((good: 0, foreign: 0, shutDowns: 0))
+        var good: Int { counts.withLock { $0.good } }
+        var foreign: Int { counts.withLock { $0.foreign } }
+        var shutDowns: Int { counts.withLock { $0.shutDowns } }
+
+        func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+            let token = request.headers["Authorization"] ?? ""
+            let owner = token.dropFirst("Bearer token-".count)
+            let body = String(decoding: request.body, as: UTF8.self)
+            // Others get their turn between the question and its answer.
+            await Task.yield()
+            if Task.isCancelled { throw TransportError(.cancelled, "The exchange was cancelled.") }
+            let isOwn = !owner.isEmpty && body.contains("/documents/users/\(owner)\"")
+            counts.withLock { if isOwn { $0.good += 1 } else { $0.foreign += 1 } }
+            let time = "2026-01-01T00:00:00.000000Z"
+            return HTTPResponse(
+                status: 200,
+                body: Array(#"{"writeResults":[{"updateTime":"\#(time)"}],"commitTime":"\#(time)"}"#.utf8))
+        }
+
+        func stream(_ request: HTTPRequest) async throws(TransportError) -> HTTPStream {
+            throw TransportError(.unsupported, "No streams here.")
+        }
+        func upload(
+            _ request: HTTPRequest, body: RequestBody, progress: SwitchyardWire.TransferProgress?
+        ) async throws(TransportError) -> HTTPResponse { throw TransportError(.unsupported, "No files here.") }
+        func download(
+            _ request: HTTPRequest, to file: FileDestination, progress: SwitchyardWire.TransferProgress?
+        ) async throws(TransportError) -> HTTPResponse { throw TransportError(.unsupported, "No files here.") }
+        func webSocket(_ request: WebSocketRequest) async throws(TransportError) -> any WebSocketConnection {
+            throw TransportError(.unsupported, "No web sockets here.")
+        }
+        func shutDown() async { counts.withLock { $0.shutDowns += 1 } }
+    }
+
+    private final class Done: Sendable {
+        let count = Atomic(0)
+    }
+
+    private static func caller(_ name: String) -> VerifiedToken {
+        VerifiedToken(
+            token: Secret("token-\(name)"), provider: .firebase, userID: name,
+            issuer: "https://securetoken.google.com/demo", expiresAt: Date(timeIntervalSinceNow: 3600))
+    }
+
+    @Test func `Ten thousand callers at once are served with their own tokens, while some leave`() async throws {
+        let witness = Witness()
+        let module = FirebaseModule(FirebaseConfiguration(project: "demo", apiKey: "key"), environment: [:]) { witness }
+        let backend = try await Infrastructure(module)
+        let clients = try await withThrowingTaskGroup(of: ActingClients.self) { group in
+            for number in 0..<10_000 {
+                group.addTask { try await backend.acting(as: Self.caller("\(number)")) }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(clients.count == 10_000 && Set(clients.map(\.caller.userID)).count == 10_000)
+        let done = Done()
+        await withTaskGroup(of: Void.self) { group in
+            for (index, client) in clients.enumerated() {
+                group.addTask {
+                    let work = Task {
+                        for _ in 0..<2 {
+                            let path = try StoragePath(validating: "users/\(client.caller.userID)")
+                            _ = try await client.storage.setDocument(path, ["n": 1])
+                        }
+                        done.count.add(1, ordering: .relaxed)
+                    }
+                    if index.isMultiple(of: 7) { work.cancel() }
+                    _ = await work.result
+                }
+            }
+        }
+        #expect(witness.foreign == 0)
+        #expect(
+            witness.good >= 2 * (10_000 - 10_000 / 7 - 1)
+                && done.count.load(ordering: .relaxed) >= 10_000 - 10_000 / 7 - 1)
+        #expect(witness.shutDowns == 0, "what all share outlives each of them")
+        await backend.shutDown()
+        #expect(witness.shutDowns > 0)
+        let over = await #expect(throws: InfrastructureError.self) { try await backend.acting(as: Self.caller("x")) }
+        #expect(over?.code == .shutDown)
+    }
+
+    @Test func `A caller is who the token says, and nobody signs in or out with it`() async throws {
+        let backend = try await Infrastructure(.firebase(project: "demo", apiKey: "key"))
+        let mine = try await backend.acting(as: Self.caller("ada"))
+        #expect(await mine.auth.currentUser?.id == "ada" && mine.auth.provider == .firebase)
+        #expect(try await mine.auth.accessToken().value == "token-ada")
+        let refreshing = await #expect(throws: AuthError.self) { try await mine.auth.accessToken(refreshing: true) }
+        #expect(refreshing?.code == .sessionExpired)
+        let signingOut = await #expect(throws: AuthError.self) { try await mine.auth.signOut() }
+        #expect(signingOut?.code == .unsupported)
+        #expect(!mine.storage.capabilities.offline && mine.storage.capabilities.liveStreams)
+        let cache = await #expect(throws: StorageError.self) { try await mine.storage.document("a/b", from: .cache) }
+        #expect(cache?.code == .unsupported)
+        await backend.shutDown()
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import Switchyard
+import SwitchyardConformance
+import SwitchyardLocalSupabase
+import SwitchyardServerKit
+import SwitchyardSync
+import SwitchyardTestRuns
+import SwitchyardTestSupport
+import SwitchyardWire
+import Testing
+
+@testable import SwitchyardSupabase
+
+/// Documents without a cache and a queue, as servers have them for each request.
+@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+struct DirectConformanceTests {
+    private struct Harness: StorageHarness {
+        static let features: StorageFeatures = {
+            var capabilities = SupabaseHarness.features.capabilities
+            capabilities.offline = false
+            return StorageFeatures(capabilities)
+        }()
+
+        let site: SupabaseSite
+        var features: StorageFeatures { Self.features }
+
+        func makeStorageClient() async throws -> any StorageClient {
+            DirectStorageClient(
+                SupabaseDriver(
+                    service: try site.service(), pace: SupabaseWatch.Pace(alone: .milliseconds(25))))
+        }
+    }
+
+    private static let run = ConformanceRun(
+        "supabase documents without a cache", StorageConformance.all, for: Harness.features
+    ) {
+        Harness(site: try await SupabaseSite.shared.value)
+    }
+
+    @Test(.beside(run), arguments: run.checks)
+    func `Documents on Postgres, without a cache`(_ check: StorageCheck) async throws {
+        try await Self.run.outcome(of: check)
+    }
+
+    @Test func `Streams share one engine, which goes with the last of them`() async throws {
+        let site = try await SupabaseSite.shared.value
+        let client = DirectStorageClient(
+            SupabaseDriver(service: try site.service(), pace: SupabaseWatch.Pace(alone: .milliseconds(25))))
+        for _ in 0..<3 {
+            try await client.setDocument("direct/a", ["n": 1])
+            var first = client.snapshots(of: "direct/a" as StoragePath).makeAsyncIterator()
+            var second = client.snapshots(of: Query(in: "direct")).makeAsyncIterator()
+            while let snapshot = try await first.next(), snapshot["n"] != 1 {}
+            try await client.setDocument("direct/a", ["n": 2])
+            while let snapshot = try await first.next(), snapshot["n"] != 2 {}
+            while let snapshot = try await second.next(), snapshot.documents.first?["n"] != 2 {}
+        }
+        try await eventually("the engine is gone") { client.openStreams == 0 }
+        #expect(try await client.document("direct/a")["n"] == 2)
+    }
+
+    @Test func `A server acts for each caller, who sees no more than is theirs`() async throws {
+        let site = try await SupabaseSite.shared.value
+        var configuration = SupabaseConfiguration(url: site.supabase.server.url, key: Secret(site.supabase.anonKey))
+        configuration.jwtSecret = Secret(site.supabase.environment["SUPABASE_JWT_SECRET"] ?? "")
+        let backend = try await Infrastructure(.supabase(configuration))
+        func caller(_ user: AuthUser.ID) -> VerifiedToken {
+            VerifiedToken(
+                token: Secret(site.supabase.accessToken(for: user)), provider: .supabase, userID: user, issuer: "test",
+                expiresAt: Date(timeIntervalSinceNow: 3600))
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<40 {
+                group.addTask {
+                    let user = "caller-\(number)"
+                    let mine = try await backend.acting(as: caller(user))
+                    let path = try StoragePath(validating: "users/\(user)/notes/a")
+                    try await mine.storage.setDocument(path, ["owner": .of(user), "n": .of(number)])
+                    #expect(try await mine.storage.document(path)["n"] == .integer(Int64(number)))
+                    let next = try StoragePath(validating: "users/caller-\((number + 1) % 40)/notes/a")
+                    #expect(try await mine.storage.document(next, from: .server).exists == false)
+                    await #expect(throws: StorageError.self) { try await mine.storage.setDocument(next, ["n": 0]) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let late = try await backend.acting(
+            as: VerifiedToken(
+                token: Secret(site.supabase.accessToken(for: "late", validFor: -100)), provider: .supabase,
+                userID: "late", issuer: "test", expiresAt: Date(timeIntervalSinceNow: -100)))
+        let error = await #expect(throws: StorageError.self) {
+            try await late.storage.setDocument("users/late", ["n": 1])
+        }
+        #expect(error?.code == .unauthenticated)
+        await backend.shutDown()
+    }
+}
