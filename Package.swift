@@ -200,7 +200,7 @@ let package = Package(
                 "Switchyard", "SwitchyardBytes", "SwitchyardProviderKit", "SwitchyardWire", "SwitchyardSync",
                 "SwitchyardSyncReference", "SwitchyardFirestoreFormat", "SwitchyardFirebase", "SwitchyardMock",
                 "SwitchyardConformance", "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardTestRuns",
-                "SwitchyardTestSupport",
+                "SwitchyardProviderHTTP", "SwitchyardTestSupport",
             ], exclude: ["Fixtures"]),
         .testTarget(
             name: "SwitchyardSupabaseTests",

@@ -14,7 +14,7 @@ package struct JSONWebToken: Sendable {
     static let limit = 64 << 10
 
     package init(_ token: Secret) throws(TokenError) {
-        let text = token.reveal().utf8
+        let text = Array(token.reveal().utf8)
         guard text.count <= Self.limit else {
             throw TokenError(.malformedToken, "The token is longer than \(Self.limit) bytes.")
         }
@@ -25,7 +25,7 @@ package struct JSONWebToken: Sendable {
         self.header = header
         self.claims = claims
         self.signature = signature
-        signed = Array(text.prefix(parts[0].count + 1 + parts[1].count))
+        signed = Array(text[..<parts[1].endIndex])
     }
 
     private static func object(_ part: some Collection<UInt8>) -> JSONObject? {

@@ -10,7 +10,8 @@ final class SupabaseTokenVerifier: TokenVerifier {
 
     private let rules: TokenRules
     private let keys: PublishedKeys
-    private let secret: Secret?
+    /// Begun with the legacy secret, where there is one.
+    private let code: HMACSHA256?
     private let service: SupabaseAuthService
     private let now: @Sendable () -> Timestamp
 
@@ -22,7 +23,7 @@ final class SupabaseTokenVerifier: TokenVerifier {
         rules = TokenRules(issuers: [address], audience: "authenticated")
         keys = PublishedKeys(
             address + "/.well-known/jwks.json", .keySet, transport: transport, clock: surroundings.context.clock)
-        secret = surroundings.configuration.jwtSecret
+        code = surroundings.configuration.jwtSecret.map { HMACSHA256(key: Array($0.reveal().utf8)) }
         service = SupabaseAuthService(
             address: address, apiKey: surroundings.configuration.key, transport: transport,
             clock: surroundings.context.clock, now: surroundings.context.now)
@@ -59,14 +60,14 @@ final class SupabaseTokenVerifier: TokenVerifier {
     private static let foreign = TokenError(.invalidSignature, "The project has not signed the token.")
 
     private func checkSecret(_ web: JSONWebToken) throws(TokenError) {
-        guard let secret else {
+        guard var code else {
             throw TokenError(
                 .unsupported,
                 "The project signs with its legacy secret. Set Supabase's jwtSecret, or let the project use signing keys."
             )
         }
-        let code = HMACSHA256.code(for: web.signed, key: secret.reveal().utf8)
-        guard HMACSHA256.areEqual(web.signature, code) else { throw Self.foreign }
+        code.update(web.signed)
+        guard HMACSHA256.areEqual(web.signature, code.code()) else { throw Self.foreign }
     }
 
     private func checkRevocation(_ token: Secret) async throws(TokenError) {

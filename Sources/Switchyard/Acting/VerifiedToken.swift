@@ -1,7 +1,7 @@
 public import Foundation
 
 /// What a token says of whoever sends it, once it was found to be good.
-public struct VerifiedToken: Sendable, Hashable {
+public struct VerifiedToken: Sendable {
     /// The token itself, to act for its user.
     public let token: Secret
     /// Whose tokens it is one of.
@@ -22,14 +22,16 @@ public struct VerifiedToken: Sendable, Hashable {
     /// The role that the token names, as databases with policies know it.
     public var role: String?
     /// Everything that the token says, those above included.
-    public let claims: [String: DocumentValue]
+    public var claims: [String: DocumentValue] { readClaims() }
+    /// Most requests ask for none of them.
+    private let readClaims: @Sendable () -> [String: DocumentValue]
 
     public init(
         token: Secret, provider: InfrastructureProvider, userID: AuthUser.ID, issuer: String, issuedAt: Date? = nil,
         expiresAt: Date,
         signedInAt: Date? = nil, email: String? = nil, isEmailVerified: Bool = false, phoneNumber: String? = nil,
         isAnonymous: Bool = false, identity: IdentityProvider? = nil, role: String? = nil,
-        claims: [String: DocumentValue] = [:]
+        claims: @escaping @autoclosure @Sendable () -> [String: DocumentValue] = [:]
     ) {
         self.token = token
         self.provider = provider
@@ -44,8 +46,16 @@ public struct VerifiedToken: Sendable, Hashable {
         self.isAnonymous = isAnonymous
         self.identity = identity
         self.role = role
-        self.claims = claims
+        readClaims = claims
     }
+}
+
+extension VerifiedToken: Hashable {
+    /// What it says follows from the token.
+    public static func == (left: VerifiedToken, right: VerifiedToken) -> Bool {
+        left.token == right.token && left.provider == right.provider
+    }
+    public func hash(into hasher: inout Hasher) { hasher.combine(token) }
 }
 
 extension VerifiedToken: CustomStringConvertible {

@@ -61,6 +61,12 @@ package enum Base64 {
     ) -> [UInt8]? {
         let padding = padding ?? (alphabet == .standard ? .required : .optional)
         let values = alphabet == .standard ? standardValues : urlValues
+        // One piece of code for all, however the letters are held.
+        return text.withContiguousStorageIfAvailable { decode($0, values, padding) }
+            ?? Array(text).withUnsafeBufferPointer { decode($0, values, padding) }
+    }
+
+    private static func decode(_ text: UnsafeBufferPointer<UInt8>, _ values: [UInt8], _ padding: Padding) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count / 4 * 3 + 2)
         var word: UInt32 = 0

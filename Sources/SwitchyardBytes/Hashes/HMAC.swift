@@ -30,7 +30,13 @@ package struct HMAC<Function: BlockHashFunction>: Sendable {
 
     /// Compares in a time that depends on the lengths only, so that a forger learns nothing from it.
     package static func areEqual(_ a: some Collection<UInt8>, _ b: some Collection<UInt8>) -> Bool {
+        areEqual(Array(a), Array(b))
+    }
+
+    package static func areEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
         guard a.count == b.count else { return false }
-        return zip(a, b).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+        var difference: UInt8 = 0
+        for index in a.indices { difference |= a[index] ^ b[index] }
+        return difference == 0
     }
 }
