@@ -3,8 +3,9 @@ import SwitchyardProviderHTTP
 
 /// Tokens for requests: the signed-in user's, and the app's.
 struct FirebaseTokens: Sendable {
-    /// `nil` when nobody's token can be sent: no auth was chosen, or another provider's, whose tokens mean nothing here.
-    let auth: (any AuthClient)?
+    /// `nil` while nobody's token can be sent: no auth was chosen, or another provider's, whose tokens mean nothing here and
+    /// are nothing that Firebase is to get. Which it is may change with every switch.
+    var auth: (any AuthClient)? { people?.provider == .firebase ? people : nil }
     let appCheck: FirebaseAppCheck?
     /// Whose tokens are good; `nil` for any project's.
     let project: String?
@@ -72,7 +73,6 @@ struct FirebaseTokens: Sendable {
 
     init(auth: (any AuthClient)?, appCheck: FirebaseAppCheck?, project: String? = nil) {
         self.project = project
-        self.auth = auth.flatMap { $0.provider == .firebase ? $0 : nil }
         self.appCheck = appCheck
         people = auth
     }
@@ -122,6 +122,8 @@ struct FirebaseTokens: Sendable {
                 // Whoever is not signed in asks in nobody's name; rules decide about that.
                 guard error.code == .notSignedIn else { throw .auth(error) }
             }
+            // Whoever was asked may have left in the meantime, and the token be somebody else's.
+            guard self.auth != nil else { throw .otherUser }
         }
         if let owner = owner ?? refused.map({ CallOwner($0.user?.userID) }), auth != nil,
             owner != CallOwner(proof.user?.userID)

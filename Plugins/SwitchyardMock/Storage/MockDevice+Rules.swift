@@ -17,7 +17,11 @@ extension MockDevice {
         guard rules != nil else { return nil }
         for document in results {
             let existing = server[document.path]?.data
-            if let refusal = refusal(.list, document.path, existing: existing, proposed: nil, server) { return refusal }
+            // Not the document: its name may be nothing that whoever asks is to know.
+            let refusal = refusal(
+                .list, document.path, existing: existing, proposed: nil, server,
+                about: document.path.collection.rawValue)
+            if let refusal { return refusal }
         }
         // Nothing found is an answer too, which not everybody may have.
         guard results.isEmpty, case .collection(let collection) = query.source else { return nil }

@@ -77,6 +77,9 @@ struct RealtimeMachine {
     static let joinsAtOnce = 8
     /// How many heartbeats in a row may be late while the server is at work on joins.
     static let lateBeatsAtMost = 3
+    /// With every how many heartbeats something is said that wakes a service without its database: each time costs that a look
+    /// at its policies.
+    static let beatsToProbe = 4
     /// How many topics that were refused are remembered.
     static let refusalsAtMost = 1000
     static let refreshPeriod = Duration.seconds(300)
@@ -98,6 +101,7 @@ struct RealtimeMachine {
     var failures = 0
     var heartbeatRef: String?
     var lateBeats = 0
+    private var beats = 0
     /// How often in a row each topic was refused, also of channels that have ended since.
     var refusals: [String: Int] = [:]
     var pushes: [String: Push] = [:]
@@ -282,7 +286,8 @@ struct RealtimeMachine {
             return actions.append(.schedule(.heartbeat, after: heartbeat))
         }
         fetchToken(isRefused: false)
-        probe()
+        beats += 1
+        if beats.isMultiple(of: Self.beatsToProbe) { probe() }
         if !polls {
             let ref = nextRef()
             heartbeatRef = ref

@@ -22,6 +22,12 @@ extension CommitResult {
     func version(ofWrite index: Int) -> Timestamp {
         index < updateTimes.count ? updateTimes[index] ?? commitTime : commitTime
     }
+
+    /// What whoever made the batch is told.
+    func acknowledgement(of batch: WriteBatch) -> WriteReceipt.Acknowledgement {
+        let times = batch.writes.enumerated().map { $1.operation == .delete ? nil : version(ofWrite: $0) }
+        return WriteReceipt.Acknowledgement(commitTime: commitTime, updateTimes: times)
+    }
 }
 
 extension DocumentWrite {

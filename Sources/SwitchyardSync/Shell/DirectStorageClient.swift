@@ -107,14 +107,7 @@ public final class DirectStorageClient: StorageClient {
         try checkBatch(batch)
         let id = RandomID.make()
         let result = try await send(batch, as: id)
-        let times = batch.writes.enumerated().map { index, write -> Timestamp? in
-            if write.operation == .delete { return nil }
-            let given = index < result.updateTimes.count ? result.updateTimes[index] : nil
-            return given ?? result.commitTime
-        }
-        return WriteReceipt(
-            batchID: id,
-            acknowledged: WriteReceipt.Acknowledgement(commitTime: result.commitTime, updateTimes: times))
+        return WriteReceipt(batchID: id, acknowledged: result.acknowledgement(of: batch))
     }
 
     private func send(_ batch: WriteBatch, as id: String) async throws(StorageError) -> CommitResult {
@@ -138,21 +131,9 @@ public final class DirectStorageClient: StorageClient {
         _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
     ) async throws(StorageError) -> Int {
         try document.checked()
-        guard capabilities.recursiveDelete else {
-            throw .unsupported(
-                "deleting recursively", by: provider,
-                instead: "Delete the documents of each collection by their names.")
-        }
+        try checkRecursiveDelete()
         try checkOpen()
-        do throws(StorageError) {
-            return try await driver.deleteRecursively(document, progress: progress)
-        } catch {
-            guard error.code == .unsupported, capabilities.listCollections else { throw error }
-        }
-        var deletion = RecursiveDeletion(self, progress: progress)
-        try await deletion.delete(document)
-        try await deletion.flush()
-        return deletion.deleted
+        return try await deleteRecursively(document, by: driver, progress)
     }
 
     // MARK: Trying again

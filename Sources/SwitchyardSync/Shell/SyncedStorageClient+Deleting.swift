@@ -10,23 +10,11 @@ extension SyncedStorageClient {
         _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
     ) async throws(StorageError) -> Int {
         try document.checked()
-        guard capabilities.recursiveDelete else {
-            throw .unsupported(
-                "deleting recursively", by: provider,
-                instead: "Delete the documents of each collection by their names.")
-        }
+        try checkRecursiveDelete()
         try await follower?.catchUpToWrite()
         try await engine.checkServer()
         try await flushQueue()
-        do throws(StorageError) {
-            return try await driver.deleteRecursively(document, progress: progress)
-        } catch {
-            guard error.code == .unsupported, capabilities.listCollections else { throw error }
-        }
-        var deletion = RecursiveDeletion(self, progress: progress)
-        try await deletion.delete(document)
-        try await deletion.flush()
-        return deletion.deleted
+        return try await deleteRecursively(document, by: driver, progress)
     }
 
     /// Waits until everything queued so far has been answered.
@@ -48,5 +36,22 @@ extension SyncedStorageClient {
             }
         }
         throw StorageError(.cancelled, "The deletion was cancelled.")
+    }
+}
+
+extension StorageClient {
+    /// Has the server delete by itself, or deletes what collections list where it cannot.
+    func deleteRecursively(
+        _ document: StoragePath, by driver: any SyncDriver, _ progress: @escaping @Sendable (_ deleted: Int) -> Void
+    ) async throws(StorageError) -> Int {
+        do throws(StorageError) {
+            return try await driver.deleteRecursively(document, progress: progress)
+        } catch {
+            guard error.code == .unsupported, capabilities.listCollections else { throw error }
+        }
+        var deletion = RecursiveDeletion(self, progress: progress)
+        try await deletion.delete(document)
+        try await deletion.flush()
+        return deletion.deleted
     }
 }

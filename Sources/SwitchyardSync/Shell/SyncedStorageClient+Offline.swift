@@ -103,6 +103,14 @@ extension SyncEngine {
     /// Of everybody. Opens nothing.
     var writeCountInMemory: Int? { (openMachine?.store as? MemoryStore)?.batchCount }
 
+    /// What waits in memory only ends with the client.
+    func tellOfLoss(_ count: Int) {
+        report(
+            .notice(
+                "\(count) queued write\(count == 1 ? " was" : "s were") lost when the client was shut down: without a state "
+                    + "folder, the queue is in memory. Set one, or wait for waitForPendingWrites() first."))
+    }
+
     func handle(_ event: SyncEvent) throws(StorageError) {
         _ = try machine()
         feed(event)

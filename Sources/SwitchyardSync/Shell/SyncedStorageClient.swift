@@ -170,19 +170,11 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, QueueKee
     func commit(_ batch: WriteBatch, of owner: QueueOwner?) async throws(StorageError) -> WriteReceipt {
         try checkBatch(batch)
         let (id, answer) = try await engine.write(batch.writes, of: owner)
-        let isDelete = batch.writes.map { $0.operation == .delete }
         return WriteReceipt(batchID: id, lastFailure: { [weak engine] in await engine?.lastFailure() }) {
             guard let result = await answer.value else {
                 return .failure(StorageError(.cancelled, "The wait was cancelled. The write stays queued."))
             }
-            return result.map { result in
-                let times = isDelete.enumerated().map { index, isDelete -> Timestamp? in
-                    if isDelete { return nil }
-                    let given = index < result.updateTimes.count ? result.updateTimes[index] : nil
-                    return given ?? result.commitTime
-                }
-                return WriteReceipt.Acknowledgement(commitTime: result.commitTime, updateTimes: times)
-            }
+            return result.map { $0.acknowledgement(of: batch) }
         }
     }
 
@@ -194,6 +186,7 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, QueueKee
     public func shutDown() async {
         await follower?.stop()
         if drainsAtEnd { await drain(within: Self.drainDeadline) }
+        if let lost = await engine.writeCountInMemory, lost > 0 { await engine.tellOfLoss(lost) }
         await engine.shutDown()
         await driver.shutDown()
         claim?.release()

@@ -24,7 +24,7 @@ package struct URLParts: Sendable, Hashable {
         var rest = bytes[..<(bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex)]
         guard let colon = rest.firstIndex(of: UInt8(ascii: ":")), rest[colon...].starts(with: "://".utf8), colon > 0,
             rest[..<colon].allSatisfy(\.isSchemeCharacter)
-        else { throw TransportError(.invalidRequest, "the address is not absolute") }
+        else { throw TransportError(.invalidRequest, "it does not begin with https://") }
         scheme = Self.lowercased(rest[..<colon])
         rest = rest[(colon + 3)...]
 

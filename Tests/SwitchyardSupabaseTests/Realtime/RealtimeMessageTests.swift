@@ -117,7 +117,7 @@ struct RealtimeMessageTests {
         ("JwtSignatureError: x", .newToken), ("JwtSignerError: x", .newToken),
         ("PrivateOnly: x", .never(.refused)), ("TopicNameRequired: x", .never(.refused)),
         ("TenantNotFound: x", .never(.refused)), ("RealtimeDisabledForTenant: x", .never(.refused)),
-        ("UnableToReplayMessages: Replay params are not valid", .never(.unauthorized)),
+        ("UnableToReplayMessages: Replay params are not valid", .withoutReplay),
         ("ChannelRateLimitReached: Too many channels", .never(.tooManyChannels)),
         ("ConnectionRateLimitReached: x", .muchLater), ("ClientJoinRateLimitReached: x", .muchLater),
         ("InitializingProjectConnection: x", .later), ("RealtimeRestarting: x", .later),

@@ -29,6 +29,23 @@ import Testing
         try await eventually("\(count) attempts have failed") { try await client.queue.first?.attempts ?? 0 >= count }
     }
 
+    @Test func `What is lost with a client that keeps its queue in memory is told, and nothing is said otherwise`()
+        async throws
+    {
+        driver.failure.withLock { $0 = noRole }
+        try await client.setDocument("a/first", ["n": 1])
+        try await client.setDocument("a/second", ["n": 2])
+        await client.shutDown()
+        await client.shutDown()
+        var notices: [String] { log.kinds.compactMap { if case .notice(let text) = $0 { text } else { nil } } }
+        #expect(notices.count == 1 && notices[0].hasPrefix("2 queued writes were lost"))
+        let quiet = EventLog()
+        let other = SyncedStorageClient(driver: ModelDriver(server), clock: FastClock(), observer: quiet)
+        try await other.setDocument("a/third", ["n": 3]).acknowledged()
+        await other.shutDown()
+        #expect(!quiet.kinds.contains { if case .notice = $0 { true } else { false } })
+    }
+
     @Test func `The first write in the queue carries the reason, and when it is tried again`() async throws {
         driver.failure.withLock { $0 = noRole }
         try await client.setDocument("a/first", ["n": 1])

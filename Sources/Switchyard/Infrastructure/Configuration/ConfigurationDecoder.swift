@@ -51,7 +51,7 @@ struct ConfigurationDecoder {
         case .dataCorrupted(let context):
             return ConfigurationProblem(
                 path: names(context.codingPath), found: kind(at: names(context.codingPath)),
-                expected: "something else: \(context.debugDescription)")
+                expected: context.debugDescription)
         @unknown default:
             return ConfigurationProblem(path: [], found: "something", expected: "something else")
         }

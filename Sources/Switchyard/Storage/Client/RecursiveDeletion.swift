@@ -75,7 +75,7 @@ extension StorageClient {
         return deletion.deleted
     }
 
-    private func checkRecursiveDelete() throws(StorageError) {
+    package func checkRecursiveDelete() throws(StorageError) {
         guard capabilities.recursiveDelete else {
             throw .unsupported(
                 "deleting recursively", by: provider, instead: "Delete the documents of each collection by their names."
