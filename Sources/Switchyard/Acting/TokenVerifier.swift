@@ -13,8 +13,10 @@
 public protocol TokenVerifier: Sendable {
     var provider: InfrastructureProvider { get }
 
-    /// - Parameter checksRevocation: Whether to ask the issuer, with one request, if the session or the account has been ended
-    ///   since the token was given out. Without, an ended session's tokens are good until they run out.
+    /// - Parameters:
+    ///   - token: As the app has it from `accessToken()`.
+    ///   - checksRevocation: Whether to ask the issuer, with one request, if the session or the account has been ended since the
+    ///     token was given out. Without, an ended session's tokens are good until they run out.
     /// - Throws: A code that says why the token is not good; `.unavailable` where the issuer's keys cannot be fetched.
     func verify(_ token: Secret, checksRevocation: Bool) async throws(TokenError) -> VerifiedToken
 }
@@ -26,7 +28,9 @@ extension TokenVerifier {
 
     /// Checks the token of a request's header `Authorization`.
     ///
-    /// - Parameter header: `Bearer` and the token; `nil` where the request has none.
+    /// - Parameters:
+    ///   - header: `Bearer` and the token; `nil` where the request has none.
+    ///   - checksRevocation: Whether the issuer is asked, too.
     public func verify(
         authorization header: String?, checksRevocation: Bool = false
     ) async throws(TokenError) -> VerifiedToken {

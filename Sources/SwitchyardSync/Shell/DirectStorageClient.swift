@@ -29,6 +29,7 @@ public final class DirectStorageClient: StorageClient {
     /// - Parameters:
     ///   - driver: Not ended with this client, since others may use what stands behind it.
     ///   - userID: Who acts; `nil` for nobody, and where the driver knows of no people.
+    ///   - clock: What pauses are measured with.
     public init(_ driver: any SyncDriver, userID: String? = nil, clock: any Clock<Duration> = ContinuousClock()) {
         self.driver = driver
         self.userID = userID
