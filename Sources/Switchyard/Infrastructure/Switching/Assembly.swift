@@ -205,23 +205,27 @@ actor Assembly {
 
     /// That of the provider that is chosen for `service`, made once.
     func desk(for service: InfrastructureService) async throws(InfrastructureError) -> any CallerDesk {
-        // A change that is under way may be about what is asked for.
-        await lastChange?.value
-        guard !isShutDown, let present else {
-            throw InfrastructureError(.shutDown, "The infrastructure was shut down.")
+        while true {
+            // A change that is under way may be about what is asked for.
+            await lastChange?.value
+            guard !isShutDown, let present else {
+                throw InfrastructureError(.shutDown, "The infrastructure was shut down.")
+            }
+            guard let provider = configuration.selection.provider(for: service),
+                let module = present.module(of: provider)
+            else {
+                throw InfrastructureError(
+                    .unsupported, "No provider was chosen for \(service.rawValue). Choose one in the selection.")
+            }
+            if let known = desks[provider] { return known }
+            let change = changes
+            let made = try await module.makeCallerDesk(present.surroundings.context(for: provider, auth: nil))
+            if !isShutDown, change == changes, desks[provider] == nil {
+                desks[provider] = made
+                return made
+            }
+            // Others have asked, the settings have changed, or everything has ended in the meantime.
+            await made.shutDown()
         }
-        guard let provider = configuration.selection.provider(for: service),
-            let module = present.module(of: provider)
-        else {
-            throw InfrastructureError(
-                .unsupported, "No provider was chosen for \(service.rawValue). Choose one in the selection.")
-        }
-        if let known = desks[provider] { return known }
-        let made = try await module.makeCallerDesk(present.surroundings.context(for: provider, auth: nil))
-        // Others may have asked, and everything may have ended, in the meantime.
-        if isShutDown || desks[provider] != nil { await made.shutDown() }
-        if let known = desks[provider] { return known }
-        desks[provider] = made
-        return made
     }
 }

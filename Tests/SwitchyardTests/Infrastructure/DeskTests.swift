@@ -1,0 +1,92 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+import SwitchyardMock
+import SwitchyardTestSupport
+import Synchronization
+import Testing
+
+/// What acts for callers, made at first use while other things go on.
+@Suite struct DeskTests {
+    /// A provider whose desks are made when the test says so.
+    private struct Slow: InfrastructureModule {
+        static let provider: InfrastructureProvider = "slow"
+        struct Configuration: Codable, Sendable { var name = "" }
+        let configuration: Configuration
+        var making = Making()
+        private let mock = MockModule(backend: MockBackend())
+        init(_ configuration: Configuration = Configuration()) { self.configuration = configuration }
+
+        func makeAuthClient(_ context: ModuleContext) async throws(InfrastructureError) -> any AuthClient {
+            try await mock.makeAuthClient(context)
+        }
+        func makeStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any StorageClient {
+            try await mock.makeStorageClient(context)
+        }
+        func makeCallerDesk(_ context: ModuleContext) async throws(InfrastructureError) -> any CallerDesk {
+            making.begun.withLock { $0 += 1 }
+            _ = await making.gate.value
+            return Desk(base: try await mock.makeCallerDesk(context), making: making)
+        }
+    }
+
+    private final class Making: Sendable {
+        let begun = Mutex(0)
+        let ended = Mutex(0)
+        let gate = Promise<Void>()
+    }
+
+    private struct Desk: CallerDesk {
+        let base: any CallerDesk
+        let making: Making
+        var verifier: any TokenVerifier { base.verifier }
+        func makeStorageClient(
+            for caller: VerifiedToken, auth: any AuthClient
+        ) throws(InfrastructureError) -> any StorageClient { try base.makeStorageClient(for: caller, auth: auth) }
+        func shutDown() async {
+            making.ended.withLock { $0 += 1 }
+            await base.shutDown()
+        }
+    }
+
+    private static let caller = VerifiedToken(
+        token: Secret("any"), provider: "slow", userID: "alice", issuer: "somebody",
+        expiresAt: Date(timeIntervalSinceNow: 3600))
+
+    @Test func `A desk that is ready after the end is shut down, and nobody gets it`() async throws {
+        let module = Slow()
+        let backend = try await Infrastructure(module)
+        let asking = Task { try await backend.acting(as: Self.caller) }
+        try await eventually("makers are waiting") { module.making.begun.withLock { $0 } == 1 }
+        await backend.shutDown()
+        module.making.gate.resolve(())
+        let error = await #expect(throws: InfrastructureError.self) { _ = try await asking.value }
+        #expect(error?.code == .shutDown)
+        #expect(module.making.ended.withLock { $0 } == 1)
+    }
+
+    @Test func `Of desks that were made at the same time one stays`() async throws {
+        let module = Slow()
+        let backend = try await Infrastructure(module)
+        let asking = (0..<3).map { _ in Task { try await backend.acting(as: Self.caller) } }
+        try await eventually("makers are waiting") { module.making.begun.withLock { $0 } == 3 }
+        module.making.gate.resolve(())
+        for one in asking { _ = try await one.value }
+        #expect(module.making.ended.withLock { $0 } == 2)
+        await backend.shutDown()
+        #expect(module.making.ended.withLock { $0 } == 3)
+    }
+
+    @Test func `A desk of settings that have changed meanwhile is not kept`() async throws {
+        let module = Slow()
+        let backend = try await Infrastructure(module, others: [MockModule(backend: MockBackend())])
+        let asking = Task { try await backend.acting(as: Self.caller) }
+        try await eventually("makers are waiting") { module.making.begun.withLock { $0 } == 1 }
+        try await backend.use(.mock, for: .storage)
+        module.making.gate.resolve(())
+        _ = try await asking.value
+        #expect(module.making.ended.withLock { $0 } == 1)
+        await backend.shutDown()
+        #expect(module.making.ended.withLock { $0 } == 1)
+    }
+}
