@@ -15,9 +15,7 @@ package struct NamedTransport: Transport {
 
     private func named(_ headers: HTTPHeaders) -> HTTPHeaders {
         var headers = headers
-        if headers["User-Agent"] == nil || headers["User-Agent"] == HTTPHeaders.clientName {
-            headers["User-Agent"] = userAgent
-        }
+        if headers["User-Agent"] == nil { headers["User-Agent"] = userAgent }
         return headers
     }
 

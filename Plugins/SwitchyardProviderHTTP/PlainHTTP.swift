@@ -24,6 +24,14 @@ package enum PlainHTTP {
         return "Use https, or set allowsPlainHTTPTo to “\(parts.host)” while you develop on this network."
     }
 
+    /// Why nothing is sent to an address in plain HTTP, where it is not known any more which.
+    ///
+    /// - Parameter what: What would have gone along, such as “secret”.
+    package static func refusal(of what: String) -> String {
+        "The address uses plain HTTP to another machine, so no \(what) is sent there. Use https, or allowsPlainHTTPTo while "
+            + "you develop on a private network."
+    }
+
     private static func problem(_ provider: String, _ what: String) -> InfrastructureError {
         InfrastructureError(.invalidConfiguration, "\(provider)'s allowsPlainHTTPTo \(what).")
     }

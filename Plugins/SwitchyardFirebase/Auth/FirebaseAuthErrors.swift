@@ -17,10 +17,7 @@ extension AuthError {
         case .unanswered(let error, let status): self.init(error, status, failure)
         case .own(let error): self = error
         case .unsafeAddress:
-            self.init(
-                .invalidArgument,
-                "The address uses plain HTTP to another machine, so no secret is sent there. Use https, or "
-                    + "allowsPlainHTTPTo while you develop on a private network.")
+            self.init(.invalidArgument, PlainHTTP.refusal(of: "secret"))
         case .appCheck(let error):
             self.init(.unavailable, "There is no App Check token to send.", isRetryable: true, underlying: error)
         }

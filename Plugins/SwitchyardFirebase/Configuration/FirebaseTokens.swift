@@ -1,5 +1,6 @@
 import Switchyard
 import SwitchyardProviderHTTP
+import Synchronization
 
 /// Tokens for requests: the signed-in user's, and the app's.
 struct FirebaseTokens: Sendable {
@@ -13,6 +14,7 @@ struct FirebaseTokens: Sendable {
     private let people: (any AuthClient)?
     /// Whose tokens alone are given out; `nil` for those of whoever is signed in when they are asked for.
     private(set) var owner: CallOwner?
+    private let fitting = FittingToken()
 
     /// What goes along with one request.
     struct Proof: Sendable {
@@ -36,11 +38,7 @@ struct FirebaseTokens: Sendable {
         var meaning: ErrorDetails {
             switch self {
             case .unsafeAddress:
-                ErrorDetails(
-                    .unauthenticated,
-                    "The address uses plain HTTP to another machine, so no token is sent there. Use https, or "
-                        + "allowsPlainHTTPTo while you develop on a private network.",
-                    isRetryable: false)
+                ErrorDetails(.unauthenticated, PlainHTTP.refusal(of: "token"), isRetryable: false)
             case .auth(let error):
                 switch error.code {
                 case .cancelled, .shutDown:
@@ -130,10 +128,11 @@ struct FirebaseTokens: Sendable {
         {
             throw .otherUser
         }
-        if !endpoint.isEmulator, let project, let user = proof.user,
-            let found = FirebaseIDToken(user.value.reveal())?.project, found != project
-        {
-            throw .otherProject(found, expected: project)
+        if !endpoint.isEmulator, let project, let user = proof.user, !fitting.is(user.value) {
+            if let found = FirebaseIDToken(user.value.reveal())?.project, found != project {
+                throw .otherProject(found, expected: project)
+            }
+            fitting.remember(user.value)
         }
         if let appCheck {
             do {
@@ -145,4 +144,12 @@ struct FirebaseTokens: Sendable {
         guard endpoint.mayCarryTokens || (proof.user == nil && proof.app == nil) else { throw .unsafeAddress }
         return proof
     }
+}
+
+/// The token last found to be of the right project, so that each is looked at once.
+private final class FittingToken: Sendable {
+    private let token = Mutex<Secret?>(nil)
+
+    func `is`(_ other: Secret) -> Bool { token.withLock { $0 == other } }
+    func remember(_ fitting: Secret) { token.withLock { $0 = fitting } }
 }

@@ -15,8 +15,7 @@ struct FirebaseFileFailure: Error, CustomStringConvertible {
     init(_ response: HTTPResponse) {
         status = response.status
         // Its upload server may answer with a page, but signs each answer.
-        isPage =
-            response.body.first { $0 > 0x20 } == UInt8(ascii: "<") && response.headers["X-GUploader-UploadID"] == nil
+        isPage = response.body.isWebPage && response.headers["X-GUploader-UploadID"] == nil
         let message = (try? JSON(parsing: response.body))?["error"]?["message"]?.string
         text = String((message ?? String(decoding: response.body, as: UTF8.self)).prefix(300))
     }

@@ -54,10 +54,7 @@ extension MessagingError {
     init(_ failure: FirebaseMessagingFailure) {
         switch failure.kind {
         case .unsafeAddress:
-            self.init(
-                .invalidArgument,
-                "The address uses plain HTTP to another machine, so no secret is sent there. Use https, or "
-                    + "allowsPlainHTTPTo while you develop on a private network.")
+            self.init(.invalidArgument, PlainHTTP.refusal(of: "secret"))
         case .foreignName:
             self.init(.unavailable, "The server registered a different installation.", underlying: failure)
         case .unanswered(let error?, _):

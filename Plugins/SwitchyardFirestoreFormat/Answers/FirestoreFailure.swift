@@ -37,7 +37,7 @@ package struct FirestoreFailure: Error, Sendable, Hashable {
             self.init(error: error, ifUnknown: .unknown)
         } else {
             let place = address.map { "“\($0)”" } ?? "Firestore's address"
-            let answer = FirestoreFailure.isPage(body) ? "a web page" : "nothing that Firestore says"
+            let answer = body.isWebPage ? "a web page" : "nothing that Firestore says"
             self.init(
                 FirestoreStatus(strangeHTTPStatus: httpStatus),
                 "\(place) answered with \(answer) (HTTP \(httpStatus)). Check hosts and emulators in "
@@ -65,11 +65,6 @@ package struct FirestoreFailure: Error, Sendable, Hashable {
     }
 
     private static let gate = "googleapis.com"
-
-    /// Whether a body is a page for people, which the service never writes.
-    package static func isPage(_ body: some Collection<UInt8>) -> Bool {
-        body.first { $0 > 0x20 } == UInt8(ascii: "<")
-    }
 
     /// Spelled as such words are; anything else is text, and could say anything.
     private static func isWord(_ text: String) -> Bool {

@@ -17,8 +17,7 @@ package final class PublishedKeys: Sendable {
 
     private struct State {
         var keys: [String: TokenKey] = [:]
-        /// When they were fetched last, and until when they are good.
-        var fetchedAt: Duration?
+        /// Until when those are good.
         var goodUntil = Duration.zero
         var attemptedAt: Duration?
     }
@@ -110,7 +109,6 @@ package final class PublishedKeys: Sendable {
         let life = Self.life(response.headers["Cache-Control"])
         state.withLock { state in
             state.keys = keys
-            state.fetchedAt = watch.elapsed
             state.goodUntil = watch.elapsed + life
         }
     }

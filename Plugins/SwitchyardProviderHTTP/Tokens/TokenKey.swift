@@ -15,6 +15,7 @@ package final class TokenKey: Sendable {
     }
 
     package let algorithm: Algorithm
+    // Neither library changes a key that it checks signatures with: any number of threads may do so with one.
     #if canImport(Security)
         private nonisolated(unsafe) let key: SecKey
     #else

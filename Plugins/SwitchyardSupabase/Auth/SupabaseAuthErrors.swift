@@ -10,10 +10,7 @@ extension AuthError {
         case .refused(nil, let status, _): self.init(status: status, failure)
         case .unanswered(let error, let status): self.init(error, status, failure)
         case .unsafeAddress:
-            self.init(
-                .invalidArgument,
-                "The address uses plain HTTP to another machine, so no secret is sent there. Use https, or "
-                    + "allowsPlainHTTPTo while you develop on a private network.")
+            self.init(.invalidArgument, PlainHTTP.refusal(of: "secret"))
         case .own(let error): self = error
         }
     }

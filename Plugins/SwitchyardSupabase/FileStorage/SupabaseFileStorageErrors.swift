@@ -19,7 +19,7 @@ struct SupabaseFileFailure: Error, CustomStringConvertible {
 
     init(_ response: HTTPResponse) {
         let json = try? JSON(parsing: response.body)
-        isPage = response.body.first { $0 > 0x20 } == UInt8(ascii: "<")
+        isPage = response.body.isWebPage
         let stated = json?["statusCode"].flatMap { $0.int ?? $0.string.flatMap { Int($0) } }
         status = stated ?? response.status
         code = json?["code"]?.string ?? json?["error"]?.string ?? ""

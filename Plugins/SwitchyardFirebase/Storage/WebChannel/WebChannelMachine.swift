@@ -104,7 +104,7 @@ struct WebChannelMachine {
             let failure = FirestoreFailure(body: body, httpStatus: status)
             return close(.failure(failure), terminating: false)
         }
-        guard !FirestoreFailure.isPage(body) else {
+        guard !body.isWebPage else {
             return close(.failure(FirestoreFailure(body: body, httpStatus: status)), terminating: false)
         }
         stickySession = sticky

@@ -104,7 +104,7 @@ struct FirestoreExchange: Sendable {
         do throws(JSONError) {
             return try JSON(parsing: answer.body, options: Self.parsing)
         } catch {
-            if FirestoreFailure.isPage(answer.body) { throw StorageError(refusal(answer.head, answer.body)) }
+            if answer.body.isWebPage { throw StorageError(refusal(answer.head, answer.body)) }
             throw StorageError(.unavailable, "The server's response was cut short.", underlying: error)
         }
     }
@@ -145,7 +145,7 @@ struct FirestoreExchange: Sendable {
             guard answer.isSuccess else {
                 return .refused(refusal(answer.head, answer.body))
             }
-            if FirestoreFailure.isPage(answer.body) { return .refused(refusal(answer.head, answer.body)) }
+            if answer.body.isWebPage { return .refused(refusal(answer.head, answer.body)) }
             var reader = ListReader(decode)
             return reader.take(answer.body) ?? reader.finish()
         }
@@ -159,7 +159,7 @@ struct FirestoreExchange: Sendable {
             }
             var reader = ListReader(decode)
             for try await chunk in stream.body {
-                if FirestoreFailure.isPage(chunk) { return .refused(refusal(stream.head, chunk)) }
+                if chunk.isWebPage { return .refused(refusal(stream.head, chunk)) }
                 if let answer = reader.take(chunk) { return answer }
             }
             return reader.finish()

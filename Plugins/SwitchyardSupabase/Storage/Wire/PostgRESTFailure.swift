@@ -19,7 +19,7 @@ struct PostgRESTFailure: Error, Hashable, Sendable {
     init(status: Int, body: [UInt8]) {
         self.status = status
         let json = try? JSON(parsing: body)
-        isPage = body.first { $0 > 0x20 } == UInt8(ascii: "<")
+        isPage = body.isWebPage
         code = json.flatMap { PostgRESTFailure.code(in: $0) }
         let text = json?["message"]?.string ?? ""
         message =

@@ -64,7 +64,7 @@ struct PostgRESTService: Sendable {
         do throws(JSONError) {
             return try JSON(parsing: body)
         } catch {
-            guard body.first(where: { $0 > 0x20 }) != UInt8(ascii: "<") else {
+            guard !body.isWebPage else {
                 throw StorageError(
                     .unavailable, SetUpWords.stranger(at: project.address, status: 200, isPage: true),
                     underlying: error)
