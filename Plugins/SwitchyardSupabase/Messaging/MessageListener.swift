@@ -17,8 +17,8 @@ final class MessageListener: Sendable {
     ) {
         self.channel = channel
         let reading = Task { [weak self] in
-            // Whoever heard the channel when it was joined last.
-            var listener: AuthUser.ID??
+            // Whoever heard the channel when it was joined last; empty before.
+            var listener: [AuthUser.ID?] = []
             var isNew = true
             do throws(RealtimeFailure) {
                 while let event = try await channel.next() {
@@ -27,8 +27,8 @@ final class MessageListener: Sendable {
                     case .joined:
                         // What was sent before this user listened is not theirs to hear; it is only known again.
                         let user = hub.user
-                        isNew = listener != .some(user)
-                        listener = user
+                        isNew = listener != [user]
+                        listener = [user]
                         self?.outcome.resolve(.success(()))
                     case .confirmed: self?.outcome.resolve(.success(()))
                     case .broadcast(let broadcast):

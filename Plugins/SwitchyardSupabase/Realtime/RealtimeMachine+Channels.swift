@@ -99,14 +99,14 @@ extension RealtimeMachine {
     /// its database falls silent without a word, answers heartbeats all the same, and wakes up by this.
     mutating func probe() {
         guard
-            let topic = order.first(where: {
-                channels[$0]?.isJoined == true && channels[$0]!.configuration.awaitsDatabase
-            })
+            let topic = order.first(where: { topic in
+                channels[topic].map { $0.isJoined && $0.configuration.awaitsDatabase } ?? false
+            }), let channel = channels[topic]
         else { return }
         actions.append(
             .send(
                 RealtimeMessage(
-                    joinRef: channels[topic]?.joinRef, ref: nextRef(), topic: topic, event: "broadcast",
+                    joinRef: channel.joinRef, ref: nextRef(), topic: topic, event: "broadcast",
                     payload: ["type": "broadcast", "event": .string(RealtimeBroadcast.probe), "payload": [:]])))
     }
 

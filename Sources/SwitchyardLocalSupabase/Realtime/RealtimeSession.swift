@@ -35,6 +35,7 @@ final class RealtimeSession: Sendable {
     func holdUp(for pause: Duration) async {
         guard pause > .zero else { return }
         outbox.isHeld = true
+        // The pause is the fault itself, in a server's time; one that is cut short is over.
         try? await Task.sleep(for: pause)
         outbox.isHeld = false
     }
