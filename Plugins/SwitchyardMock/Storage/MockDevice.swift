@@ -78,22 +78,24 @@ final class MockDevice: @unchecked Sendable {
     // MARK: Listening
 
     func add(_ listener: DocumentListener, _ server: DocumentTable) -> Opened {
-        lastListener += 1
-        documentListeners[listener.path, default: [:]][lastListener] = listener
-        let (id, path) = (lastListener, listener.path)
+        let (id, path) = (number(), listener.path)
+        listener.id = id
+        documentListeners[path, default: [:]][id] = listener
         return ({ device, _ in device.removeDocumentListener(id, at: path) }, serve(listener, server))
     }
 
     func add(_ listener: QueryListener, _ server: DocumentTable) -> Opened {
-        lastListener += 1
-        let (id, query) = (lastListener, listener.query)
-        switch listener.query.source {
-        case .collection(let path): queryListeners[path, default: [:]][lastListener] = listener
-        case .group(let id, _): groupListeners[UTF8Key(id), default: [:]][lastListener] = listener
+        let (id, query) = (number(), listener.query)
+        listener.id = id
+        switch query.source {
+        case .collection(let path): queryListeners[path, default: [:]][id] = listener
+        case .group(let group, _): groupListeners[UTF8Key(group), default: [:]][id] = listener
         }
         return (
-            { device, server in device.removeQueryListener(id, of: query, server) },
-            reset(listener, server).map { [$0] } ?? []
+            { device, server in
+                guard let listener = device.removeQueryListener(id, of: query), device.isConnected else { return }
+                device.keep(listener, server)
+            }, reset(listener, server).map { [$0] } ?? []
         )
     }
 
@@ -105,12 +107,19 @@ final class MockDevice: @unchecked Sendable {
         return ({ _, _ in stop() }, [rounds.deliver])
     }
 
+    private func number() -> Int {
+        lastListener += 1
+        return lastListener
+    }
+
     private func removeDocumentListener(_ id: Int, at path: StoragePath) {
         documentListeners[path]?[id] = nil
         if documentListeners[path]?.isEmpty == true { documentListeners[path] = nil }
     }
 
-    private func removeQueryListener(_ id: Int, of query: Query, _ server: DocumentTable) {
+    /// - Returns: `nil` for one that has been removed already.
+    @discardableResult
+    private func removeQueryListener(_ id: Int, of query: Query) -> QueryListener? {
         let listener: QueryListener?
         switch query.source {
         case .collection(let path):
@@ -121,7 +130,7 @@ final class MockDevice: @unchecked Sendable {
             listener = groupListeners[key]?.removeValue(forKey: id)
             if groupListeners[key]?.isEmpty == true { groupListeners[key] = nil }
         }
-        if let listener, isConnected { keep(listener, server) }
+        return listener
     }
 
     /// Ends every stream of the device.
@@ -254,22 +263,13 @@ final class MockDevice: @unchecked Sendable {
 
     /// The rules do not let whoever listens see any more of it.
     private func end(_ listener: DocumentListener, throwing error: StorageError) -> [Action] {
-        documentListeners[listener.path] = documentListeners[listener.path]?.filter { $0.value !== listener }
-        if documentListeners[listener.path]?.isEmpty == true { documentListeners[listener.path] = nil }
+        removeDocumentListener(listener.id, at: listener.path)
         let continuation = listener.continuation
         return [{ continuation.finish(throwing: error) }]
     }
 
     private func end(_ listener: QueryListener, throwing error: StorageError) -> Action {
-        switch listener.query.source {
-        case .collection(let path):
-            queryListeners[path] = queryListeners[path]?.filter { $0.value !== listener }
-            if queryListeners[path]?.isEmpty == true { queryListeners[path] = nil }
-        case .group(let group, _):
-            let key = UTF8Key(group)
-            groupListeners[key] = groupListeners[key]?.filter { $0.value !== listener }
-            if groupListeners[key]?.isEmpty == true { groupListeners[key] = nil }
-        }
+        removeQueryListener(listener.id, of: listener.query)
         let continuation = listener.continuation
         return { continuation.finish(throwing: error) }
     }

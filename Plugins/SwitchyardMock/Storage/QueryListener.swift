@@ -2,6 +2,8 @@ import Switchyard
 
 /// One stream of query results. Belongs to a ``MockDevice`` and, like that, has no lock of its own.
 final class QueryListener {
+    /// The device's number for it, from when the device has taken it in.
+    var id = 0
     let continuation: SnapshotStream<QuerySnapshot, StorageError>.Continuation
     let options: ListenOptions
     let query: Query
@@ -67,6 +69,8 @@ final class QueryListener {
 
 /// One stream of a document. Belongs to a ``MockDevice``.
 final class DocumentListener {
+    /// The device's number for it, from when the device has taken it in.
+    var id = 0
     let path: StoragePath
     let options: ListenOptions
     let continuation: SnapshotStream<DocumentSnapshot, StorageError>.Continuation
