@@ -33,7 +33,7 @@ public struct ActingClients: Sendable {
 }
 
 /// Somebody whose token came with a request.
-final class CallerAuthClient: AuthClient {
+final class CallerAuthClient: BorrowedSession {
     let capabilities = AuthCapabilities()
     private let caller: VerifiedToken
 
@@ -58,14 +58,7 @@ final class CallerAuthClient: AuthClient {
         return AccessToken(value: caller.token, expiresAt: Timestamp(caller.expiresAt), userID: caller.userID)
     }
 
-    func signUp(email: String, password: Secret) async throws(AuthError) -> SignUpResult { throw Self.refusal }
-    func signIn(with credential: AuthCredential) async throws(AuthError) -> AuthUser { throw Self.refusal }
-    func reauthenticate(with credential: AuthCredential) async throws(AuthError) { throw Self.refusal }
-    func updateAccount(_ changes: AccountChanges) async throws(AuthError) -> AuthUser { throw Self.refusal }
-    func reloadUser() async throws(AuthError) -> AuthUser { throw Self.refusal }
-    func signOut(_ scope: SignOutScope, wipesLocalData: Bool) async throws(AuthError) { throw Self.refusal }
-
-    private static let refusal = AuthError(
+    let refusal = AuthError(
         .unsupported,
         "A request's clients act for whoever has sent it. Accounts are changed by the app that is signed in.")
 }

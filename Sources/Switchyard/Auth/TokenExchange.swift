@@ -35,7 +35,7 @@ public struct TokenExchange: Sendable {
 }
 
 /// A session with tokens of another provider, as long as it is not that provider's own. It is asked for tokens and states only.
-private final class ExchangedSession: AuthClient {
+private final class ExchangedSession: BorrowedSession {
     let provider: InfrastructureProvider
     let capabilities = AuthCapabilities()
     private let base: any AuthClient
@@ -95,14 +95,7 @@ private final class ExchangedSession: AuthClient {
         return token
     }
 
-    func signUp(email: String, password: Secret) async throws(AuthError) -> SignUpResult { throw refusal }
-    func signIn(with credential: AuthCredential) async throws(AuthError) -> AuthUser { throw refusal }
-    func reauthenticate(with credential: AuthCredential) async throws(AuthError) { throw refusal }
-    func updateAccount(_ changes: AccountChanges) async throws(AuthError) -> AuthUser { throw refusal }
-    func reloadUser() async throws(AuthError) -> AuthUser { throw refusal }
-    func signOut(_ scope: SignOutScope, wipesLocalData: Bool) async throws(AuthError) { throw refusal }
-
-    private var refusal: AuthError {
+    var refusal: AuthError {
         .unsupported("accounts by exchanged tokens", by: provider, instead: "Ask the chosen auth client.")
     }
 }

@@ -246,7 +246,8 @@ import Testing
         let lines = Self.certificate.split(separator: "\n").map(String.init)
         #expect(TokenKey(certificate: Self.certificate) != nil)
         for count in 1..<(lines.count - 2) {
-            _ = TokenKey(certificate: (lines[...count] + ["-----END CERTIFICATE-----"]).joined(separator: "\n"))
+            let cut = lines[...count] + ["-----END CERTIFICATE-----"]
+            #expect(TokenKey(certificate: cut.joined(separator: "\n")) == nil, "cut after line \(count)")
         }
         #expect(TokenKey(certificate: lines[...4].joined(separator: "\n")) == nil)
         #expect(TokenKey(certificate: "") == nil && TokenKey(certificate: "-----BEGIN CERTIFICATE-----") == nil)

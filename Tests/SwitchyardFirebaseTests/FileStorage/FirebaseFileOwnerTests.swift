@@ -21,7 +21,7 @@ import Testing
 
         func client(_ transport: ScriptedTransport) throws -> FirebaseFileStorageAdapter {
             try FirebaseFilePitfallTests.client(
-                transport, auth: FixedAuthClient(user: self.user) { _ throws(AuthError) in "any" })
+                transport, auth: FixedAuthClient(provider: .firebase, user: self.user) { _ throws(AuthError) in "any" })
         }
 
         /// Bob signs in while this is under way.

@@ -14,7 +14,9 @@ import Testing
 
     static func client(
         _ transport: ScriptedTransport, host: String = "https://firebasestorage.googleapis.com",
-        auth: (any AuthClient)? = FixedAuthClient { refreshing throws(AuthError) in refreshing ? "new" : "old" },
+        auth: (any AuthClient)? = FixedAuthClient(provider: .firebase) { refreshing throws(AuthError) in
+            refreshing ? "new" : "old"
+        },
         appCheck: FirebaseAppCheck? = nil, clock: any Clock<Duration> = ImpatientClock()
     ) throws -> FirebaseFileStorageAdapter {
         let service = FirebaseFileService(
@@ -69,7 +71,7 @@ import Testing
 
     @Test func `Whoever is not signed in asks in nobody's name`() async throws {
         let transport = ScriptedTransport([.on(.get, Self.root + "/a", .json(Self.object("a")))])
-        let auth = FixedAuthClient(user: nil) { _ throws(AuthError) in "any" }
+        let auth = FixedAuthClient(provider: .firebase, user: nil) { _ throws(AuthError) in "any" }
         _ = try await Self.client(transport, auth: auth).metadata(of: "a")
         #expect(transport.requests[0].request.headers["Authorization"] == nil)
     }
@@ -97,7 +99,9 @@ import Testing
 
     @Test func `A token that cannot be had fails the call before anything is sent`() async throws {
         let transport = ScriptedTransport()
-        let auth = FixedAuthClient { _ throws(AuthError) in throw AuthError(.sessionExpired, "Over.") }
+        let auth = FixedAuthClient(provider: .firebase) { _ throws(AuthError) in
+            throw AuthError(.sessionExpired, "Over.")
+        }
         let error = await failure { _ = try await Self.client(transport, auth: auth).metadata(of: "a") }
         #expect(error?.code == .unauthenticated)
         #expect(transport.requests.isEmpty)

@@ -115,7 +115,7 @@ import Testing
             .on(.post, session, Self.final(contents)),
         ])
         let moment = Mutex(0)
-        let auth = FixedAuthClient { _ throws(AuthError) in
+        let auth = FixedAuthClient(provider: .firebase) { _ throws(AuthError) in
             moment.withLock { moment in
                 moment += 1
                 return "token-\(moment)"

@@ -52,7 +52,8 @@ final class LocalFilesSite: FileHarness {
         let place = folder ?? self.folder.appendingPathComponent(UUID().uuidString)
         let transport = CuttableTransport()
         let firebase = firebase
-        let auth = FixedAuthClient(user: user) { _ throws(AuthError) in firebase.idToken(for: user) }
+        let auth = FixedAuthClient(provider: .firebase, user: user) { _ throws(AuthError) in firebase.idToken(for: user)
+        }
         let configuration = FirebaseConfiguration(
             project: firebase.project, apiKey: "test", bucket: Self.bucket,
             emulators: FirebaseConfiguration.Emulators(storage: firebase.host), usesEmulatorVariables: false)

@@ -154,7 +154,7 @@ import Testing
         let transport = AnsweringTransport { _ in .text("[]") }
         let module = FirebaseModule(
             FirebaseConfiguration(project: "demo", apiKey: "key"), environment: [:], transport: { transport })
-        let auth = FixedAuthClient { _ in token }
+        let auth = FixedAuthClient(provider: .firebase) { _ in token }
         let storage = try await module.makeStorageClient(ModuleContext(auth: auth))
         let error = await #expect(throws: StorageError.self) { try await storage.document("users/alice") }
         #expect(error?.code == .unauthenticated)

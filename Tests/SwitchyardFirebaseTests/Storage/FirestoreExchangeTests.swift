@@ -10,7 +10,7 @@ import Testing
 
 /// Who asks, what an answer is worth, and what is never sent.
 @Suite struct FirestoreExchangeTests {
-    private func alice() -> FixedAuthClient { FixedAuthClient { $0 ? "fresh" : "stale" } }
+    private func alice() -> FixedAuthClient { FixedAuthClient(provider: .firebase) { $0 ? "fresh" : "stale" } }
 
     // MARK: Tokens
 
@@ -175,7 +175,9 @@ import Testing
     }
 
     @Test func `An auth client that was shut down first refuses no batch`() async throws {
-        let auth = FixedAuthClient { _ throws(AuthError) in throw AuthError(.shutDown, "The client was shut down.") }
+        let auth = FixedAuthClient(provider: .firebase) { _ throws(AuthError) in
+            throw AuthError(.shutDown, "The client was shut down.")
+        }
         let bed = try FirestoreBed(auth: auth)
         let batch = try Self.batch(["n": 1])
         let error = await bed.error { () throws(StorageError) in try await bed.driver.commit(batch) }

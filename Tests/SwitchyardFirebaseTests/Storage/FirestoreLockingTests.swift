@@ -74,7 +74,7 @@ import Testing
         locks: Bool
     ) async throws {
         let user = Mutex("alice")
-        let auth = FixedAuthClient(user: user.withLock { $0 }) { _ throws(AuthError) in "any" }
+        let auth = FixedAuthClient(provider: "firebase", user: user.withLock { $0 }) { _ throws(AuthError) in "any" }
         let bed = try FirestoreBed(auth: auth, locksInTransactions: locks)
         if locks { bed.transport.expect(Self.begun) }
         bed.transport.expect(FirestoreBed.found("a/b"))

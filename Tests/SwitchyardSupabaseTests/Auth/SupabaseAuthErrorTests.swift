@@ -60,7 +60,7 @@ import Testing
 
     @Test(arguments: [Int64.min, 999, Int64.max])
     func `A token whose end cannot be reckoned with makes no session`(end: Int64) {
-        let token = ForeignAuthClient.token(["sub": "alice", "exp": .integer(end)])
+        let token = FixedAuthClient.token(["sub": "alice", "exp": .integer(end)])
         let answer: JSON = ["access_token": .string(token), "refresh_token": "r", "user": ["id": "alice"]]
         #expect(throws: SupabaseAuthFailure.self) {
             try SupabaseGrant(session: answer, at: Timestamp(clampingSeconds: 1000, nanoseconds: 0))

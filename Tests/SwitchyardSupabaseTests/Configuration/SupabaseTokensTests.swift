@@ -11,8 +11,8 @@ import Testing
 
 /// In whose name a project is asked, and what is said of sessions that it cannot use.
 @Suite struct SupabaseTokensTests {
-    private static let good = ForeignAuthClient.token(["sub": "alice", "role": "authenticated"])
-    private static let roleless = ForeignAuthClient.token(["sub": "alice"])
+    private static let good = FixedAuthClient.token(["sub": "alice", "role": "authenticated"])
+    private static let roleless = FixedAuthClient.token(["sub": "alice"])
     private static let rpc = "https://demo.supabase.co/rest/v1/rpc/switchyard_get"
 
     private func service(
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func `A session that cannot be read now is not one that is over`() async throws {
-        let auth = ForeignAuthClient { _ throws(AuthError) in
+        let auth = FixedAuthClient { _ throws(AuthError) in
             throw AuthError(.localStore, "The device is locked.", isRetryable: true)
         }
         let (transport, service) = try service(auth, [])
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func `A session counts more than the service key, which stays at home then`() async throws {
-        let auth = ForeignAuthClient { _ in Self.good }
+        let auth = FixedAuthClient { _ in Self.good }
         let (transport, service) = try service(
             auth, serviceKey: "sb_secret_1", [.on(.post, Self.rpc, .json("[]"))])
         #expect(await failure(service) == nil)
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test func `Another provider's session without a role is refused before it is sent`() async throws {
-        let auth = ForeignAuthClient { _ in Self.roleless }
+        let auth = FixedAuthClient { _ in Self.roleless }
         let (transport, service) = try service(auth, [])
         let error = await failure(service)
         #expect(error?.code == .unauthenticated)
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test func `A role that came with the refresh is used`() async throws {
-        let auth = ForeignAuthClient { refreshing in refreshing ? Self.good : Self.roleless }
+        let auth = FixedAuthClient { refreshing in refreshing ? Self.good : Self.roleless }
         let (transport, service) = try service(auth, [.on(.post, Self.rpc, .json("[]"))])
         #expect(await failure(service) == nil)
         #expect(transport.requests[0].request.headers["Authorization"] == "Bearer \(Self.good)")
@@ -135,7 +135,7 @@ import Testing
 
     @Test(arguments: ["opaque", "a.b.c", ""])
     func `What is no web token is not sent`(_ text: String) async throws {
-        let (transport, service) = try service(ForeignAuthClient { _ in text }, [])
+        let (transport, service) = try service(FixedAuthClient { _ in text }, [])
         let error = await failure(service)
         #expect(error?.underlying as? SupabaseTokenProblem == .noWebToken)
         #expect(transport.requests.isEmpty)
@@ -144,7 +144,7 @@ import Testing
     @Test func `A policy that wants a UUID of a subject that is none is named`() async throws {
         let refusal = #"{"code":"22P02","message":"invalid input syntax for type uuid: \"alice\"","details":null}"#
         let (_, service) = try service(
-            ForeignAuthClient { _ in Self.good }, [.on(.post, Self.rpc, .json(refusal, status: 400))])
+            FixedAuthClient { _ in Self.good }, [.on(.post, Self.rpc, .json(refusal, status: 400))])
         let error = await failure(service)
         #expect(error?.code == .unauthorized)
         #expect(error?.message.contains("“sub”") == true)
@@ -153,10 +153,10 @@ import Testing
     }
 
     @Test func `With a subject that is a UUID, the same words are about something else`() async throws {
-        let token = ForeignAuthClient.token(["sub": "6f1b4a0e-0c1f-4a63-9a55-1d4f1d6f7a10", "role": "authenticated"])
+        let token = FixedAuthClient.token(["sub": "6f1b4a0e-0c1f-4a63-9a55-1d4f1d6f7a10", "role": "authenticated"])
         let refusal = #"{"code":"22P02","message":"invalid input syntax for type uuid: \"x\"","details":null}"#
         let (_, service) = try service(
-            ForeignAuthClient { _ in token }, [.on(.post, Self.rpc, .json(refusal, status: 400))])
+            FixedAuthClient { _ in token }, [.on(.post, Self.rpc, .json(refusal, status: 400))])
         let error = await failure(service)
         #expect(error?.code == .invalidArgument)
         #expect(error?.underlying is PostgRESTFailure)
@@ -164,7 +164,7 @@ import Testing
 
     @Test func `Files are asked for with the same session, and name the same problems`() async throws {
         func failure(
-            _ auth: ForeignAuthClient, _ script: [ScriptedExchange]
+            _ auth: FixedAuthClient, _ script: [ScriptedExchange]
         ) async -> FileStorageError? {
             let transport = ScriptedTransport(script)
             let service = SupabaseFileService(
@@ -182,20 +182,20 @@ import Testing
         let info = "https://demo.supabase.co/storage/v1/object/info/authenticated/files/a.txt"
         #expect(
             await failure(
-                ForeignAuthClient { _ in Self.good },
+                FixedAuthClient { _ in Self.good },
                 [
                     .on(
                         .get, info,
                         check: { $0.request.headers["Authorization"] == "Bearer \(Self.good)" ? nil : "another token" },
                         .json(#"{"name":"a.txt","size":1}"#))
                 ]) == nil)
-        let roleless = await failure(ForeignAuthClient { _ in Self.roleless }, [])
+        let roleless = await failure(FixedAuthClient { _ in Self.roleless }, [])
         #expect(roleless?.code == .unauthenticated)
         #expect(roleless?.underlying as? SupabaseTokenProblem == .missingClaim("role"))
         let refusal =
             #"{"statusCode":"500","error":"DatabaseError","message":"invalid input syntax for type uuid: \"alice\""}"#
         let subject = await failure(
-            ForeignAuthClient { _ in Self.good }, [.on(.get, info, .json(refusal, status: 400))])
+            FixedAuthClient { _ in Self.good }, [.on(.get, info, .json(refusal, status: 400))])
         #expect(subject?.code == .unauthorized)
         #expect(subject?.underlying as? SupabaseTokenProblem == .subjectIsNoUUID)
     }

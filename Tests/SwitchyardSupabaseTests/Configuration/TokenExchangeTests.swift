@@ -29,7 +29,7 @@ import Testing
                         "sub": session.userID, "role": "authenticated", "n": "\(box.sessions.count)",
                     ]
                     return (
-                        Secret(ForeignAuthClient.token(.object(.init(claims.map { ($0.key, .string($0.value)) })))),
+                        Secret(FixedAuthClient.token(.object(.init(claims.map { ($0.key, .string($0.value)) })))),
                         Timestamp(clampingSeconds: box.seconds + 3600, nanoseconds: 0)
                     )
                 }
@@ -43,7 +43,7 @@ import Testing
 
     @Test func `A session is exchanged once, again before the token runs out, and when it was refused`() async throws {
         let exchanges = Exchanges()
-        let source = source(ForeignAuthClient { _ in "opaque" }, exchanges)
+        let source = source(FixedAuthClient { _ in "opaque" }, exchanges)
         let first = try await source.accessToken()
         #expect(first.userID == "alice")
         #expect(try await source.accessToken() == first)
@@ -58,7 +58,7 @@ import Testing
 
     @Test func `Many who ask at once make one exchange`() async throws {
         let exchanges = Exchanges()
-        let source = source(ForeignAuthClient { _ in "opaque" }, exchanges)
+        let source = source(FixedAuthClient { _ in "opaque" }, exchanges)
         let tokens = try await withThrowingTaskGroup(of: AccessToken.self) { group in
             for _ in 0..<20 { group.addTask { try await source.accessToken() } }
             return try await group.reduce(into: Set()) { $0.insert($1) }
@@ -71,7 +71,7 @@ import Testing
         struct Mishap: Error {}
         let exchanges = Exchanges()
         exchanges.fail(with: Mishap())
-        let source = source(ForeignAuthClient { _ in "opaque" }, exchanges)
+        let source = source(FixedAuthClient { _ in "opaque" }, exchanges)
         let error = await #expect(throws: AuthError.self) { () async throws -> Void in
             _ = try await source.accessToken()
         }
@@ -81,7 +81,7 @@ import Testing
         }
         #expect(own?.code == .userDisabled)
         let signedOut = self.source(
-            ForeignAuthClient { _ throws(AuthError) in throw AuthError(.notSignedIn, "x") }, exchanges)
+            FixedAuthClient { _ throws(AuthError) in throw AuthError(.notSignedIn, "x") }, exchanges)
         let none = await #expect(throws: AuthError.self) {
             () async throws -> Void in _ = try await signedOut.accessToken()
         }
@@ -90,9 +90,9 @@ import Testing
 
     @Test func `A provider's own session is never exchanged, and without an exchange none is`() async throws {
         let exchanges = Exchanges()
-        let own = ForeignAuthClient(provider: .supabase) { _ in "own" }
+        let own = FixedAuthClient(provider: .supabase) { _ in "own" }
         #expect(try await source(own, exchanges).accessToken().value == "own")
-        let foreign = ForeignAuthClient { _ in "foreign" }
+        let foreign = FixedAuthClient { _ in "foreign" }
         let source = TokenExchange.source(foreign, for: .supabase, nil, now: { exchanges.now })
         #expect(try await source?.accessToken().value == "foreign")
         #expect(exchanges.sessions.isEmpty)
@@ -106,7 +106,7 @@ import Testing
         let module = SupabaseModule(
             SupabaseConfiguration(url: "https://demo.supabase.co", key: "sb_publishable_1"),
             tokenExchange: exchanges.exchange, transport: { transport })
-        let context = ModuleContext(auth: ForeignAuthClient { _ in "opaque" }, now: { exchanges.now })
+        let context = ModuleContext(auth: FixedAuthClient { _ in "opaque" }, now: { exchanges.now })
         let number: Int = try await SupabaseFunctions(try module.surroundings(context)).callDatabase("hello")
         #expect(number == 1)
         let sent = transport.requests[0].request.headers["Authorization"]
@@ -132,7 +132,7 @@ import Testing
         let module = FirebaseModule(
             FirebaseConfiguration(project: "demo", apiKey: "k"), tokenExchange: exchanges.exchange, environment: [:],
             transport: { transport })
-        let auth = ForeignAuthClient(provider: .supabase) { _ in "supabase session" }
+        let auth = FixedAuthClient(provider: .supabase) { _ in "supabase session" }
         let storage = try await module.makeStorageClient(ModuleContext(auth: auth, now: { exchanges.now }))
         _ = try? await storage.document("notes/n1", from: .server)
         #expect(exchanges.sessions == ["supabase supabase session"])

@@ -65,7 +65,7 @@ final class SupabaseFilesSite: FileHarness {
         let place = folder ?? self.folder.appendingPathComponent(UUID().uuidString)
         let transport = CuttableTransport()
         let supabase = supabase
-        let auth = ForeignAuthClient(provider: .supabase, user: AuthUser.ID(user)) { _ in
+        let auth = FixedAuthClient(provider: .supabase, user: AuthUser.ID(user)) { _ in
             supabase.accessToken(for: user)
         }
         let configuration = SupabaseConfiguration(

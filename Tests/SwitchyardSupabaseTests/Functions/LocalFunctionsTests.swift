@@ -21,7 +21,7 @@ struct LocalFunctionsTests {
         ) throws -> SupabaseFunctions {
             let module = SupabaseModule(
                 SupabaseConfiguration(url: supabase.server.url, key: Secret(supabase.anonKey)))
-            let auth = token.map { token in ForeignAuthClient { refreshing throws(AuthError) in token(refreshing) } }
+            let auth = token.map { token in FixedAuthClient { refreshing throws(AuthError) in token(refreshing) } }
             return SupabaseFunctions(try module.surroundings(ModuleContext(auth: auth, clock: ImpatientClock())))
         }
 
@@ -91,7 +91,7 @@ struct LocalFunctionsTests {
         let functions = ["closed": LocalFunction(Self.echo), "open": LocalFunction(verifiesToken: false, Self.echo)]
         try await withSite(functions) { site in
             let good = site.supabase.accessToken(for: "ann")
-            let bad = ForeignAuthClient.token(["sub": "ann", "role": "authenticated"])
+            let bad = FixedAuthClient.token(["sub": "ann", "role": "authenticated"])
             let refused = try site.functions { _ in bad }
             #expect(await refused.failure(of: SupabaseFunctionCall("closed"))?.code == .unauthenticated)
             #expect(try await refused.call(SupabaseFunctionCall("open")).decoded(as: Heard.self).who == "-")

@@ -10,7 +10,7 @@ import Testing
 /// What edge functions answer, and calls of functions in the database, on a scripted server.
 @Suite struct SupabaseFunctionsTests {
     private static let root = "https://demo.supabase.co/functions/v1"
-    private static let token = ForeignAuthClient.token(["sub": "alice", "role": "authenticated"])
+    private static let token = FixedAuthClient.token(["sub": "alice", "role": "authenticated"])
 
     private func functions(
         _ script: [ScriptedExchange], auth: (any AuthClient)? = nil
@@ -37,7 +37,7 @@ import Testing
                         else { return "the headers are others" }
                         return recorded.body == Array(#"{"n":1}"#.utf8) ? nil : "the body is another one"
                     }, .json(#"{"sum":2}"#))
-            ], auth: ForeignAuthClient { _ in Self.token })
+            ], auth: FixedAuthClient { _ in Self.token })
         var call = try SupabaseFunctionCall("hello/deep path", json: ["n": 1])
         call.region = "eu-west-1"
         call.query = [(name: "a", value: "b+c")]
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test func `A token that the platform refuses is replaced once`() async throws {
-        let auth = ForeignAuthClient { _ in Self.token }
+        let auth = FixedAuthClient { _ in Self.token }
         let refusal = ScriptedExchange.on(
             .post, "\(Self.root)/f", .json(#"{"code":401,"message":"Invalid JWT"}"#, status: 401))
         let (transport, functions) = try functions([refusal, .on(.post, "\(Self.root)/f", .json("{}"))], auth: auth)

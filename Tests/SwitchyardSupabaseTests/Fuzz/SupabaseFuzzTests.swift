@@ -115,7 +115,7 @@ import Testing
     ) async throws {
         var random = SeededGenerator(seed: UInt64(seed))
         let transport = ScriptedTransport()
-        let auth = ForeignAuthClient(provider: .supabase) { _ in "s3cr3t" }
+        let auth = FixedAuthClient(provider: .supabase) { _ in "s3cr3t" }
         let files = SupabaseFileStorageAdapter(
             SupabaseFileService(
                 address: "https://demo.supabase.co/storage/v1", buckets: SupabaseBuckets(main: "files", isPublic: true),
@@ -150,7 +150,7 @@ import Testing
     ) async throws {
         var random = SeededGenerator(seed: UInt64(seed))
         let transport = ScriptedTransport()
-        let auth = ForeignAuthClient(provider: .supabase) { _ in "s3cr3t" }
+        let auth = FixedAuthClient(provider: .supabase) { _ in "s3cr3t" }
         let driver = SupabaseDriver(
             service: PostgRESTService(
                 project: try SupabaseProject("https://demo.supabase.co"), tokens: SupabaseTokens(key: "k", auth: auth),

@@ -31,7 +31,7 @@ struct SupabaseLieTests {
     }
 
     private static func context(_ run: LyingRun, _ supabase: LocalSupabase) -> ModuleContext {
-        let auth = ForeignAuthClient(provider: .supabase, user: "alice") { _ in
+        let auth = FixedAuthClient(provider: .supabase, user: "alice") { _ in
             supabase.accessToken(for: "alice")
         }
         return ModuleContext(auth: auth, clock: run.clock)

@@ -73,7 +73,7 @@ final class IsolationSite: Sendable {
 
     /// Somebody who hands in a token that nobody gave them.
     func impostor(_ token: String) async throws -> Person {
-        let auth = ForeignAuthClient(provider: .supabase, user: ann.user.id) { _ in token }
+        let auth = FixedAuthClient(provider: .supabase, user: self.ann.user.id) { _ in token }
         return try await Self.person(ann.user, auth, Self.module(supabase))
     }
 }

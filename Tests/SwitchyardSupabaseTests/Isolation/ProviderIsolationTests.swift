@@ -209,10 +209,10 @@ struct ProviderIsolationTests {
         let good = site.supabase.accessToken(for: site.ben.user.id).split(separator: ".").map(String.init)
         let hers = Base64.encode(claims.bytes(), alphabet: .url)
         let forged = [
-            ("made up", ForeignAuthClient.token(claims)), ("with another's claims", "\(good[0]).\(hers).\(good[2])"),
+            ("made up", FixedAuthClient.token(claims)), ("with another's claims", "\(good[0]).\(hers).\(good[2])"),
             ("without a signature", "eyJhbGciOiJub25lIn0.\(hers)."),
             ("stale", site.supabase.accessToken(for: site.ann.user.id, validFor: -3600)),
-            ("risen", ForeignAuthClient.token(["sub": "x", "role": "service_role", "exp": 4_000_000_000])),
+            ("risen", FixedAuthClient.token(["sub": "x", "role": "service_role", "exp": 4_000_000_000])),
         ]
         for (name, token) in forged {
             let eve = try await site.impostor(token)
@@ -225,7 +225,7 @@ struct ProviderIsolationTests {
             }
             #expect(download?.code == .unauthenticated, "\(name)")
             let transport = CurlTransport()
-            let auth = ForeignAuthClient(provider: .supabase, user: site.ann.user.id) { _ in token }
+            let auth = FixedAuthClient(provider: .supabase, user: site.ann.user.id) { _ in token }
             let socket = RealtimeSocket(
                 site.supabase.server.url("/realtime/v1"),
                 tokens: SupabaseTokens(key: Secret(site.supabase.anonKey), auth: auth), transport: transport)

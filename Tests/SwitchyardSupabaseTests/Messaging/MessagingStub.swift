@@ -63,7 +63,7 @@ final class MessagingStub: Sendable {
     }
 
     func client(
-        as auth: any AuthClient = ForeignAuthClient.signedIn("alice"), folder: URL? = nil,
+        as auth: any AuthClient = FixedAuthClient.signedIn("alice"), folder: URL? = nil,
         clock: any Clock<Duration> = ContinuousClock()
     ) throws -> SupabaseMessagingAdapter {
         let module = SupabaseModule(configuration, transport: { CurlTransport() })

@@ -42,7 +42,7 @@ final class LocalMessagingSite: MessagingHarness {
 
     func client(user: String) throws -> SupabaseMessagingAdapter {
         let supabase = supabase
-        let auth = ForeignAuthClient(provider: .supabase, user: AuthUser.ID(user)) { _ in
+        let auth = FixedAuthClient(provider: .supabase, user: AuthUser.ID(user)) { _ in
             supabase.accessToken(for: user)
         }
         let module = SupabaseModule(
@@ -113,7 +113,7 @@ struct SupabaseMessagingConformanceTests {
         let token = try await alice.token()
         let supabase = site.supabase
         let transport = CurlTransport()
-        let bob = ForeignAuthClient(user: "bob") { _ in supabase.accessToken(for: "bob") }
+        let bob = FixedAuthClient(user: "bob") { _ in supabase.accessToken(for: "bob") }
         let socket = RealtimeSocket(
             supabase.server.url("/realtime/v1"),
             tokens: SupabaseTokens(key: Secret(supabase.anonKey), auth: bob), transport: transport)

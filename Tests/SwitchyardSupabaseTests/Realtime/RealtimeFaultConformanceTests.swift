@@ -36,7 +36,7 @@ final class FaultyRealtimeSite: Sendable {
         _ user: String, heartbeat: Duration = .seconds(1), observer: any InfrastructureObserver = SilentObserver()
     ) throws -> SupabaseSurroundings {
         let supabase = supabase
-        let auth = ForeignAuthClient(provider: .supabase, user: AuthUser.ID(user)) { _ in
+        let auth = FixedAuthClient(provider: .supabase, user: AuthUser.ID(user)) { _ in
             supabase.accessToken(for: user)
         }
         var configuration = SupabaseConfiguration(url: supabase.server.url, key: Secret(supabase.anonKey))

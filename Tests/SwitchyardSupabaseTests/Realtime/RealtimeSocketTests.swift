@@ -137,7 +137,7 @@ struct RealtimeSocketTests {
     @Test func `A token that was renewed meanwhile is pushed with the next heartbeat`() async throws {
         let clock = ManualClock()
         let renewals = Mutex(1)
-        let auth = ForeignAuthClient(provider: .supabase) { _ in "token-\(renewals.withLock { $0 })" }
+        let auth = FixedAuthClient(provider: .supabase) { _ in "token-\(renewals.withLock { $0 })" }
         try await withStub(auth: auth, clock: clock, settings: SupabaseRealtime(heartbeat: .seconds(5))) {
             stub, socket in
             let channel = try socket.join("room", RealtimeConfiguration())
@@ -155,7 +155,7 @@ struct RealtimeSocketTests {
     @Test func `Another provider's session without a role joins nothing, and the channel's end says why`()
         async throws
     {
-        let auth = ForeignAuthClient { _ in ForeignAuthClient.token(["sub": "alice"]) }
+        let auth = FixedAuthClient { _ in FixedAuthClient.token(["sub": "alice"]) }
         try await withStub(auth: auth) { stub, socket in
             let channel = try socket.join("room", RealtimeConfiguration(isPrivate: true))
             let failure = await #expect(throws: RealtimeFailure.self) { _ = try await channel.next() }
@@ -173,7 +173,7 @@ struct RealtimeSocketTests {
     func `A policy that lets nobody in is suspected of wanting a UUID where the subject is none`(
         _ subject: AuthUser.ID, _ isSuspected: Bool
     ) async throws {
-        try await withStub(auth: ForeignAuthClient.signedIn(subject)) { stub, socket in
+        try await withStub(auth: FixedAuthClient.signedIn(subject)) { stub, socket in
             stub.refuseJoins("Unauthorized: You do not have permissions to read from this Channel topic: room")
             let channel = try socket.join("room", RealtimeConfiguration(isPrivate: true))
             let failure = await #expect(throws: RealtimeFailure.self) { _ = try await channel.next() }

@@ -23,7 +23,7 @@ struct SharedSocketTests {
         async throws
     {
         try await withStub { stub, module in
-            let context = ModuleContext(auth: ForeignAuthClient.signedIn("alice"))
+            let context = ModuleContext(auth: FixedAuthClient.signedIn("alice"))
             let messaging = try await module.makeMessagingClient(context)
             let documents = try module.surroundings(context).session.realtime(for: .documents)
             try await messaging.subscribe(to: "news")
@@ -48,7 +48,7 @@ struct SharedSocketTests {
 
     @Test func `Shutting down twice gives up one part only`() async throws {
         try await withStub { stub, module in
-            let context = ModuleContext(auth: ForeignAuthClient.signedIn("alice"))
+            let context = ModuleContext(auth: FixedAuthClient.signedIn("alice"))
             let first = try await module.makeMessagingClient(context)
             let second = try await module.makeMessagingClient(context)
             try await first.subscribe(to: "news")
@@ -68,7 +68,7 @@ struct SharedSocketTests {
         func session(_ auth: (any AuthClient)?) throws -> SupabaseSession {
             try module.surroundings(ModuleContext(auth: auth)).session
         }
-        let (alice, ben) = (ForeignAuthClient.signedIn("alice"), ForeignAuthClient.signedIn("ben"))
+        let (alice, ben) = (FixedAuthClient.signedIn("alice"), FixedAuthClient.signedIn("ben"))
         let (first, nobody) = (try session(alice), try session(nil))
         #expect(try session(alice) === first)
         #expect(try session(alice.layered(Silence())) === first)

@@ -2,7 +2,7 @@ import Switchyard
 import Synchronization
 
 /// An auth client whose session a test sets.
-final class SteeredAuthClient: AuthClient {
+final class SteeredAuthClient: BorrowedSession {
     private struct State {
         var userID: String?
         var number = 0
@@ -56,19 +56,4 @@ final class SteeredAuthClient: AuthClient {
             value: Secret(refreshing ? "new-\(userID)" : userID), expiresAt: .distantFuture, userID: AuthUser.ID(userID)
         )
     }
-
-    private var refusal: AuthError { AuthError(.unsupported, "Not in this test.") }
-    func signUp(email: String, password: Secret) async throws(AuthError) -> SignUpResult { throw refusal }
-    func signIn(with credential: AuthCredential) async throws(AuthError) -> AuthUser { throw refusal }
-    func reauthenticate(with credential: AuthCredential) async throws(AuthError) { throw refusal }
-    func beginSecondFactor(_ kind: SecondFactor.Kind) async throws(AuthError) -> SecondFactorEnrollment {
-        throw refusal
-    }
-    func confirmSecondFactor(
-        _ enrollment: SecondFactorEnrollment, code: Secret, displayName: String?
-    ) async throws(AuthError) -> AuthUser { throw refusal }
-    func removeSecondFactor(_ id: SecondFactor.ID) async throws(AuthError) -> AuthUser { throw refusal }
-    func updateAccount(_ changes: AccountChanges) async throws(AuthError) -> AuthUser { throw refusal }
-    func reloadUser() async throws(AuthError) -> AuthUser { throw refusal }
-    func signOut(_ scope: SignOutScope, wipesLocalData: Bool) async throws(AuthError) { throw refusal }
 }

@@ -17,7 +17,7 @@ struct WrongSetUp: Sendable {
     ///   - auth: Who is signed in elsewhere.
     ///   - answer: To every request, but where the functions are asked for their version if `hasFunctions`.
     init(
-        url: String = Self.url, auth: ForeignAuthClient? = nil, hasFunctions: Bool = false,
+        url: String = Self.url, auth: FixedAuthClient? = nil, hasFunctions: Bool = false,
         now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) }, sockets: (any Transport)? = nil,
         _ answer: @escaping AnsweringTransport.Answer
     ) async throws {
@@ -88,9 +88,9 @@ private struct ElsewhereModule: InfrastructureModule {
     struct Configuration: Codable, Sendable {}
 
     let configuration = Configuration()
-    private let client: ForeignAuthClient
+    private let client: FixedAuthClient
 
-    init(_ client: ForeignAuthClient) { self.client = client }
+    init(_ client: FixedAuthClient) { self.client = client }
     init(_ configuration: Configuration) { client = .signedIn("alice") }
 
     func makeAuthClient(_ context: ModuleContext) async throws(InfrastructureError) -> any AuthClient { client }

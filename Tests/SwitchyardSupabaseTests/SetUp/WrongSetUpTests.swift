@@ -9,7 +9,7 @@ import Testing
 
 /// What is said, and how soon, where a project is not set up as it should be: each row of the article's table.
 @Suite struct WrongSetUpTests {
-    private static let good = ForeignAuthClient.token(["sub": "alice", "role": "authenticated"])
+    private static let good = FixedAuthClient.token(["sub": "alice", "role": "authenticated"])
 
     @Test(arguments: ["/rest/v1", "/auth/v1", "/storage/v1/object", "/"])
     func `An address with a path is refused before anything is asked`(_ path: String) async throws {
@@ -65,12 +65,12 @@ import Testing
     }
 
     @Test func `A key that names another project is refused before anything is asked`() async throws {
-        let key = Secret(ForeignAuthClient.token(["ref": "other", "role": "anon"]))
+        let key = Secret(FixedAuthClient.token(["ref": "other", "role": "anon"]))
         let error = await #expect(throws: InfrastructureError.self) {
             try await Infrastructure(.supabase(url: WrongSetUp.url, key: key))
         }
         #expect(error?.message.contains("of the project “other”, and the url is that of “demo”") == true)
-        let fitting = Secret(ForeignAuthClient.token(["ref": "demo", "role": "anon"]))
+        let fitting = Secret(FixedAuthClient.token(["ref": "demo", "role": "anon"]))
         let backend = try await Infrastructure(.supabase(url: WrongSetUp.url, key: fitting))
         await backend.shutDown()
     }
@@ -157,8 +157,8 @@ import Testing
     }
 
     @Test func `A token without a role is named by reads, and by writes, which wait`() async throws {
-        let token = ForeignAuthClient.token(["sub": "alice"])
-        let site = try await WrongSetUp(auth: ForeignAuthClient { _ in token }) { _ in .text("[]") }
+        let token = FixedAuthClient.token(["sub": "alice"])
+        let site = try await WrongSetUp(auth: FixedAuthClient { _ in token }) { _ in .text("[]") }
         let read = await site.reading()
         #expect(read?.code == .unauthenticated)
         #expect(

@@ -15,7 +15,7 @@ import Testing
     ) { ScriptedTransport([]) }
 
     private func storage(of user: String) async throws -> any StorageClient {
-        let auth = ForeignAuthClient(user: user) { _ throws(AuthError) in throw AuthError(.unavailable, "No token.") }
+        let auth = FixedAuthClient(user: user) { _ throws(AuthError) in throw AuthError(.unavailable, "No token.") }
         let storage = try await module.makeStorageClient(ModuleContext(auth: auth, stateFolder: state))
         try await storage.disableNetwork()
         return storage

@@ -204,7 +204,7 @@ import Testing
         _ script: [ScriptedReply]
     ) async throws -> (tokens: [String?], error: StorageError?) {
         let transport = ScriptedTransport(script.map { .on(.post, rpc, $0) })
-        let auth = ForeignAuthClient(provider: .supabase) { $0 ? "new" : "old" }
+        let auth = FixedAuthClient(provider: .supabase) { $0 ? "new" : "old" }
         let service = PostgRESTService(
             project: try SupabaseProject("https://demo.supabase.co"), tokens: SupabaseTokens(key: "key", auth: auth),
             transport: transport)

@@ -168,9 +168,9 @@ struct SupabaseMixedTests {
         let supabase = site.supabase
         let path = try StoragePath(validating: "thirdparty/\(UInt64.random(in: 0..<UInt64.max))")
         let ann = try await storage(
-            ForeignAuthClient(provider: "firebase", user: "Xy7-ann") { _ in supabase.accessToken(for: "Xy7-ann") })
+            FixedAuthClient(provider: "firebase", user: "Xy7-ann") { _ in supabase.accessToken(for: "Xy7-ann") })
         let bob = try await storage(
-            ForeignAuthClient(provider: "firebase", user: "Xy7-bob") { _ in supabase.accessToken(for: "Xy7-bob") })
+            FixedAuthClient(provider: "firebase", user: "Xy7-bob") { _ in supabase.accessToken(for: "Xy7-bob") })
         _ = try await ann.setDocument(path, ["n": 1]).acknowledged()
         #expect(try await ann.document(path, from: .server).data?["n"] == 1)
         #expect(try await !bob.document(path, from: .server).exists)
@@ -191,7 +191,7 @@ struct SupabaseMixedTests {
             """)
         let supabase = site.supabase
         let storage = try await storage(
-            ForeignAuthClient(provider: "firebase", user: "Xy7-ann") { _ in supabase.accessToken(for: "Xy7-ann") })
+            FixedAuthClient(provider: "firebase", user: "Xy7-ann") { _ in supabase.accessToken(for: "Xy7-ann") })
         let functions = try #require(storage.unwrapped(as: SupabaseStorageAdapter.self)?.functions)
         let error = await #expect(throws: StorageError.self) {
             () async throws -> Void in let _: String = try await functions.callDatabase("who_am_i")

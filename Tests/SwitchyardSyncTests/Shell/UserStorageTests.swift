@@ -11,7 +11,7 @@ import Testing
 /// A storage that follows who is signed in.
 @Suite(.timeLimit(.minutes(2))) struct UserStorageTests {
     /// Somebody whose comings and goings a test decides; the stream of states tells of them late, or never.
-    private final class SilentAuthClient: AuthClient {
+    private final class SilentAuthClient: BorrowedSession {
         var provider: InfrastructureProvider { name.withLock { $0 } }
         private let name = Mutex<InfrastructureProvider>("silent")
         let capabilities = AuthCapabilities()
@@ -54,15 +54,6 @@ import Testing
         func shutDown() async { end.resolve(()) }
         let isAsked = Mutex(false)
         private let end = Promise<Void>()
-
-        func signUp(email: String, password: Secret) async throws(AuthError) -> SignUpResult { throw Self.refusal }
-        func signIn(with credential: AuthCredential) async throws(AuthError) -> AuthUser { throw Self.refusal }
-        func reauthenticate(with credential: AuthCredential) async throws(AuthError) { throw Self.refusal }
-        func updateAccount(_ changes: AccountChanges) async throws(AuthError) -> AuthUser { throw Self.refusal }
-        func reloadUser() async throws(AuthError) -> AuthUser { throw Self.refusal }
-        func signOut(_ scope: SignOutScope, wipesLocalData: Bool) async throws(AuthError) { throw Self.refusal }
-
-        private static let refusal = AuthError(.unsupported, "Nobody signs in here.")
     }
 
     private static func signedIn(_ id: String) -> AuthState { .signedIn(AuthUser(id: id, isAnonymous: false)) }

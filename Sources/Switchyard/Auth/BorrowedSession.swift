@@ -1,0 +1,16 @@
+/// Somebody who was signed in elsewhere: there is a state and there are tokens, and accounts are nobody's to change here.
+package protocol BorrowedSession: AuthClient {
+    /// Why accounts cannot be changed through this client, and who changes them.
+    var refusal: AuthError { get }
+}
+
+extension BorrowedSession {
+    package var refusal: AuthError { AuthError(.unsupported, "Nobody signs in or out through this client.") }
+
+    package func signUp(email: String, password: Secret) async throws(AuthError) -> SignUpResult { throw refusal }
+    package func signIn(with credential: AuthCredential) async throws(AuthError) -> AuthUser { throw refusal }
+    package func reauthenticate(with credential: AuthCredential) async throws(AuthError) { throw refusal }
+    package func updateAccount(_ changes: AccountChanges) async throws(AuthError) -> AuthUser { throw refusal }
+    package func reloadUser() async throws(AuthError) -> AuthUser { throw refusal }
+    package func signOut(_ scope: SignOutScope, wipesLocalData: Bool) async throws(AuthError) { throw refusal }
+}
