@@ -2,10 +2,15 @@
     public import Switchyard
     public import SwiftUI
 
+    // SwiftUI reads and writes the bindings of controls on the main actor. The types of its closures do not say so, hence
+    // `assumeIsolated`, which stops the program should it ever be otherwise.
+
     extension TypedSnapshot.Row {
         /// One field, for a control: `Toggle("Done", isOn: row.binding(\.done))`.
         ///
-        /// - Parameter onFailure: Told why an edit was refused, after it has been undone.
+        /// - Parameters:
+        ///   - property: The field, by the property that it is decoded into.
+        ///   - onFailure: Told why an edit was refused, after it has been undone.
         @MainActor
         public func binding<Field: Encodable & Sendable>(
             _ property: any KeyPath<Value, Field> & Sendable,
@@ -21,6 +26,10 @@
 
     extension LiveQuery {
         /// One field of a row, for a control; ``editError`` says why an edit failed.
+        ///
+        /// - Parameters:
+        ///   - row: A row of ``rows``. The binding shows its value until a newer row takes its place.
+        ///   - property: The field, by the property that it is decoded into.
         public func binding<Field: Encodable & Sendable>(
             _ row: Row, _ property: any KeyPath<Value, Field> & Sendable
         ) -> Binding<Field> {
@@ -35,7 +44,9 @@
     extension LiveDocument {
         /// One field, for a control; ``editError`` says why an edit failed.
         ///
-        /// - Parameter placeholder: Shown while there is no value.
+        /// - Parameters:
+        ///   - property: The field, by the property that it is decoded into.
+        ///   - placeholder: Shown while there is no value.
         public func binding<Field: Encodable & Sendable>(
             _ property: any KeyPath<Value, Field> & Sendable, default placeholder: Field
         ) -> Binding<Field> {

@@ -10,4 +10,5 @@ public struct Binding<Value> {
     public init(get: @escaping @isolated(any) @Sendable () -> Value, set: @escaping @isolated(any) @Sendable (Value) -> Void) {}
     public subscript<Subject>(dynamicMember keyPath: WritableKeyPath<Value, Subject>) -> Binding<Subject> { fatalError() }
 }
+// As the framework declares it; there is nothing stored here to check.
 extension Binding: @unchecked Sendable where Value: Sendable {}
