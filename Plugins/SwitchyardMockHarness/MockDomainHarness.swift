@@ -2,9 +2,10 @@ import Switchyard
 package import SwitchyardConformance
 import SwitchyardMock
 
+/// A mock project under the rules that come with the domain clients.
 package struct MockDomainHarness: DomainHarness {
-    package let features = DomainFeatures(.all, files: true)
-    private let backend = MockBackend()
+    package let features = DomainFeatures(.all, files: true, enforcesRules: true)
+    private let backend = MockBackend(rules: .domain)
 
     /// - Parameter asksForConfirmation: Whether new accounts wait for their mail.
     package init(asksForConfirmation: Bool = false) { backend.accounts.asksForConfirmation = asksForConfirmation }

@@ -84,6 +84,7 @@ extension MockDatabase.State {
         _ writes: [DocumentWrite], at now: Timestamp, by device: MockDevice
     ) throws(StorageError) -> (Set<StoragePath>, WriteReceipt.Acknowledgement) {
         let time = Timestamp(microseconds: max(now.microseconds, lastCommit.microseconds + 1))
+        let outcome = device.outcome(of: writes, at: time, documents)
         var working: [StoragePath: DocumentSnapshot] = [:]
         // Documents are filed in the order of the writes, so that a walk over them finds neighbours in memory.
         var order: [StoragePath] = []
@@ -92,7 +93,9 @@ extension MockDatabase.State {
             let old = working[write.path] ?? documents[write.path] ?? .missing(write.path)
             let data = write.applied(to: old.data, serverTime: time).data
             // First: whoever may not see a document is not told whether it is there.
-            if let refusal = device.refusal(of: write, to: old, leaving: data, documents) { throw refusal }
+            if let refusal = device.refusal(of: write, to: old, leaving: data, documents, outcome: outcome) {
+                throw refusal
+            }
             try write.check(against: old)
             if case .verify = write.operation {
                 updateTimes.append(old.updateTime)

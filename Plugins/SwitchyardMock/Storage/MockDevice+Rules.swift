@@ -29,9 +29,25 @@ extension MockDevice {
             .list, collection.document("-"), existing: nil, proposed: nil, server, about: collection.rawValue)
     }
 
+    /// What a batch would leave, were it carried out, for rules that look at several documents; empty without rules.
+    func outcome(
+        of writes: [DocumentWrite], at time: Timestamp, _ server: DocumentTable
+    ) -> [StoragePath: DocumentData?] {
+        guard rules != nil else { return [:] }
+        var after: [StoragePath: DocumentData?] = [:]
+        for write in writes {
+            let old = after[write.path] ?? server[write.path]?.data
+            after.updateValue(write.applied(to: old, serverTime: time).data, forKey: write.path)
+        }
+        return after
+    }
+
     /// Why a write may not be carried out; `nil` where it may.
+    ///
+    /// - Parameter outcome: What the whole batch would leave.
     func refusal(
-        of write: DocumentWrite, to old: DocumentSnapshot, leaving new: DocumentData?, _ server: DocumentTable
+        of write: DocumentWrite, to old: DocumentSnapshot, leaving new: DocumentData?, _ server: DocumentTable,
+        outcome: [StoragePath: DocumentData?]
     ) -> StorageError? {
         guard rules != nil else { return nil }
         let access: MockRules.Access =
@@ -40,15 +56,17 @@ extension MockDevice {
             case .delete: .delete
             case .set, .patch: old.exists ? .update : .create
             }
-        return refusal(access, write.path, existing: old.data, proposed: access == .get ? nil : new, server)
+        return refusal(
+            access, write.path, existing: old.data, proposed: access == .get ? nil : new, server, outcome: outcome)
     }
 
     private func refusal(
         _ access: MockRules.Access, _ path: StoragePath, existing: DocumentData?, proposed: DocumentData?,
-        _ server: DocumentTable, about target: String? = nil
+        _ server: DocumentTable, about target: String? = nil, outcome: [StoragePath: DocumentData?] = [:]
     ) -> StorageError? {
         let request = MockRules.Request(
-            userID: userID, access: access, path: path, existing: existing, proposed: proposed, documents: server)
+            userID: userID, access: access, path: path, existing: existing, proposed: proposed, documents: server,
+            after: outcome)
         guard let rules, !rules.allows(request) else { return nil }
         let who = userID.map { " as “\($0)”" } ?? " while nobody is signed in"
         return StorageError(

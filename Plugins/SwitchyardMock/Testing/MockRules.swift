@@ -45,15 +45,25 @@ public struct MockRules: Sendable {
         /// The document as the write would leave it; `nil` for reads and deletions.
         public let proposed: DocumentData?
         let documents: DocumentTable
+        /// What the whole batch leaves; empty for reads.
+        let after: [StoragePath: DocumentData?]
 
         /// Another document of the project, such as a list of members; `nil` if there is none.
         public func document(_ path: StoragePath) -> DocumentData? { documents[path]?.data }
+
+        /// Another document as the batch or transaction would leave it, for what may only be written together.
+        public func documentAfter(_ path: StoragePath) -> DocumentData? { after[path] ?? document(path) }
     }
 
     let allows: @Sendable (Request) -> Bool
 
     /// - Parameter allows: Called while nothing else can happen to the project: it decides by the request alone.
     public init(_ allows: @escaping @Sendable (Request) -> Bool) { self.allows = allows }
+
+    /// What either of two sets of rules allows.
+    public func or(_ other: MockRules) -> MockRules {
+        MockRules { [allows] in allows($0) || other.allows($0) }
+    }
 
     /// Whoever is signed in may do everything, and nobody else anything.
     public static let signedIn = MockRules { $0.userID != nil }

@@ -98,8 +98,8 @@ import Testing
 
     /// All clients of an infrastructure; a module is one device.
     struct SwitchableDomainHarness: DomainHarness {
-        let features = DomainFeatures(.all, files: true)
-        private let project = MockBackend()
+        let features = DomainFeatures(.all, files: true, enforcesRules: true)
+        private let project = MockBackend(rules: .domain)
 
         func makeDomainDevice() async throws -> DomainDevice {
             let factory = InfrastructureFactory(MockModule(backend: project))

@@ -171,6 +171,20 @@ import Testing
         #expect(outsider?.code == .unauthorized)
     }
 
+    @Test func `Of two sets of rules one is enough, and what belongs together is written together`() async throws {
+        let pairs = MockRules { request in
+            request.userID != nil && request.path.collection == "halves" && request.documentAfter("halves/2") != nil
+        }
+        let (project, alice, _) = try await Self.devices(MockRules.ownersOnly.or(pairs))
+        try await alice.storage.setDocument("users/alice/todos/1", ["title": "Milk"]).acknowledged()
+        let alone = try await alice.storage.setDocument("halves/1", ["n": 1])
+        let error = await Self.refusal { () throws(StorageError) in try await alone.acknowledged() }
+        #expect(error?.code == .unauthorized)
+        let both = WriteBatch([try .set("halves/1", ["n": 1]), try .set("halves/2", ["n": 2])])
+        try await alice.storage.commit(both).acknowledged()
+        #expect(project.documentCount == 7)
+    }
+
     @Test func `An operation can be made to fail by its code alone, and a transaction is another one`() async throws {
         let storage = MockStorageClient()
         storage.controls.fail(.commit, with: .unavailable)

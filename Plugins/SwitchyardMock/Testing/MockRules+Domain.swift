@@ -1,0 +1,65 @@
+import Switchyard
+
+extension MockRules {
+    /// The rules that come with the clients for users, contacts, check-ins and notifications, as Firebase and Supabase get them.
+    ///
+    /// Each person owns `users/ID` with everything below it, and the check-ins with their ID. Either of two people puts both
+    /// on each other's lists, and makes nobody a responder by it. Responders see the check-ins and the profile. Whoever is on
+    /// a person's list can leave them a notification, and cannot read it afterwards. Everything else is refused; allow it with
+    /// ``or(_:)``.
+    public static let domain = MockRules { request in
+        guard let userID = request.userID else { return false }
+        let segments = request.path.segments
+        switch segments[0] {
+        case "users" where segments[1] == userID: return true
+        case "users" where segments.count == 2:
+            return request.access == .get && request.isResponder(userID, of: segments[1])
+        case "users" where segments.count == 4 && segments[2] == "contacts" && segments[3] == userID:
+            return request.mayChangeOwnEntry(on: segments[1])
+        case "users" where segments.count == 4 && segments[2] == "notifications":
+            return request.access == .create && request.entry(of: userID, on: segments[1]) != nil
+        case "checkIns" where segments.count == 2: return request.allowsCheckIn(for: userID)
+        default: return false
+        }
+    }
+}
+
+extension MockRules.Request {
+    /// What `person` keeps about a contact.
+    fileprivate func entry(of contact: AuthUser.ID, on person: AuthUser.ID) -> DocumentData? {
+        Self.entry(contact, person).flatMap(document)
+    }
+
+    fileprivate func isResponder(_ contact: AuthUser.ID, of person: AuthUser.ID) -> Bool {
+        entry(of: contact, on: person)?["isResponder"] == true
+    }
+
+    /// Whether a contact may do this with their own place on the list of `person`, who has to be on theirs afterwards.
+    fileprivate func mayChangeOwnEntry(on person: AuthUser.ID) -> Bool {
+        switch access {
+        case .get, .list: return false
+        case .delete: return true
+        case .create, .update:
+            guard let userID, let back = Self.entry(person, userID), documentAfter(back) != nil else { return false }
+            return proposed?["isResponder"] != true || existing?["isResponder"] == true
+        }
+    }
+
+    fileprivate func allowsCheckIn(for userID: AuthUser.ID) -> Bool {
+        switch access {
+        // A check-in that is not there tells nothing of anybody.
+        case .get, .list:
+            guard let existing else { return true }
+            guard let person = existing["userID"]?.stringValue else { return false }
+            return person == userID || isResponder(userID, of: person)
+        case .create, .update, .delete:
+            return [existing, proposed].allSatisfy { data in
+                data.map { $0["userID"]?.stringValue == userID } ?? true
+            }
+        }
+    }
+
+    private static func entry(_ contact: AuthUser.ID, _ person: AuthUser.ID) -> StoragePath? {
+        try? StoragePath(validating: "users/\(person)/contacts/\(contact)")
+    }
+}
