@@ -3,7 +3,7 @@ import Synchronization
 /// Runs what tests need, piece by piece, beside the tests that report it.
 ///
 /// Tests run one at a time, and half of what the slow ones do is waiting for a server. A ``SideRun`` that is entered here
-/// before the first test begins does its waiting meanwhile. Two pieces run at a time, and a few more while a test does
+/// before the first test begins does its waiting meanwhile. Three pieces run at a time, and a few more while a test does
 /// nothing but wait for its own.
 final class SideLane: Sendable {
     static let shared = SideLane()
@@ -21,7 +21,7 @@ final class SideLane: Sendable {
     private struct State {
         var entries: [Entry] = []
         var entered: Set<ObjectIdentifier> = []
-        var allowed = 2
+        var allowed = 3
         var working = 0
     }
 

@@ -15,8 +15,8 @@ import Testing
     @Test func `Lies about accounts are errors, and nobody is made up`() async throws {
         let firebase = try LocalFirebase()
         var endpoints: Set<String> = []
-        for seed in LyingRun.seeds(40) {
-            endpoints.formUnion(try await accounts(seed, firebase).endpoints)
+        for transport in try await sideBySide(LyingRun.seeds(40), { try await accounts($0, firebase) }) {
+            endpoints.formUnion(transport.endpoints)
         }
         await firebase.stop()
         #expect(
@@ -79,8 +79,8 @@ import Testing
         let folder = ScratchSpace.url.appendingPathComponent("lies-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         var endpoints: Set<String> = []
-        for seed in LyingRun.seeds(15) {
-            endpoints.formUnion(try await files(seed, firebase, folder).endpoints)
+        for transport in try await sideBySide(LyingRun.seeds(15), { try await files($0, firebase, folder) }) {
+            endpoints.formUnion(transport.endpoints)
         }
         await firebase.stop()
         try FileManager.default.removeItem(at: folder)
@@ -171,7 +171,9 @@ import Testing
     @Test func `Lies about registrations and messages are errors`() async throws {
         let harness = try LocalMessagingHarness()
         var endpoints: Set<String> = []
-        for seed in LyingRun.seeds(40) { endpoints.formUnion(try await messages(seed, harness).endpoints) }
+        for transport in try await sideBySide(LyingRun.seeds(40), { try await messages($0, harness) }) {
+            endpoints.formUnion(transport.endpoints)
+        }
         await harness.firebase.stop()
         #expect(
             isPart(

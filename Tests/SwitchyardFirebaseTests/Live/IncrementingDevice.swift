@@ -36,7 +36,8 @@ struct IncrementingDevice: Codable, Sendable {
             emulators: FirebaseConfiguration.Emulators(firestore: "127.0.0.1:\(port)"), usesEmulatorVariables: false)
         let module = FirebaseModule(configuration, environment: [:]) { transport }
         return try await FirebaseStorageAdapter(
-            module.surroundings(ModuleContext(stateFolder: URL(fileURLWithPath: folder, isDirectory: true))))
+            module.surroundings(
+                ModuleContext(clock: ImpatientClock(), stateFolder: URL(fileURLWithPath: folder, isDirectory: true))))
     }
 
     /// Written while there is no network.

@@ -66,6 +66,12 @@ import Testing
             let heard = await failure { _ throws(StorageError) in try await receipt.acknowledged(within: .zero) }
             return (queued, heard)
         }
+
+        /// Without waiting for the writes that cannot be sent.
+        func end() async throws {
+            try await backend.storage.disableNetwork()
+            await backend.shutDown()
+        }
     }
 
     private static func refusal(_ status: Int, _ name: String, _ message: String, reason: String? = nil) -> HTTPResponse
@@ -114,7 +120,7 @@ import Testing
         }
         following.cancel()
         #expect(await site.signingIn()?.message.contains("Check hosts and emulators") == true)
-        await site.backend.shutDown()
+        try await site.end()
     }
 
     @Test func `A file call that meets a web page is tried again, and the observer hears why`() async throws {
@@ -129,7 +135,7 @@ import Testing
         }
         call.cancel()
         _ = await call.value
-        await site.backend.shutDown()
+        try await site.end()
     }
 
     @Test func `A key that the project does not take is named, and takes no write out of the queue`() async throws {
@@ -145,7 +151,7 @@ import Testing
         #expect(heard?.message.contains("Copy apiKey") == true)
         #expect(site.log.refusals.isEmpty)
         #expect(await site.signingIn()?.message.contains("Copy apiKey") == true)
-        await site.backend.shutDown()
+        try await site.end()
     }
 
     @Test func `The key of another project shows in the session, and both are named`() async throws {
@@ -181,7 +187,7 @@ import Testing
         #expect(queued?.code == .failedPrecondition)
         #expect(heard?.message.hasPrefix("Writing “users/alice” is waiting") == true)
         #expect(site.log.refusals.isEmpty)
-        await site.backend.shutDown()
+        try await site.end()
     }
 
     @Test func `A project without accounts says where to switch them on`() async throws {
@@ -189,7 +195,7 @@ import Testing
         let error = await site.signingIn()
         #expect(error?.code.rawValue == "CONFIGURATION_NOT_FOUND")
         #expect(error?.message.contains("Open Authentication in the Firebase console") == true)
-        await site.backend.shutDown()
+        try await site.end()
     }
 
     @Test func `Missing rules refuse a write, and a session of another provider is said to mean nothing`() async throws
@@ -203,7 +209,7 @@ import Testing
         #expect(error?.message.hasPrefix("Writing “users/alice” failed: The security rules do not allow it") == true)
         #expect(error?.message.contains("Sessions of “elsewhere” mean nothing to Firebase's rules") == true)
         try await eventually("it is told") { site.log.refusals == ["users/alice: unauthorized"] }
-        await site.backend.shutDown()
+        try await site.end()
     }
 
     @Test(arguments: [1, 7 << 20]) func `A missing bucket is named by small uploads and by large ones`(
@@ -216,7 +222,7 @@ import Testing
         #expect(error?.code == .notFound)
         #expect(error?.message.contains("“a.bin”") == true)
         #expect(error?.message.contains("The bucket does not exist. The Firebase console shows its name") == true)
-        await site.backend.shutDown()
+        try await site.end()
     }
 
     @Test func `A clock that is off is found by the server's time`() async throws {
@@ -229,7 +235,7 @@ import Testing
         let read = await site.reading()
         #expect(read?.code == .unauthenticated)
         #expect(read?.message.contains("This device's clock is 3 days ahead. Set it") == true, "\(read as Any)")
-        await site.backend.shutDown()
+        try await site.end()
     }
 }
 

@@ -73,6 +73,12 @@ struct WrongSetUp: Sendable {
         return (queued, heard)
     }
 
+    /// Without waiting for the writes that cannot be sent.
+    func end() async throws {
+        try await backend.storage.disableNetwork()
+        await backend.shutDown()
+    }
+
     /// What an observer is told within ten seconds while a live query is open.
     func following(_ isIt: @escaping @Sendable (InfrastructureEvent.Kind) -> Bool) async throws {
         let stream = backend.storage.snapshots(of: Query(in: "users"))

@@ -46,7 +46,7 @@ import Testing
         }
         let account = await site.signingIn()
         #expect(account?.message.contains("Check that the url") == true || status == 403, "\(account as Any)")
-        await site.backend.shutDown()
+        try await site.end()
     }
 
     @Test func `A file call that meets a web page is tried again, and the observer hears why`() async throws {
@@ -61,7 +61,7 @@ import Testing
         }
         call.cancel()
         _ = await call.value
-        await site.backend.shutDown()
+        try await site.end()
     }
 
     @Test func `A key that names another project is refused before anything is asked`() async throws {
@@ -90,7 +90,7 @@ import Testing
         }
         #expect(file?.code == .unauthenticated)
         #expect(file?.message.contains("does not accept the key") == true)
-        await site.backend.shutDown()
+        try await site.end()
     }
 
     @Test func `Missing functions are named by reads, and by writes, which wait`() async throws {
@@ -108,7 +108,7 @@ import Testing
             site.log.kinds.contains {
                 if case .pendingWrites(1, let failure?) = $0 { failure.code == .failedPrecondition } else { false }
             })
-        await site.backend.shutDown()
+        try await site.end()
     }
 
     @Test func `Missing policies refuse a write, by path and with the next step`() async throws {
@@ -122,7 +122,7 @@ import Testing
             error?.message.hasPrefix("Writing “users/alice” failed: The policies do not allow it. Check the rules")
                 == true)
         try await eventually("it is told") { site.log.refusals == ["users/alice: unauthorized"] }
-        await site.backend.shutDown()
+        try await site.end()
     }
 
     @Test(arguments: [1, 7 << 20])
@@ -139,7 +139,7 @@ import Testing
         #expect(error?.message.contains("“a.bin”") == true)
         #expect(error?.message.contains("The bucket does not exist") == true)
         #expect(error?.message.contains("dashboard") == true)
-        await site.backend.shutDown()
+        try await site.end()
     }
 
     @Test func `A bucket without policies says that they are missing`() async throws {
@@ -153,7 +153,7 @@ import Testing
         }
         #expect(error?.code == .unauthorized)
         #expect(error?.message.contains("add policies to storage.objects") == true)
-        await site.backend.shutDown()
+        try await site.end()
     }
 
     @Test func `A token without a role is named by reads, and by writes, which wait`() async throws {
@@ -168,7 +168,7 @@ import Testing
         #expect(queued?.code == .unauthenticated)
         #expect(heard?.message.contains("has no claim “role”. Let its issuer say “authenticated” there") == true)
         #expect(site.transport.requests.isEmpty)
-        await site.backend.shutDown()
+        try await site.end()
     }
 
     @Test func `An issuer that the project does not know is named, with where to add it`() async throws {
@@ -182,7 +182,7 @@ import Testing
         let (queued, heard) = try await site.writing()
         #expect(queued?.code == .unauthenticated)
         #expect(heard?.message.contains("Third-party auth") == true)
-        await site.backend.shutDown()
+        try await site.end()
     }
 
     @Test(arguments: [(-7300, "2 hours behind"), (200, "3 minutes ahead")])
@@ -195,7 +195,7 @@ import Testing
         let read = await site.reading()
         #expect(read?.code == .unauthenticated)
         #expect(read?.message.contains("This device's clock is \(words). Set it") == true, "\(read as Any)")
-        await site.backend.shutDown()
+        try await site.end()
     }
 
     @Test func `A project that does not exist has no address, and that is said of reads and writes`() async throws {
@@ -208,7 +208,7 @@ import Testing
         #expect(read?.message.contains("“demo.supabase.co” could not be resolved") == true)
         let (queued, _) = try await site.writing()
         #expect(queued?.message.contains("could not be resolved") == true)
-        await site.backend.shutDown()
+        try await site.end()
     }
 
     @Test func `Where realtime is switched off, an observer hears that live queries look by themselves`() async throws {
@@ -222,7 +222,7 @@ import Testing
         }
         let message = MessagingError(RealtimeFailure(.refused, "RealtimeDisabledForTenant: x"))
         #expect(message.code == .unsupported && message.message.contains("Switch it on in the dashboard"))
-        await site.backend.shutDown()
+        try await site.end()
         await stub.stop()
     }
 }
