@@ -32,6 +32,12 @@ public struct ActingClients: Sendable {
     }
 }
 
+/// What acts for the project itself, above all rules; see ``Infrastructure/actingAsProject()``.
+public struct ProjectClients: Sendable {
+    /// Without a cache and a queue: a write is done when its call returns.
+    public let storage: any StorageClient
+}
+
 /// Somebody whose token came with a request.
 final class CallerAuthClient: BorrowedSession {
     let capabilities = AuthCapabilities()

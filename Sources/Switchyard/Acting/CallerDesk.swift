@@ -13,6 +13,27 @@ public protocol CallerDesk: Sendable {
         for caller: VerifiedToken, auth: any AuthClient
     ) throws(InfrastructureError) -> any StorageClient
 
+    /// Documents as the project itself sees them: no rules stand in the way. As light as a caller's.
+    ///
+    /// - Throws: `.unsupported` where the provider has no such thing; `.invalidConfiguration` where the configuration lacks
+    ///   what proves the project. The defaults of this and the next throw the former.
+    func makeProjectStorageClient() throws(InfrastructureError) -> any StorageClient
+
+    /// The project's accounts. As light, and with the same errors.
+    func makeAdminClient() throws(InfrastructureError) -> any AdminClient
+
     /// Ends its connections.
     func shutDown() async
+}
+
+extension CallerDesk {
+    public func makeProjectStorageClient() throws(InfrastructureError) -> any StorageClient {
+        throw InfrastructureError(
+            .unsupported, "The provider “\(verifier.provider)” has no documents of the project's own.")
+    }
+
+    public func makeAdminClient() throws(InfrastructureError) -> any AdminClient {
+        throw InfrastructureError(
+            .unsupported, "The provider “\(verifier.provider)” has no administration of accounts.")
+    }
 }

@@ -82,6 +82,22 @@ public final class Infrastructure: Sendable {
         return ActingClients(caller, auth, try desk.makeStorageClient(for: caller, auth: auth), now: assembly.now)
     }
 
+    /// For servers: documents as the project itself sees them, with what proves the project to its provider: a service account of
+    /// Firebase, the service key of Supabase. Rules do not count, so what callers ask for goes through ``acting(as:)`` instead.
+    /// Nothing is kept between calls: a write is done when its call returns.
+    ///
+    /// - Throws: `.invalidConfiguration` where the configuration lacks that; `.unsupported` by a provider without such a thing.
+    public func actingAsProject() async throws(InfrastructureError) -> ProjectClients {
+        ProjectClients(storage: try await assembly.desk(for: .storage).makeProjectStorageClient())
+    }
+
+    /// For servers: the accounts of the chosen auth provider's project, everybody's.
+    ///
+    /// - Throws: As ``actingAsProject()``.
+    public func admin() async throws(InfrastructureError) -> any AdminClient {
+        try await assembly.desk(for: .auth).makeAdminClient()
+    }
+
     /// Shuts down every client. Streams end, and later calls throw `.shutDown`. You may call this twice.
     public func shutDown() async { await assembly.shutDown() }
 }

@@ -23,34 +23,17 @@ struct FirestoreHardshipTests {
         proxy.stop()
     }
 
-    /// The sum of a thousand increments that were sent in several lives, and how many answers were lost.
-    private static let increments = SideRun {
-        let site = try await FirestoreSite()
-        let device = IncrementingDevice(port: site.emulator.port, project: site.configuration.project)
-        defer { device.remove() }
-        try await device.queue(1_000)
-        let lives = 5
-        for _ in 0..<lives {
-            try await #require(processExitsWith: .signal(SIGKILL)) { [device = device as IncrementingDevice] in
-                await device.run(diesAfter: 170)
-            }
-        }
-        try await #require(processExitsWith: .success) { [device = device as IncrementingDevice] in
-            await device.run(diesAfter: nil)
-        }
-        let client = try await site.client()
-        let sum = try await client.aggregate(Query(in: "counters"), [.sum("n")])
-        await client.shutDown()
-        return (sum: sum, lostAnswers: try device.lostAnswers)
+    private static let increments = SideRun<Int, IncrementingDevice.Outcome>(0...0) { _ in
+        try await IncrementingDevice.sendAll(1_000, lives: 5)
     }
 
     @Test(.beside(increments))
     func `A thousand increments are exact, though each third answer is lost and the process is killed`()
         async throws
     {
-        let (sum, lostAnswers) = try await Self.increments.value
-        #expect(sum == [1_000])
-        #expect(lostAnswers > 300)
+        let outcome = try await Self.increments.value
+        #expect(outcome.sum == [1_000])
+        #expect(outcome.lostAnswers > 300)
     }
 
     @Test func `A transaction whose answer was lost is found in the ledger, and not done again`() async throws {

@@ -40,6 +40,32 @@ struct IncrementingDevice: Codable, Sendable {
                 ModuleContext(clock: ImpatientClock(), stateFolder: URL(fileURLWithPath: folder, isDirectory: true))))
     }
 
+    /// What the server has in the end.
+    struct Outcome: Sendable {
+        let sum: [DocumentValue]
+        let lostAnswers: Int
+    }
+
+    /// Queues increments, and sends them in processes of which all but the last are killed.
+    static func sendAll(_ count: Int, lives: Int) async throws -> Outcome {
+        let site = try await FirestoreSite()
+        let device = IncrementingDevice(port: site.emulator.port, project: site.configuration.project)
+        defer { device.remove() }
+        try await device.queue(count)
+        for _ in 0..<lives {
+            try await #require(processExitsWith: .signal(SIGKILL)) { [device = device as IncrementingDevice] in
+                await device.run(diesAfter: 170)
+            }
+        }
+        try await #require(processExitsWith: .success) { [device = device as IncrementingDevice] in
+            await device.run(diesAfter: nil)
+        }
+        let client = try await site.client()
+        let sum = try await client.aggregate(Query(in: "counters"), [.sum("n")])
+        await client.shutDown()
+        return Outcome(sum: sum, lostAnswers: try device.lostAnswers)
+    }
+
     /// Written while there is no network.
     func queue(_ count: Int) async throws {
         let client = try await client(CurlTransport())

@@ -1,0 +1,120 @@
+public import Foundation
+
+extension AdminClient {
+    /// - Throws: `.userNotFound`.
+    public func account(_ id: AuthUser.ID) async throws(AuthError) -> ManagedAccount { try await account(.id(id)) }
+
+    /// - Throws: `.userNotFound`.
+    public func account(email: String) async throws(AuthError) -> ManagedAccount { try await account(.email(email)) }
+
+    /// - Throws: `.userNotFound`.
+    public func account(phoneNumber: String) async throws(AuthError) -> ManagedAccount {
+        try await account(.phoneNumber(phoneNumber))
+    }
+
+    private func account(_ key: AccountKey) async throws(AuthError) -> ManagedAccount {
+        guard let account = try await accounts([key])[0] else {
+            throw AuthError(.userNotFound, "There is no account with \(key).")
+        }
+        return account
+    }
+
+    public func setDisabled(_ isDisabled: Bool, _ id: AuthUser.ID) async throws(AuthError) {
+        try await update(id, AccountEdit(isDisabled: isDisabled))
+    }
+
+    /// Replaces all claims of an account. Tokens say so once they are refreshed.
+    public func setClaims(_ claims: [String: DocumentValue], of id: AuthUser.ID) async throws(AuthError) {
+        try await update(id, AccountEdit(claims: claims))
+    }
+
+    public func customToken(for id: AuthUser.ID) async throws(AuthError) -> Secret {
+        try await customToken(for: id, claims: [:])
+    }
+
+    public func link(_ kind: AccountLink, for email: String) async throws(AuthError) -> URL {
+        try await link(kind, for: email, redirectURL: nil)
+    }
+
+    /// All accounts, page by page; each page is read when it is asked for.
+    ///
+    /// - Parameters:
+    ///   - cursor: Where to go on, from a page of an earlier run.
+    ///   - size: How many accounts a page has at most, from 1 to 1000.
+    public func accountPages(after cursor: AccountCursor? = nil, size: Int = 500) -> AccountPages {
+        AccountPages(client: self, cursor: cursor, size: size)
+    }
+
+    // MARK: Many
+
+    /// Creates many, some at a time.
+    ///
+    /// - Returns: What became of each, in the order given.
+    public func create(_ accounts: [NewAccount]) async throws(AuthError) -> [Result<ManagedAccount, AuthError>] {
+        try await each(accounts) { account throws(AuthError) in try await create(account) }
+    }
+
+    /// Changes many in the same way, some at a time.
+    ///
+    /// - Returns: What became of each, in the order given.
+    public func update(
+        _ ids: [AuthUser.ID], _ edit: AccountEdit
+    ) async throws(AuthError) -> [Result<ManagedAccount, AuthError>] {
+        try await each(ids) { id throws(AuthError) in try await update(id, edit) }
+    }
+
+    /// Does one call for each, four at a time. Once the caller is cancelled nothing more is begun.
+    package func each<Item: Sendable, Value: Sendable>(
+        _ items: [Item], _ body: @escaping @Sendable (Item) async throws(AuthError) -> Value
+    ) async throws(AuthError) -> [Result<Value, AuthError>] {
+        let results = await withTaskGroup(of: (Int, Result<Value, AuthError>).self) { group in
+            var results: [Int: Result<Value, AuthError>] = [:]
+            for (index, item) in items.enumerated() where !Task.isCancelled {
+                if index >= 4, let (done, result) = await group.next() { results[done] = result }
+                group.addTask {
+                    do throws(AuthError) { return (index, .success(try await body(item))) } catch {
+                        return (index, .failure(error))
+                    }
+                }
+            }
+            for await (done, result) in group { results[done] = result }
+            return results
+        }
+        return items.indices.map { results[$0] ?? .failure(AuthError(.cancelled, "The call was cancelled.")) }
+    }
+}
+
+/// All accounts of a project, page by page.
+public struct AccountPages: AsyncSequence, Sendable {
+    public typealias Element = AccountPage
+    public typealias Failure = AuthError
+
+    let client: any AdminClient
+    let cursor: AccountCursor?
+    let size: Int
+
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: self, cursor: cursor) }
+
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate let pages: AccountPages
+        fileprivate var cursor: AccountCursor?
+        private var isAtEnd = false
+
+        fileprivate init(pages: AccountPages, cursor: AccountCursor?) {
+            self.pages = pages
+            self.cursor = cursor
+        }
+
+        /// After a failure the same page can be tried again.
+        public mutating func next() async throws(AuthError) -> AccountPage? { try await next(isolation: nil) }
+
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(AuthError) -> AccountPage? {
+            guard !isAtEnd else { return nil }
+            guard !Task.isCancelled else { throw AuthError(.cancelled, "The call was cancelled.") }
+            let page = try await pages.client.accountPage(after: cursor, limit: pages.size)
+            cursor = page.next
+            isAtEnd = page.next == nil
+            return page.accounts.isEmpty && isAtEnd ? nil : page
+        }
+    }
+}
