@@ -22,6 +22,7 @@ public enum AccountLink: String, Sendable, Hashable, CaseIterable {
 public enum PasswordHash: Sendable, Hashable {
     /// As `$2b$10$…`, with the salt in it.
     case bcrypt(Secret)
+    /// Hash and salt in base64.
     case pbkdf2SHA256(hash: Secret, salt: Secret, rounds: Int)
 
     public enum Kind: String, Sendable, Hashable, CaseIterable {

@@ -6,8 +6,7 @@ public struct ManagedAccount: Sendable, Hashable, Identifiable {
     public var user: AuthUser
     /// Whether nobody can sign in to it, nor refresh a session.
     public var isDisabled: Bool
-    /// What the account's tokens say beside what all say, such as `role`: under their own names on Firebase and the mock, within
-    /// `app_metadata` on Supabase.
+    /// What the account's tokens say beside what all say, such as `role`. Where in the token it stands is up to the provider.
     public var claims: [String: DocumentValue]
 
     public var id: AuthUser.ID { user.id }
@@ -46,7 +45,7 @@ extension AccountKey: CustomStringConvertible {
 
 /// An account to be made. Without an address, a number and a password it can be signed in to with a custom token only.
 public struct NewAccount: Sendable, Hashable {
-    /// Made by the provider when left out. Supabase takes UUIDs only.
+    /// Made by the provider when left out; some take UUIDs only.
     public var id: AuthUser.ID?
     public var email: String?
     public var isEmailVerified: Bool

@@ -82,9 +82,9 @@ public final class Infrastructure: Sendable {
         return ActingClients(caller, auth, try desk.makeStorageClient(for: caller, auth: auth), now: assembly.now)
     }
 
-    /// For servers: documents as the project itself sees them, with what proves the project to its provider: a service account of
-    /// Firebase, the service key of Supabase. Rules do not count, so what callers ask for goes through ``acting(as:)`` instead.
-    /// Nothing is kept between calls: a write is done when its call returns.
+    /// For servers: what acts for the project itself, with the service account or service key of its configuration. Rules do not
+    /// count, so what callers ask for goes through ``acting(as:)`` instead. Nothing is kept between calls: a write is done when
+    /// its call returns.
     ///
     /// - Throws: `.invalidConfiguration` where the configuration lacks that; `.unsupported` by a provider without such a thing.
     public func actingAsProject() async throws(InfrastructureError) -> ProjectClients {
