@@ -47,12 +47,17 @@ public protocol AdminClient: Sendable {
 
     /// A token with which an app signs in as this person, who may not exist yet. It is good for some minutes up to an hour.
     ///
-    /// - Parameter claims: What the session's tokens say beside what all say.
+    /// - Parameters:
+    ///   - id: Whose session it will be.
+    ///   - claims: What the session's tokens say beside what all say.
     func customToken(for id: AuthUser.ID, claims: [String: DocumentValue]) async throws(AuthError) -> Secret
 
     /// What a mail to the owner of an account would have in it, without the mail: send it yourself.
     ///
-    /// - Parameter redirectURL: Where the page behind the link leads.
+    /// - Parameters:
+    ///   - kind: What the link does.
+    ///   - email: The address of an account.
+    ///   - redirectURL: Where the page behind the link leads.
     func link(_ kind: AccountLink, for email: String, redirectURL: URL?) async throws(AuthError) -> URL
 
     /// Takes over accounts that another service has kept, with their IDs and the hashes of their passwords.
