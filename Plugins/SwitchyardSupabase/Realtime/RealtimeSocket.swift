@@ -29,6 +29,9 @@ final class RealtimeSocket: Sendable {
         var outgoing: StreamBuffer<RealtimeMessage, Never>?
         var reader: Task<Void, Never>?
         var follower: Task<Void, Never>?
+        /// How often a token was asked for, and the latest question whose answer was taken.
+        var tokenQuestions = 0
+        var answeredQuestion = 0
     }
 
     private let address: String
@@ -96,10 +99,10 @@ final class RealtimeSocket: Sendable {
     /// Takes the present token at once; for whoever has learned of another session and joins channels for it.
     func followToken() async {
         guard state.withLock({ $0.machine.isInUse }) else { return }
-        let event = await token(isRefused: false)
+        let answer = await token(isRefused: false)
         // Whether a way can be opened without one is for those to say who open it.
-        if case .tokenDelayed = event { return }
-        handle(event)
+        if case .tokenDelayed = answer.event { return }
+        state.withLock { _ = take(answer, &$0) }
     }
 
     /// Joins every channel again, for whoever has found out that something was not told. That wakes the service, where it has
@@ -210,15 +213,45 @@ final class RealtimeSocket: Sendable {
         }
     }
 
-    private func fetchToken(isRefused: Bool) async { handle(await token(isRefused: isRefused, isAnswer: true)) }
-
-    private func token(isRefused: Bool, isAnswer: Bool = false) async -> RealtimeMachine.Event {
-        do throws(SupabaseTokens.Failure) {
-            return .token(try await tokens.proof(isRefused: isRefused).user?.value.reveal(), isAnswer: isAnswer)
-        } catch {
-            if error.isTemporary || error.code == .cancelled { return .tokenDelayed(isAnswer: isAnswer) }
-            return .tokenDenied(RealtimeFailure(error), isAnswer: isAnswer)
+    private func fetchToken(isRefused: Bool) async {
+        while true {
+            let answer = await token(isRefused: isRefused, isAnswer: true)
+            if state.withLock({ take(answer, &$0) }) { return }
         }
+    }
+
+    /// What came of asking for a token, and which question it answers.
+    private struct TokenAnswer {
+        let question: Int
+        let event: RealtimeMachine.Event
+    }
+
+    private func token(isRefused: Bool, isAnswer: Bool = false) async -> TokenAnswer {
+        let question = state.withLock { state in
+            state.tokenQuestions += 1
+            return state.tokenQuestions
+        }
+        do throws(SupabaseTokens.Failure) {
+            let token = try await tokens.proof(isRefused: isRefused).user?.value.reveal()
+            return TokenAnswer(question: question, event: .token(token, isAnswer: isAnswer))
+        } catch {
+            let isDelayed = error.isTemporary || error.code == .cancelled
+            return TokenAnswer(
+                question: question,
+                event: isDelayed
+                    ? .tokenDelayed(isAnswer: isAnswer) : .tokenDenied(RealtimeFailure(error), isAnswer: isAnswer))
+        }
+    }
+
+    /// Hands an answer to the machine, unless a later question has been answered before: somebody else may have signed in
+    /// between the two.
+    ///
+    /// - Returns: Whether it was the latest.
+    private func take(_ answer: TokenAnswer, _ state: inout State) -> Bool {
+        guard answer.question > state.answeredQuestion else { return false }
+        state.answeredQuestion = answer.question
+        handle(answer.event, &state)
+        return true
     }
 
     // MARK: The way to the server
@@ -239,10 +272,7 @@ final class RealtimeSocket: Sendable {
         // In nobody's name channels are joined with the key that the way was opened with.
         let (address, key, transport, clock) = (address, tokens.serviceKey ?? tokens.key, transport, clock)
         state.reader = Task { [weak self] in
-            guard let token = await self?.token(isRefused: false), self?.heard(token, on: number) == true else {
-                return
-            }
-            guard case .token = token else { return }
+            guard await self?.takeToken(on: number) == true else { return }
             let link: any RealtimeLink
             do throws(TransportError) {
                 link =
@@ -266,6 +296,23 @@ final class RealtimeSocket: Sendable {
             }
             // In a task of its own: this one may be cancelled.
             await Task { await link.close() }.value
+        }
+    }
+
+    /// The token with which a way is opened.
+    ///
+    /// - Returns: Whether there is one, or nobody is signed in, and the way is still the present one.
+    private func takeToken(on number: Int) async -> Bool {
+        while true {
+            let answer = await token(isRefused: false)
+            let isTaken = state.withLock { state -> Bool? in
+                guard state.link == number else { return nil }
+                return take(answer, &state)
+            }
+            guard let isTaken else { return false }
+            guard isTaken else { continue }
+            guard case .token = answer.event else { return false }
+            return state.withLock { $0.link == number }
         }
     }
 

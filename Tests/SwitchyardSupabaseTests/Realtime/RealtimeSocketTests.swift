@@ -134,6 +134,25 @@ struct RealtimeSocketTests {
         }
     }
 
+    @Test func `A token that was asked for earlier, and comes later, does not take the newer one's place`() async throws {
+        let auth = SteeredAuthClient("ann")
+        try await withStub(auth: auth) { stub, socket in
+            let channel = try socket.join("room", RealtimeConfiguration())
+            #expect(try await channel.next() == .joined)
+            let hold = auth.holdNextToken()
+            let late = Task { await socket.followToken() }
+            _ = await hold.asked.value
+            auth.become("ben")
+            try await eventually("the new token is pushed") { stub.count(of: "access_token") == 1 }
+            hold.gate.resolve(())
+            await late.value
+            // Behind whatever was sent because of it.
+            try await channel.broadcast("e", [:])
+            try await eventually("all is sent") { stub.count(of: "broadcast") == 1 }
+            #expect(stub.received.filter { $0.event == "access_token" }.map { $0.payload["access_token"] } == ["ben"])
+        }
+    }
+
     @Test func `A token that was renewed meanwhile is pushed with the next heartbeat`() async throws {
         let clock = ManualClock()
         let renewals = Mutex(1)

@@ -1,4 +1,5 @@
 import Switchyard
+import SwitchyardBytes
 import Synchronization
 
 /// An auth client whose session a test sets.
@@ -8,6 +9,7 @@ final class SteeredAuthClient: BorrowedSession {
         var number = 0
         var watchers: [Int: SnapshotStream<AuthState, Never>.Continuation] = [:]
         var failure: AuthError?
+        var hold: (asked: Promise<Void>, gate: Promise<Void>)?
     }
 
     private let box: Mutex<State>
@@ -36,6 +38,15 @@ final class SteeredAuthClient: BorrowedSession {
 
     func fail(with error: AuthError?) { box.withLock { $0.failure = error } }
 
+    /// Has whoever asks next for a token wait for `gate`, and then get the token of whoever was signed in when they asked.
+    ///
+    /// - Returns: `asked`, which is resolved when somebody waits.
+    func holdNextToken() -> (asked: Promise<Void>, gate: Promise<Void>) {
+        let hold = (asked: Promise<Void>(), gate: Promise<Void>())
+        box.withLock { $0.hold = hold }
+        return hold
+    }
+
     func authStateStream() -> SnapshotStream<AuthState, Never> {
         SnapshotStream { continuation in
             let (id, now) = self.box.withLock { state in
@@ -49,7 +60,14 @@ final class SteeredAuthClient: BorrowedSession {
     }
 
     func accessToken(refreshing: Bool) async throws(AuthError) -> AccessToken {
-        let (userID, failure) = box.withLock { ($0.userID, $0.failure) }
+        let (userID, failure, hold) = box.withLock { state in
+            defer { state.hold = nil }
+            return (state.userID, state.failure, state.hold)
+        }
+        if let hold {
+            hold.asked.resolve(())
+            _ = await hold.gate.value
+        }
         if let failure { throw failure }
         guard let userID else { throw AuthError(.notSignedIn, "Nobody is signed in.") }
         return AccessToken(
