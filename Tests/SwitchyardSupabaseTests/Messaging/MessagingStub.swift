@@ -14,6 +14,8 @@ final class MessagingStub: Sendable {
     private final class Socket: Sendable {
         let connection: any WebSocketConnection
         let topics = Mutex<Set<String>>([])
+        /// Those of them whose answer is on its way: what is told from then on comes behind it.
+        let answered = Mutex<Set<String>>([])
         init(_ connection: any WebSocketConnection) { self.connection = connection }
     }
 
@@ -47,7 +49,17 @@ final class MessagingStub: Sendable {
     var connections: Int { state.withLock(\.sockets.count) }
     var installations: [String: JSON] { state.withLock(\.installations) }
     var calls: [String] { state.withLock(\.calls) }
+    /// As whose installations are registered.
+    var owners: [String] { state.withLock { $0.owners.values.sorted() } }
     var joins: Int { state.withLock(\.joins) }
+    /// What is joined now, by whoever is connected.
+    var joinedTopics: Set<String> {
+        state.withLock { state in
+            state.sockets.reduce(into: []) {
+                $0.formUnion($1.topics.withLock { $0 }.intersection($1.answered.withLock { $0 }))
+            }
+        }
+    }
     /// How many joins were refused.
     var refusals: Int { state.withLock(\.refusals) }
     /// Refuses all joins.
@@ -131,6 +143,7 @@ final class MessagingStub: Sendable {
             }
             // Counted last: what is told from then on comes behind the answer.
             if message.event == "phx_join", socket.topics.withLock({ $0.contains(message.topic) }) {
+                socket.answered.withLock { _ = $0.insert(message.topic) }
                 state.withLock { $0.joins += 1 }
             }
         }
@@ -143,6 +156,7 @@ final class MessagingStub: Sendable {
         }
         switch message.event {
         case "phx_join":
+            socket.answered.withLock { _ = $0.remove(message.topic) }
             let isAllowed =
                 message.payload["config"]?["private"] == true
                 && mayHear(message.topic, message.payload["access_token"]?.string)

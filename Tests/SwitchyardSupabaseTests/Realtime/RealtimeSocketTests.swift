@@ -134,7 +134,8 @@ struct RealtimeSocketTests {
         }
     }
 
-    @Test func `A token that was asked for earlier, and comes later, does not take the newer one's place`() async throws {
+    @Test func `A token that was asked for earlier, and comes later, does not take the newer one's place`() async throws
+    {
         let auth = SteeredAuthClient("ann")
         try await withStub(auth: auth) { stub, socket in
             let channel = try socket.join("room", RealtimeConfiguration())
