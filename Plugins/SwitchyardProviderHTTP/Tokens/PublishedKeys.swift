@@ -62,7 +62,10 @@ package final class PublishedKeys: Sendable {
         case .unknown: throw Self.unknownKey
         case .fetch(let old):
             do throws(TokenError) {
-                try await flight.run { [self] () async throws(TokenError) in try await fetch() }
+                try await flight.run { [self] () async throws(TokenError) in
+                    // Another flight may have landed since it was looked for.
+                    if case .fetch = find(id) { try await fetch() }
+                }
             } catch {
                 guard let old else { throw error }
                 return old

@@ -67,13 +67,11 @@ private final class ExchangedSession: BorrowedSession {
         // Another auth client may have been chosen since the last call.
         guard base.provider != provider else { return try await base.accessToken(refreshing: refreshing) }
         let session = try await base.accessToken(refreshing: false)
-        if !refreshing, let token = kept.withLock({ $0 }), token.userID == session.userID,
-            token.expiresAt.seconds - now().seconds > Self.margin
-        {
-            return token
-        }
+        if !refreshing, let token = good(for: session) { return token }
         let token = try await flight.run { [self] () async throws(AuthError) in
             let session = try await base.accessToken(refreshing: false)
+            // Another flight may have landed since it was looked for.
+            if !refreshing, let token = good(for: session) { return token }
             let fresh: (token: Secret, expiresAt: Timestamp)
             do {
                 fresh = try await exchange(session, base.provider)
@@ -92,6 +90,13 @@ private final class ExchangedSession: BorrowedSession {
         guard token.userID == session.userID else {
             throw AuthError(.sessionChanged, "Another session has replaced this one.")
         }
+        return token
+    }
+
+    private func good(for session: AccessToken) -> AccessToken? {
+        guard let token = kept.withLock({ $0 }), token.userID == session.userID,
+            token.expiresAt.seconds - now().seconds > Self.margin
+        else { return nil }
         return token
     }
 
