@@ -16,7 +16,7 @@ public struct DocumentPages: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: self) }
 
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
         private let pages: DocumentPages
         private var last: DocumentSnapshot?
         private var delivered = 0

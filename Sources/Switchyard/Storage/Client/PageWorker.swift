@@ -14,7 +14,7 @@ struct PageWorker<Item: Sendable>: Sendable {
         for try await page in pages { try await work(on: items(page)) }
     }
 
-    private func work(on items: some RandomAccessCollection<Item>) async throws {
+    func work(on items: some RandomAccessCollection<Item>) async throws {
         guard parallel > 1 else {
             for item in items {
                 try Task.checkCancellation()

@@ -1,0 +1,43 @@
+/// How much may be written at a time: a few batches more while all goes well, half as many when the server is overloaded, and, if
+/// asked for, no more in a second than a collection takes that is still to be spread.
+struct BulkPace: Sendable {
+    private let maximum: Int
+    private let rampFrom: Int?
+    private var exactWidth: Double
+    /// Up to when what was let through so far uses up the rate.
+    private var usedUpTo = Duration.zero
+
+    private static let rampStep = Duration.seconds(300)
+    private static let rampFactor = 1.5
+
+    init(parallel: Int, rampFrom: Int?) {
+        maximum = max(1, parallel)
+        self.rampFrom = rampFrom.map { max(1, $0) }
+        exactWidth = min(2, Double(maximum))
+    }
+
+    /// How many batches may be under way.
+    var width: Int { max(1, Int(exactWidth)) }
+
+    mutating func note(isOverloaded: Bool) {
+        exactWidth = isOverloaded ? max(1, exactWidth / 2) : min(Double(maximum), exactWidth + 1)
+    }
+
+    /// How long to wait before so many more writes.
+    ///
+    /// - Parameter now: Since the beginning.
+    mutating func pause(before count: Int, at now: Duration) -> Duration {
+        guard let rate = rate(at: now) else { return .zero }
+        let start = max(usedUpTo, now)
+        usedUpTo = start + .seconds(Double(count) / rate)
+        return start - now
+    }
+
+    /// Writes in a second; `nil` for no bound.
+    func rate(at now: Duration) -> Double? {
+        guard let rampFrom else { return nil }
+        var rate = Double(rampFrom)
+        for _ in 0..<min(Int(now / Self.rampStep), 60) { rate *= Self.rampFactor }
+        return rate
+    }
+}

@@ -1,0 +1,153 @@
+import SwitchyardBytes
+import Synchronization
+
+extension WorkQueue {
+    /// Works until the task is cancelled: claims jobs when they become due, extends their leases while they are worked on, and
+    /// tells of each whether it was done. New jobs are heard of by a live query, and looked for now and then besides.
+    ///
+    /// Once cancelled it claims nothing more and cancels what is under way; jobs whose bodies end by that are given back at once.
+    ///
+    /// - Parameters:
+    ///   - parallel: How many jobs are worked on at the same time.
+    ///   - body: Its error is the reason why the job is tried again after a pause, and kept with it. It is cancelled where the
+    ///     lease is lost.
+    /// - Throws: What makes all work impossible: `.unauthorized`, `.unauthenticated`, `.unsupported`, `.shutDown`. While the
+    ///   server cannot be reached it waits.
+    public func run(
+        parallel: Int = 1, _ body: @escaping @Sendable (Job<Payload>) async throws -> Void
+    ) async throws(StorageError) {
+        guard storage.capabilities.transactions else {
+            throw .unsupported("a queue of work", by: storage.provider, instead: "Use a storage with transactions.")
+        }
+        let (wakes, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let running = Running()
+        let outcome: Result<Void, StorageError> = await withTaskGroup(of: Void.self) { group in
+            group.addTask { await listen(bell) }
+            defer { group.cancelAll() }
+            var wakes = wakes.makeAsyncIterator()
+            while !Task.isCancelled {
+                var pause = options.pollInterval
+                do throws(StorageError) {
+                    let jobs = try await claim(upTo: max(1, parallel) - running.count)
+                    for job in jobs {
+                        running.begin()
+                        group.addTask {
+                            await work(on: job, body)
+                            running.end()
+                            bell.yield()
+                        }
+                    }
+                    if running.count < parallel {
+                        if !jobs.isEmpty { continue }
+                        pause = try await pauseUntilNext()
+                    }
+                } catch {
+                    if Task.isCancelled { break }
+                    if Self.isFinal(error) { return .failure(error) }
+                    pause = max(error.retryAfter ?? .zero, min(.seconds(2), options.pollInterval))
+                }
+                let alarm = Task { [clock = storage.clock] in
+                    try await clock.sleep(for: pause)
+                    bell.yield()
+                }
+                _ = await wakes.next()
+                alarm.cancel()
+            }
+            return .success(())
+        }
+        try outcome.get()
+    }
+
+    private static func isFinal(_ error: StorageError) -> Bool {
+        [.unauthorized, .unauthenticated, .unsupported, .shutDown, .invalidArgument, .failedPrecondition]
+            .contains(error.code)
+    }
+
+    /// Rings when something has changed at the head of the queue.
+    private func listen(_ bell: AsyncStream<Void>.Continuation) async {
+        guard storage.capabilities.liveStreams else { return }
+        let head = Query(in: collection).ordered(by: "availableAt").limited(to: 1)
+        while !Task.isCancelled {
+            do throws(StorageError) {
+                for try await _ in storage.snapshots(of: head) { bell.yield() }
+                return
+            } catch {
+                if Self.isFinal(error) { return }
+            }
+            guard (try? await storage.clock.sleep(for: options.pollInterval)) != nil else { return }
+        }
+    }
+
+    /// Until the first job is due.
+    private func pauseUntilNext() async throws(StorageError) -> Duration {
+        let head = Query(in: collection).ordered(by: "availableAt").limited(to: 1)
+        let first = try await storage.documents(head, from: .server).documents.first
+        guard case .timestamp(let due)? = first?["availableAt"] else { return options.pollInterval }
+        return min(max(due.timeSince(now()), .milliseconds(10)), options.pollInterval)
+    }
+
+    private enum Ending: Sendable {
+        case done
+        case failed(String)
+        case leaseLost
+    }
+
+    private func work(on job: Job<Payload>, _ body: @escaping @Sendable (Job<Payload>) async throws -> Void) async {
+        let ending = await withTaskGroup(of: Ending?.self) { group in
+            group.addTask {
+                do {
+                    try await body(job)
+                    return .done
+                } catch {
+                    return .failed("\(error)")
+                }
+            }
+            group.addTask { await keep(job) ? nil : .leaseLost }
+            var ending: Ending?
+            while ending == nil, let next = await group.next() { ending = next }
+            group.cancelAll()
+            // The body decides what became of the work, also when it ends because the lease was lost.
+            while let next = await group.next() { if case .done? = next { ending = next } }
+            return ending
+        }
+        let wasCancelled = Task.isCancelled
+        // What is to be said of the job is said also by a worker that is being stopped.
+        await Task {
+            do throws(StorageError) {
+                switch ending {
+                case .done: try await finish(job)
+                case .failed where wasCancelled: try await giveBack(job)
+                case .failed(let reason): try await fail(job, because: reason)
+                case .leaseLost, nil: break
+                }
+            } catch {
+                // Its lease ends, and somebody else does it again.
+            }
+        }.value
+    }
+
+    /// Extends the lease for as long as the job is worked on.
+    ///
+    /// - Returns: Whether it still has it.
+    private func keep(_ job: Job<Payload>) async -> Bool {
+        var job = job
+        while (try? await storage.clock.sleep(for: options.lease / 3)) != nil {
+            do throws(StorageError) {
+                job = try await extend(job)
+            } catch {
+                if error.code == .aborted, !error.isRetryable { return false }
+                // Without an answer it goes on, until somebody else may have it.
+                if now() >= job.leaseEnd { return Task.isCancelled }
+            }
+        }
+        return true
+    }
+}
+
+/// How many jobs are under way.
+private final class Running: Sendable {
+    private let number = Atomic(0)
+    var count: Int { number.load(ordering: .relaxed) }
+    func begin() { number.add(1, ordering: .relaxed) }
+    func end() { number.subtract(1, ordering: .relaxed) }
+}

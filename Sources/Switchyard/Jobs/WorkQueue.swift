@@ -1,0 +1,247 @@
+public import Foundation
+import SwitchyardBytes
+
+/// Work for any number of workers on any number of machines, kept in a collection: each job is claimed for a while by one of them,
+/// done, and gone. What a worker leaves undone another one takes up.
+///
+/// ```swift
+/// let mails = WorkQueue("mails", on: project.storage, of: Mail.self)
+/// try await mails.add(Mail(to: "alice@example.com", text: "Hello"))
+/// try await mails.run(parallel: 4) { job in try await send(job.payload) }
+/// ```
+/// A job is done at least once; twice where a worker loses its lease in the middle, or dies after the work and before saying so.
+/// Make the work such that this does no harm, by its ``Job/id`` for example. The order is that in which jobs became due, about.
+///
+/// Every job is a document with the fields `payload`, `availableAt`, `addedAt`, `attempts`, `lease` and `reason`. Jobs that were
+/// given up are moved to the collection with `-dead` behind its name. Only the project's own servers should have
+/// access to either. Claims are transactions, which the storage has to have.
+public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
+    public let collection: CollectionPath
+    public let options: WorkQueueOptions
+    let storage: any StorageClient
+    let now: @Sendable () -> Timestamp
+
+    /// - Parameters:
+    ///   - collection: Where the jobs are.
+    ///   - storage: Better one without a queue of its own, such as ``Infrastructure/actingAsProject()`` gives.
+    ///   - type: What has to be known to do a job.
+    ///   - options: Leases, attempts and pauses.
+    ///   - now: The time of day, by which jobs become due.
+    public init(
+        _ collection: CollectionPath, on storage: any StorageClient, of type: Payload.Type = Payload.self,
+        options: WorkQueueOptions = WorkQueueOptions(), now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) }
+    ) {
+        self.collection = collection
+        self.storage = storage
+        self.options = options
+        self.now = now
+    }
+
+    var deadCollection: CollectionPath { CollectionPath(unchecked: collection.rawValue + "-dead") }
+
+    // MARK: Adding
+
+    /// - Parameters:
+    ///   - payload: What has to be known to do it.
+    ///   - id: A name of its own: added again while a job of that name waits or is worked on, it changes nothing. Random when
+    ///     left out.
+    ///   - delay: When it is due, from now.
+    /// - Returns: The job's name.
+    @discardableResult
+    public func add(
+        _ payload: Payload, id: Job<Payload>.ID? = nil, after delay: Duration = .zero
+    ) async throws(StorageError) -> Job<Payload>.ID {
+        let path = id.map { collection.document($0) } ?? collection.newDocument()
+        let time = now()
+        let data = DocumentData([
+            ("payload", try DocumentCoder.standard.value(of: payload)), ("attempts", .integer(0)),
+            ("addedAt", .timestamp(time)), ("availableAt", .timestamp(time.advanced(by: delay))),
+        ])
+        do throws(StorageError) {
+            let write = try DocumentWrite.set(path, data: data).requiring(.exists(false))
+            try await storage.commit(WriteBatch([write])).acknowledged()
+        } catch {
+            guard id != nil, [.alreadyExists, .failedPrecondition].contains(error.code) else { throw error }
+        }
+        return path.id
+    }
+
+    /// How many jobs there are that are not done: those that wait, and those that somebody works on.
+    public func count() async throws(StorageError) -> Int { try await storage.count(Query(in: collection)) }
+
+    // MARK: Claiming
+
+    /// Claims jobs that are due, for the time of a lease. A job whose payload does not fit the type becomes a dead letter.
+    public func claim(upTo limit: Int = 1) async throws(StorageError) -> [Job<Payload>] {
+        guard limit > 0 else { return [] }
+        let due = Query(in: collection).where("availableAt", .lessThanOrEqual, .timestamp(now()))
+            .ordered(by: "availableAt").limited(to: min(limit * 4, 200))
+        // Workers that look at the same moment should not all want the same ones.
+        let candidates = try await storage.documents(due, from: .server).documents.shuffled()
+        var claimed: [Job<Payload>] = []
+        for candidate in candidates where claimed.count < limit {
+            if let job = try await claim(candidate) { claimed.append(job) }
+        }
+        return claimed
+    }
+
+    /// - Returns: `nil` where somebody else was quicker.
+    private func claim(_ candidate: DocumentSnapshot) async throws(StorageError) -> Job<Payload>? {
+        let (path, time, lease) = (candidate.path, now(), RandomID.make())
+        let end = time.advanced(by: options.lease)
+        let attempts: Int?
+        do throws(StorageError) {
+            attempts = try await storage.transaction(TransactionOptions(maximumAttempts: 2)) { transaction in
+                let present = try await transaction.document(path)
+                guard present.exists, present["availableAt"] == candidate["availableAt"],
+                    present["lease"] == candidate["lease"]
+                else { return nil as Int? }
+                let attempts = Int(present["attempts"]?.integerValue ?? 0) + 1
+                try await transaction.update(
+                    path,
+                    [
+                        "availableAt": .value(.timestamp(end)), "attempts": .value(.integer(Int64(attempts))),
+                        "lease": .value(.string(lease)),
+                    ])
+                return attempts
+            }
+        } catch {
+            guard [.aborted, .failedPrecondition, .notFound].contains(error.code) else { throw error }
+            return nil
+        }
+        guard let attempts else { return nil }
+        do throws(StorageError) {
+            let payload: Payload = try Self.payload(candidate)
+            let job = Job(id: path.id, payload: payload, attempt: attempts, leaseEnd: end, lease: lease)
+            // Whoever had it died of it, perhaps, again and again.
+            guard attempts > options.attempts else { return job }
+            try await bury(path, lease, "Each of \(options.attempts) attempts ended without a word.")
+        } catch {
+            guard error.code == .codingFailed else { throw error }
+            try await bury(path, lease, error.message)
+        }
+        return nil
+    }
+
+    /// What of a job's document is the work's own.
+    private struct Letter: Decodable {
+        let payload: Payload
+    }
+
+    private static func payload(_ document: DocumentSnapshot) throws(StorageError) -> Payload {
+        try DocumentCoder.standard.decode(Letter.self, from: document.data ?? DocumentData(), at: document.path).payload
+    }
+
+    // MARK: What becomes of a claimed job
+
+    /// Says that it is done. It is gone then.
+    ///
+    /// - Throws: `.aborted` where the lease was lost: somebody else has claimed it, and does it again.
+    public func finish(_ job: Job<Payload>) async throws(StorageError) {
+        try await change(job.id, job.lease) { transaction, path, _ in try await transaction.delete(path) }
+    }
+
+    /// Keeps a job for another lease, from now on.
+    ///
+    /// - Throws: As ``finish(_:)``.
+    public func extend(_ job: Job<Payload>) async throws(StorageError) -> Job<Payload> {
+        var longer = job
+        longer.leaseEnd = now().advanced(by: options.lease)
+        let end = longer.leaseEnd
+        try await change(job.id, job.lease) { transaction, path, _ in
+            try await transaction.update(path, ["availableAt": .value(.timestamp(end))])
+        }
+        return longer
+    }
+
+    /// Gives a job back that could not be done. It is due again after a pause, or a dead letter once its attempts are used up.
+    ///
+    /// - Throws: As ``finish(_:)``.
+    public func fail(_ job: Job<Payload>, because reason: String) async throws(StorageError) {
+        guard job.attempt < options.attempts else {
+            return try await bury(collection.document(job.id), job.lease, reason)
+        }
+        let due = now().advanced(by: options.pause(after: job.attempt))
+        try await change(job.id, job.lease) { transaction, path, _ in
+            try await transaction.update(
+                path,
+                [
+                    "availableAt": .value(.timestamp(due)), "lease": .delete,
+                    "reason": .value(.string(Self.short(reason))),
+                ])
+        }
+    }
+
+    /// Gives a job back that nobody has tried: it is due at once.
+    func giveBack(_ job: Job<Payload>) async throws(StorageError) {
+        let due = now()
+        try await change(job.id, job.lease) { transaction, path, _ in
+            try await transaction.update(
+                path,
+                [
+                    "availableAt": .value(.timestamp(due)), "lease": .delete,
+                    "attempts": .value(.integer(Int64(job.attempt - 1))),
+                ])
+        }
+    }
+
+    private func bury(_ path: StoragePath, _ lease: String, _ reason: String) async throws(StorageError) {
+        let (grave, time) = (deadCollection.document(path.id), now())
+        try await change(path.id, lease) { transaction, path, document in
+            var data = document.data ?? DocumentData()
+            data["reason"] = .string(Self.short(reason))
+            data["diedAt"] = .timestamp(time)
+            data["lease"] = nil
+            try await transaction.add(.set(grave, data: data))
+            try await transaction.delete(path)
+        }
+    }
+
+    private static func short(_ reason: String) -> String { String(reason.prefix(1000)) }
+
+    private func change(
+        _ id: Job<Payload>.ID, _ lease: String,
+        _ body: @escaping @Sendable (StorageTransaction, StoragePath, DocumentSnapshot) async throws -> Void
+    ) async throws(StorageError) {
+        let path = collection.document(id)
+        try await storage.transaction { transaction in
+            let document = try await transaction.document(path)
+            guard document["lease"]?.stringValue == lease else {
+                throw StorageError(
+                    .aborted, "The lease of the job “\(id)” was lost: another worker has claimed it since.",
+                    isRetryable: false)
+            }
+            try await body(transaction, path, document)
+        }
+    }
+
+    // MARK: Dead letters
+
+    /// Those that were given up, by their names.
+    public func deadLetters(limit: Int = 100) async throws(StorageError) -> [DeadLetter<Payload>] {
+        let found = try await storage.documents(Query(in: deadCollection).limited(to: limit), from: .server)
+        return found.documents.map { document in
+            let diedAt = if case .timestamp(let time)? = document["diedAt"] { time } else { Timestamp.distantPast }
+            return DeadLetter(
+                id: document.id, payload: try? Self.payload(document),
+                attempts: Int(document["attempts"]?.integerValue ?? 0),
+                reason: document["reason"]?.stringValue ?? "", diedAt: diedAt)
+        }
+    }
+
+    /// Puts a dead letter back into the queue, due at once and with all its attempts.
+    ///
+    /// - Throws: `.notFound` where there is none of that name.
+    public func revive(_ id: Job<Payload>.ID) async throws(StorageError) {
+        let (grave, path, time) = (deadCollection.document(id), collection.document(id), now())
+        try await storage.transaction { transaction in
+            var data = try await transaction.document(grave).data
+            guard data != nil else { throw StorageError(.notFound, "There is no dead letter “\(id)”.") }
+            data?["diedAt"] = nil
+            data?["attempts"] = .integer(0)
+            data?["availableAt"] = .timestamp(time)
+            try await transaction.add(.set(path, data: data ?? DocumentData()))
+            try await transaction.delete(grave)
+        }
+    }
+}

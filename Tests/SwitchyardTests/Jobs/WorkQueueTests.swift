@@ -1,0 +1,224 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+import SwitchyardMock
+import SwitchyardTestSupport
+import Synchronization
+import Testing
+
+/// Jobs that are claimed, done, given back and given up, by workers that may die.
+@Suite struct WorkQueueTests {
+    struct Mail: Codable, Sendable, Hashable {
+        var to: String
+        var number = 0
+    }
+
+    private struct Broken: Error, CustomStringConvertible { let description = "the server is full" }
+
+    /// What bodies leave behind.
+    private final class Box<Value: Sendable>: Sendable {
+        let value: Mutex<Value>
+        init(_ value: Value) { self.value = Mutex(value) }
+    }
+
+    private let backend = MockBackend()
+    private let clock = MovedClock()
+
+    private func queue(_ change: (inout WorkQueueOptions) -> Void = { _ in }) -> WorkQueue<Mail> {
+        var options = WorkQueueOptions()
+        change(&options)
+        // To whole microseconds, as it goes on.
+        clock.advance(0)
+        let clock = clock
+        return WorkQueue("mails", on: MockStorageClient(backend), of: Mail.self, options: options) { clock.now }
+    }
+
+    // MARK: One at a time
+
+    @Test func `A job is claimed by one, finished and gone`() async throws {
+        let queue = queue()
+        let id = try await queue.add(Mail(to: "alice"))
+        let jobs = try await queue.claim(upTo: 5)
+        #expect(jobs.map(\.id) == [id] && jobs[0].payload == Mail(to: "alice") && jobs[0].attempt == 1)
+        #expect(try await queue.claim().isEmpty)
+        #expect(try await queue.count() == 1)
+        try await queue.finish(jobs[0])
+        #expect(try await queue.count() == 0)
+        #expect(backend.documentCount == 0)
+    }
+
+    @Test func `A job with a name is there once, and a delayed one is not due before its time`() async throws {
+        let queue = queue()
+        #expect(try await queue.add(Mail(to: "alice"), id: "welcome", after: .seconds(60)) == "welcome")
+        #expect(try await queue.add(Mail(to: "bob"), id: "welcome") == "welcome")
+        #expect(try await queue.claim().isEmpty)
+        clock.advance(60)
+        #expect(try await queue.claim().map(\.payload.to) == ["alice"])
+    }
+
+    @Test func `A lease that has ended is somebody else's, and whoever had it is told so`() async throws {
+        let queue = queue()
+        try await queue.add(Mail(to: "alice"))
+        let first = try #require(try await queue.claim().first)
+        clock.advance(59)
+        let longer = try await queue.extend(first)
+        #expect(longer.leaseEnd == clock.now.advanced(by: .seconds(60)))
+        clock.advance(59)
+        #expect(try await queue.claim().isEmpty)
+        clock.advance(2)
+        let second = try #require(try await queue.claim().first)
+        #expect(second.attempt == 2)
+        let calls: [@Sendable () async throws -> Void] = [
+            { try await queue.finish(longer) }, { _ = try await queue.extend(longer) },
+            { try await queue.fail(longer, because: "x") },
+        ]
+        for call in calls {
+            let error = await #expect(throws: StorageError.self) { try await call() }
+            #expect(
+                error?.code == .aborted && error?.message.contains("lease of the job “\(first.id)” was lost") == true)
+        }
+        try await queue.finish(second)
+        #expect(try await queue.count() == 0)
+    }
+
+    @Test func `A failed job waits longer each time, and is given up after its attempts`() async throws {
+        let queue = queue { $0.attempts = 3 }
+        let id = try await queue.add(Mail(to: "alice"))
+        for pause in [5, 10] as [Int64] {
+            let job = try #require(try await queue.claim().first)
+            try await queue.fail(job, because: "no route")
+            clock.advance(pause - 1)
+            #expect(try await queue.claim().isEmpty)
+            clock.advance(1)
+        }
+        let last = try #require(try await queue.claim().first)
+        #expect(last.attempt == 3)
+        try await queue.fail(last, because: "still no route")
+        #expect(try await queue.count() == 0)
+        let dead = try await queue.deadLetters()
+        #expect(dead.map(\.id) == [id] && dead[0].payload == Mail(to: "alice") && dead[0].attempts == 3)
+        #expect(dead[0].reason == "still no route" && dead[0].diedAt == clock.now)
+        try await queue.revive(id)
+        #expect(try await queue.deadLetters().isEmpty)
+        #expect(try await queue.claim().first?.attempt == 1)
+        let missing = await #expect(throws: StorageError.self) { try await queue.revive("nobody") }
+        #expect(missing?.code == .notFound)
+    }
+
+    @Test func `A job of which its workers die again and again is given up as well`() async throws {
+        let queue = queue { $0.attempts = 2 }
+        try await queue.add(Mail(to: "alice"))
+        for _ in 0..<2 {
+            #expect(try await queue.claim().count == 1)
+            clock.advance(61)
+        }
+        #expect(try await queue.claim().isEmpty)
+        #expect(try await queue.deadLetters().first?.reason.contains("ended without a word") == true)
+    }
+
+    @Test func `A payload that does not fit any more is a dead letter, and stops nobody`() async throws {
+        let queue = queue()
+        try await MockStorageClient(backend).setDocument(
+            "mails/odd", ["payload": ["to": 7], "attempts": 0, "availableAt": .value(.timestamp(clock.now))])
+        try await queue.add(Mail(to: "alice"))
+        #expect(try await queue.claim(upTo: 2).map(\.payload.to) == ["alice"])
+        let dead = try #require(try await queue.deadLetters().first)
+        #expect(dead.id == "odd" && dead.payload == nil && dead.reason.contains("payload.to"))
+    }
+
+    // MARK: Workers
+
+    @Test(.timeLimit(.minutes(2)))
+    func `Many workers do each of many jobs once, those that are added meanwhile too`() async throws {
+        let queues = (0..<4).map { _ in
+            WorkQueue("mails", on: MockStorageClient(backend), of: Mail.self)
+        }
+        for number in 0..<100 { try await queues[0].add(Mail(to: "x", number: number)) }
+        let done = Box<[Int]>([])
+        let workers = queues.map { queue in
+            Task { try await queue.run(parallel: 3) { job in done.value.withLock { $0.append(job.payload.number) } } }
+        }
+        for number in 100..<200 { try await queues[1].add(Mail(to: "x", number: number)) }
+        try await eventually("all are done") { done.value.withLock { $0.count } >= 200 }
+        try await eventually("the queue is empty") { try await queues[0].count() == 0 }
+        for worker in workers { worker.cancel() }
+        for worker in workers { try await worker.value }
+        #expect(done.value.withLock { $0.sorted() } == Array(0..<200))
+        #expect(try await queues[0].deadLetters().isEmpty)
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `A failure of the body is the reason with which the job is tried again`() async throws {
+        var options = WorkQueueOptions()
+        (options.firstPause, options.attempts) = (.zero, 3)
+        let queue = WorkQueue("mails", on: MockStorageClient(backend), of: Mail.self, options: options)
+        try await queue.add(Mail(to: "alice"))
+        let attempts = Box<[Int]>([])
+        let worker = Task {
+            try await queue.run { job in
+                attempts.value.withLock { $0.append(job.attempt) }
+                throw Broken()
+            }
+        }
+        try await eventually("it is given up") { try await !queue.deadLetters().isEmpty }
+        worker.cancel()
+        try await worker.value
+        #expect(attempts.value.withLock { $0 } == [1, 2, 3])
+        #expect(try await queue.deadLetters().first?.reason == "the server is full")
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `A lease is kept while the work takes longer than it`() async throws {
+        var options = WorkQueueOptions()
+        options.lease = .milliseconds(300)
+        let queue = WorkQueue("mails", on: MockStorageClient(backend), of: Mail.self, options: options)
+        try await queue.add(Mail(to: "alice"))
+        let begun = Box(0)
+        let gate = Promise<Void>()
+        let workers = (0..<2).map { _ in
+            Task {
+                try await queue.run { _ in
+                    begun.value.withLock { $0 += 1 }
+                    _ = await gate.value
+                }
+            }
+        }
+        let path = try #require(
+            try await MockStorageClient(backend).documents(Query(in: "mails")).documents.first?.path)
+        var ends: Set<DocumentValue> = []
+        try await eventually("the lease was extended several times") {
+            if let end = try await MockStorageClient(backend).document(path)["availableAt"] { ends.insert(end) }
+            return ends.count > 5
+        }
+        gate.resolve(())
+        try await eventually("it is done") { try await queue.count() == 0 }
+        for worker in workers { worker.cancel() }
+        for worker in workers { try await worker.value }
+        #expect(begun.value.withLock { $0 } == 1)
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `A worker that is stopped gives back what it has begun`() async throws {
+        let queue = WorkQueue("mails", on: MockStorageClient(backend), of: Mail.self)
+        try await queue.add(Mail(to: "alice"))
+        let begun = Box(false)
+        let worker = Task {
+            try await queue.run { _ in
+                begun.value.withLock { $0 = true }
+                try await Task.sleep(for: .seconds(3600))
+            }
+        }
+        try await eventually("it is begun") { begun.value.withLock { $0 } }
+        worker.cancel()
+        try await worker.value
+        #expect(try await queue.claim().map(\.attempt) == [1])
+    }
+
+    @Test func `Without a key a worker ends, and says why`() async throws {
+        let client = MockStorageClient(backend)
+        client.controls.fail(.query, times: 1, with: StorageError(.unauthenticated, "No key."))
+        let queue = WorkQueue("mails", on: client, of: Mail.self)
+        let error = await #expect(throws: StorageError.self) { try await queue.run { _ in } }
+        #expect(error?.code == .unauthenticated)
+    }
+}
