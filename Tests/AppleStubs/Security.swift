@@ -36,6 +36,7 @@ public let kSecAttrKeyTypeRSA: CFString = "42"
 public let kSecAttrKeyTypeECSECPrimeRandom: CFString = "73"
 public let kSecAttrKeyClass: CFString = "kcls"
 public let kSecAttrKeyClassPublic: CFString = "0"
+public let kSecAttrKeyClassPrivate: CFString = "1"
 
 public final class SecKey {}
 public struct SecKeyAlgorithm: Sendable {
@@ -49,6 +50,11 @@ public func SecKeyVerifySignature(
     _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ data: CFData, _ signature: CFData,
     _ error: UnsafeMutablePointer<Unmanaged<AnyObject>?>?
 ) -> Bool { false }
+
+public func SecKeyCreateSignature(
+    _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ data: CFData,
+    _ error: UnsafeMutablePointer<Unmanaged<AnyObject>?>?
+) -> CFData? { nil }
 
 public final class SecCertificate {}
 public final class SecTrust {}

@@ -3,11 +3,14 @@ enum DER {
     enum Tag: UInt8 {
         case integer = 0x02
         case bits = 0x03
+        case octets = 0x04
         case null = 0x05
         case object = 0x06
         case sequence = 0x30
         /// The version, at the beginning of a certificate's inside.
         case version = 0xA0
+        /// The public key within a private one of a curve.
+        case publicHalf = 0xA1
     }
 
     static func encode(_ tag: Tag, _ contents: [UInt8]...) -> [UInt8] {

@@ -119,7 +119,7 @@ extension VerifiedToken {
 
 extension DocumentValue {
     /// A value of plain JSON.
-    fileprivate init(_ json: JSON) {
+    package init(_ json: JSON) {
         if let object = json.object {
             self = .map(DocumentData(object.map { ($0.key, DocumentValue($0.value)) }))
         } else if let array = json.array {

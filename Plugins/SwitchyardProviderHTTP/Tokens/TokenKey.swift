@@ -63,10 +63,13 @@ package final class TokenKey: Sendable {
         self.init(rsa: Array(fields[1].contents.dropFirst()))
     }
 
-    private static let rsaAlgorithm = DER.encode(
-        .sequence, DER.encode(.object, [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01]), DER.encode(.null))
+    /// The names of the two kinds of keys.
+    static let rsaName: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01]
+    static let curveName: [UInt8] = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]
+
+    private static let rsaAlgorithm = DER.encode(.sequence, DER.encode(.object, rsaName), DER.encode(.null))
     private static let p256Algorithm = DER.encode(
-        .sequence, DER.encode(.object, [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]),
+        .sequence, DER.encode(.object, curveName),
         DER.encode(.object, [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07]))
 
     #if canImport(Security)
