@@ -30,5 +30,11 @@ struct MockCallerDesk: CallerDesk {
         MockStorageClient(backend, network: network, actingFor: caller.userID)
     }
 
+    func makeProjectStorageClient() throws(InfrastructureError) -> any StorageClient {
+        MockStorageClient(backend, network: network, actingFor: nil)
+    }
+
+    func makeAdminClient() throws(InfrastructureError) -> any AdminClient { MockAdminClient(backend, network: network) }
+
     func shutDown() async { tenant?.leave() }
 }

@@ -6,7 +6,8 @@ package enum MockHarness {
     package static var suites: [ConformanceSuite] {
         [
             .storage(MockStorageHarness()), .auth(MockAuthHarness()), .files(MockFileHarness()),
-            .messaging(MockMessagingHarness()), .domain(MockDomainHarness()), .switching(MockSwitchingHarness()),
+            .messaging(MockMessagingHarness()), .domain(MockDomainHarness()), .admin(MockAdminHarness()),
+            .switching(MockSwitchingHarness()),
         ]
     }
 }

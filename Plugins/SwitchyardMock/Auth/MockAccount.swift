@@ -25,9 +25,14 @@ struct MockAccount: Sendable, Codable {
     var identities: [String: String] = [:]
     var factors: [Factor] = []
     var createdAt: Date
-    var lastSignInAt: Date
+    /// `nil` for somebody who has not come yet.
+    var lastSignInAt: Date?
     private var passwordSalt: [UInt8]?
     private var passwordDigest: [UInt8]?
+    /// How often the password was hashed, where another service has done that.
+    private var passwordRounds: Int?
+    /// What tokens say beside what all say; see ``MockClaims``.
+    var claims: MockClaims?
 
     init(id: String, at date: Date) {
         self.id = id
@@ -60,18 +65,32 @@ struct MockAccount: Sendable, Codable {
         let salt = Array(RandomID.make().utf8)
         passwordSalt = salt
         passwordDigest = HMACSHA256.code(for: Array(password.reveal().utf8), key: salt)
+        passwordRounds = nil
+        identities[IdentityProvider.password.rawValue] = email ?? id
+    }
+
+    /// Takes a password over as another service has kept it.
+    mutating func setPassword(digest: [UInt8], salt: [UInt8], rounds: Int) {
+        passwordSalt = salt
+        passwordDigest = digest
+        passwordRounds = rounds
         identities[IdentityProvider.password.rawValue] = email ?? id
     }
 
     mutating func removePassword() {
         passwordSalt = nil
         passwordDigest = nil
+        passwordRounds = nil
     }
 
     func accepts(_ password: Secret) -> Bool {
         guard let passwordSalt, let passwordDigest else { return false }
-        return HMACSHA256.areEqual(
-            HMACSHA256.code(for: Array(password.reveal().utf8), key: passwordSalt), passwordDigest)
+        let text = Array(password.reveal().utf8)
+        let digest =
+            if let passwordRounds {
+                PBKDF2.key(text, salt: passwordSalt, rounds: passwordRounds, length: passwordDigest.count)
+            } else { HMACSHA256.code(for: text, key: passwordSalt) }
+        return HMACSHA256.areEqual(digest, passwordDigest)
     }
 
     func accepts(oneTimeCode code: Secret, of factor: SecondFactor.ID, at now: Timestamp) -> Bool {
@@ -87,14 +106,19 @@ struct MockSession: Sendable, Codable {
     /// When the person last proved who they are.
     var provedAt: Timestamp
     let expiresAt: Timestamp?
+    /// What the custom token said with which it began; its own tokens say so too.
+    let claims: MockClaims?
 
-    private enum CodingKeys: String, CodingKey { case refreshToken, userID, provedAt, expiresAt }
+    private enum CodingKeys: String, CodingKey { case refreshToken, userID, provedAt, expiresAt, claims }
 
-    init(refreshToken: String, userID: String, provedAt: Timestamp, expiresAt: Timestamp?) {
+    init(
+        refreshToken: String, userID: String, provedAt: Timestamp, expiresAt: Timestamp?, claims: MockClaims? = nil
+    ) {
         self.refreshToken = refreshToken
         self.userID = userID
         self.provedAt = provedAt
         self.expiresAt = expiresAt
+        self.claims = claims
     }
 
     init(from decoder: any Decoder) throws {
@@ -103,6 +127,7 @@ struct MockSession: Sendable, Codable {
         userID = try values.decode(String.self, forKey: .userID)
         provedAt = Timestamp(microseconds: try values.decode(Int64.self, forKey: .provedAt))
         expiresAt = try values.decodeIfPresent(Int64.self, forKey: .expiresAt).map { Timestamp(microseconds: $0) }
+        claims = try values.decodeIfPresent(MockClaims.self, forKey: .claims)
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -111,5 +136,6 @@ struct MockSession: Sendable, Codable {
         try values.encode(userID, forKey: .userID)
         try values.encode(provedAt.microseconds, forKey: .provedAt)
         try values.encodeIfPresent(expiresAt?.microseconds, forKey: .expiresAt)
+        try values.encodeIfPresent(claims, forKey: .claims)
     }
 }

@@ -69,8 +69,9 @@ extension MockAccounts {
             if case .password = credential.kind, state.accounts[id]?.awaitsConfirmation == true {
                 throw AuthError(.emailNotConfirmed, "Open the link in the mail first.")
             }
-            try askForSecondFactor(id, &state, now)
-            return open(&state, id, now)
+            let claims = claims(of: credential, state)
+            try askForSecondFactor(id, &state, now, claims)
+            return open(&state, id, now, claims: claims)
         }
     }
 
@@ -85,7 +86,7 @@ extension MockAccounts {
             else { throw .wrongProof }
             try admit(half.userID, state)
             state.halfSignIns[challenge.session.reveal()] = nil
-            return open(&state, half.userID, now)
+            return open(&state, half.userID, now, claims: half.claims)
         }
     }
 
@@ -105,17 +106,14 @@ extension MockAccounts {
         let now = now()
         return try change { (state) throws(AuthError) in
             let session = try state.session(refreshToken, now)
-            return accessToken(session.userID, now, state.key)
+            return accessToken(session, now, state)
         }
     }
 
     // MARK: Mail and messages
 
     func sendPhoneCode(to number: String) throws(AuthError) -> PhoneVerification {
-        let digits = number.utf8.dropFirst()
-        guard number.utf8.first == UInt8(ascii: "+"), (6...15).contains(digits.count),
-            digits.allSatisfy({ (48...57).contains($0) })
-        else { throw AuthError(.invalidArgument, "A phone number is a plus sign followed by 6 to 15 digits.") }
+        try MockAccounts.check(phoneNumber: number)
         let code = String(String(UInt32.random(in: 1_000_000...1_999_999)).dropFirst())
         let id = RandomID.make()
         deliver(.phoneCode, to: number, code: code, id: id, link: nil)
@@ -150,10 +148,14 @@ extension MockAccounts {
     }
 
     func deliver(_ kind: MockMail.Kind, to recipient: String, code: String, id: String, link: URL?) {
-        let now = now()
-        let end = now.microseconds + lifetime.code.microseconds
+        register(kind, of: recipient, code: code, id: id)
+        send(MockMail(kind: kind, recipient: recipient, code: Secret(code), link: link, sentAt: now()))
+    }
+
+    /// Makes a code one that is taken for a while.
+    func register(_ kind: MockMail.Kind, of recipient: String, code: String, id: String) {
+        let end = now().microseconds + lifetime.code.microseconds
         change { $0.codes[id] = Code(kind: kind.rawValue, recipient: recipient, code: code, expiresAt: end) }
-        send(MockMail(kind: kind, recipient: recipient, code: Secret(code), link: link, sentAt: now))
     }
 
     // MARK: Proofs
@@ -174,7 +176,12 @@ extension MockAccounts {
             else { throw .wrongProof }
             return id
         case .customToken(let token):
-            guard let id = SignedToken(token, "custom", key: state.key)?.claims["sub"] else { throw .wrongProof }
+            guard let claims = SignedToken(token, "custom", key: state.key)?.claims, let id = claims["sub"] else {
+                throw .wrongProof
+            }
+            if let end = claims["exp"].flatMap({ Int64($0) }), end <= now.microseconds {
+                throw AuthError(.codeExpired, "The custom token has expired. Ask for a new one.")
+            }
             if state.accounts[id] == nil, creates { state.accounts[id] = MockAccount(id: id, at: now.date) }
             return id
         case .emailLink(let email, let link) where state.isConfirmation(link):
@@ -233,33 +240,47 @@ extension MockAccounts {
         if state.accounts[id]?.isDisabled == true { throw .disabled }
     }
 
-    private func askForSecondFactor(_ id: String, _ state: inout State, _ now: Timestamp) throws(AuthError) {
+    private func askForSecondFactor(
+        _ id: String, _ state: inout State, _ now: Timestamp, _ claims: MockClaims? = nil
+    ) throws(AuthError) {
         guard let factors = state.accounts[id]?.factors, !factors.isEmpty else { return }
         let session = RandomID.make(length: 32)
         let end = Timestamp(microseconds: now.microseconds + lifetime.code.microseconds)
-        state.halfSignIns[session] = HalfSignIn(userID: id, expiresAt: end)
+        state.halfSignIns[session] = HalfSignIn(userID: id, expiresAt: end, claims: claims)
         throw AuthError(
             .secondFactorRequired, "The account has a second factor. Answer its challenge.",
             challenge: SecondFactorChallenge(factors: factors.map(\.factor), session: Secret(session)))
     }
 
-    private func open(_ state: inout State, _ id: String, _ now: Timestamp) -> SignedIn {
+    /// What a session says because of what it began with.
+    private func claims(of credential: AuthCredential, _ state: State) -> MockClaims? {
+        guard case .customToken(let token) = credential.kind else { return nil }
+        return SignedToken(token, "custom", key: state.key)?.custom
+    }
+
+    private func open(
+        _ state: inout State, _ id: String, _ now: Timestamp, claims: MockClaims? = nil
+    ) -> SignedIn {
         state.accounts[id]?.lastSignInAt = now.date
         let end = lifetime.session.map { Timestamp(microseconds: now.microseconds + $0.microseconds) }
         let session = MockSession(
-            refreshToken: RandomID.make(length: 40), userID: id, provedAt: now, expiresAt: end)
+            refreshToken: RandomID.make(length: 40), userID: id, provedAt: now, expiresAt: end, claims: claims)
         state.sessions[session.refreshToken] = session
         let user = state.accounts[id]?.user ?? AuthUser(id: id)
         return SignedIn(
             user: user,
             tokens: SessionTokens(
-                refresh: Secret(session.refreshToken), accessToken(id, now, state.key), issuedAt: now))
+                refresh: Secret(session.refreshToken), accessToken(session, now, state), issuedAt: now))
     }
 
-    private func accessToken(_ userID: String, _ now: Timestamp, _ key: [UInt8]) -> AccessToken {
+    private func accessToken(_ session: MockSession, _ now: Timestamp, _ state: State) -> AccessToken {
+        let userID = session.userID
         let end = Timestamp(microseconds: now.microseconds + lifetime.accessToken.microseconds)
         let claims = ["sub": userID, "exp": String(end.microseconds), "jti": RandomID.make()]
-        return AccessToken(value: SignedToken("access", claims).secret(key: key), expiresAt: end, userID: userID)
+        let custom = (state.accounts[userID]?.claims ?? MockClaims()).merging(session.claims)
+        return AccessToken(
+            value: SignedToken("access", claims, custom: custom).secret(key: state.key), expiresAt: end,
+            userID: userID)
     }
 
     static func checked(_ email: String) throws(AuthError) -> String {
@@ -269,6 +290,13 @@ extension MockAccounts {
             email.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F })
         else { throw AuthError(.invalidArgument, "This is not an e-mail address.") }
         return email.lowercased()
+    }
+
+    static func check(phoneNumber number: String) throws(AuthError) {
+        let digits = number.utf8.dropFirst()
+        guard number.utf8.first == UInt8(ascii: "+"), (6...15).contains(digits.count),
+            digits.allSatisfy({ (48...57).contains($0) })
+        else { throw AuthError(.invalidArgument, "A phone number is a plus sign followed by 6 to 15 digits.") }
     }
 
     static func check(_ password: Secret) throws(AuthError) {

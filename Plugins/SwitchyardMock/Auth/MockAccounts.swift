@@ -32,6 +32,7 @@ public final class MockAccounts: Sendable {
     struct HalfSignIn: Sendable {
         let userID: String
         let expiresAt: Timestamp
+        let claims: MockClaims?
     }
 
     struct Enrollment: Sendable {
@@ -170,7 +171,8 @@ public final class MockAccounts: Sendable {
         guard token.reveal().hasPrefix("mock.") else {
             throw TokenError(.malformedToken, "The text is no token of a mock.")
         }
-        guard let claims = SignedToken(token, "access", key: key)?.claims, let userID = claims["sub"],
+        guard let signed = SignedToken(token, "access", key: key), case let claims = signed.claims,
+            let userID = claims["sub"],
             let end = claims["exp"].flatMap({ Int64($0) }).map({ Timestamp(microseconds: $0) })
         else { throw TokenError(.invalidSignature, "The project has not signed the token.") }
         guard now < end else {
@@ -187,7 +189,8 @@ public final class MockAccounts: Sendable {
         return VerifiedToken(
             token: token, provider: .mock, userID: userID, issuer: "mock", expiresAt: end.date, email: user?.email,
             isEmailVerified: user?.isEmailVerified ?? false, phoneNumber: user?.phoneNumber,
-            isAnonymous: user?.isAnonymous ?? false, claims: claims.mapValues { .string($0) })
+            isAnonymous: user?.isAnonymous ?? false, role: signed.custom.values["role"]?.stringValue,
+            claims: claims.mapValues { .string($0) }.merging(signed.custom.values) { own, _ in own })
     }
 
     // MARK: For the rest of the mock

@@ -6,14 +6,18 @@ struct SignedToken: Sendable {
     let kind: String
     /// Text by name. Never a password.
     let claims: [String: String]
+    /// What the project has told tokens to say.
+    let custom: MockClaims
 
-    init(_ kind: String, _ claims: [String: String]) {
+    init(_ kind: String, _ claims: [String: String], custom: MockClaims = MockClaims()) {
         self.kind = kind
         self.claims = claims
+        self.custom = custom
     }
 
     func secret(key: [UInt8]) -> Secret {
         var object = JSONObject([(key: "kind", value: JSON.string(kind))])
+        if !custom.values.isEmpty { object["claims"] = custom.json }
         for (name, value) in claims.sorted(by: { $0.key < $1.key }) { object[name] = .string(value) }
         let body = Base64.encode(JSON.object(object).bytes(), alphabet: .url)
         let signature = Base64.encode(HMACSHA256.code(for: Array(body.utf8), key: key), alphabet: .url)
@@ -30,6 +34,7 @@ struct SignedToken: Sendable {
             let object = (try? JSON(parsing: body))?.object, object["kind"]?.string == kind
         else { return nil }
         self.kind = kind
+        custom = object["claims"].flatMap { MockClaims(json: $0) } ?? MockClaims()
         claims = Dictionary(
             object.compactMap { member in member.value.string.map { (member.key, $0) } },
             uniquingKeysWith: { _, last in last })

@@ -25,11 +25,11 @@ extension MockStorageClient {
         try begin(keptAs: name)
     }
 
-    /// A client for the requests of one user, which keeps nothing.
-    convenience init(_ backend: MockBackend, network: MockNetwork, actingFor userID: AuthUser.ID) {
+    /// A client that keeps nothing, for the requests of one user or, above the rules, of the project itself.
+    convenience init(_ backend: MockBackend, network: MockNetwork, actingFor userID: AuthUser.ID?) {
         let device = MockDevice()
-        device.rules = backend.rules
-        backend.database.read { _ in _ = device.queue.use(userID) }
+        if userID != nil { device.rules = backend.rules }
+        backend.database.read { _ in _ = device.queue.use(userID ?? "") }
         var capabilities = StorageCapabilities.all
         capabilities.offline = false
         self.init(backend, network: network, capabilities: capabilities, device, Surroundings())

@@ -15,7 +15,9 @@ public struct AdminFeatures: Sendable, Hashable {
     public var unconfirmsAddresses = true
     /// Whether nobody signs in with a password before the address is confirmed.
     public var asksForConfirmation = false
-    /// Whether the harness opens links: ``AdminHarness/resetCode(in:)`` and ``AdminHarness/openConfirmation(_:)``.
+    /// Whether the server looks at the signatures of custom tokens. Servers for tests may take any.
+    public var checksSignatures = true
+    /// Whether the harness opens links: ``AdminHarness/resetCode(in:)`` and ``AdminHarness/openConfirmation(_:for:)``.
     public var playsOutside = true
     /// Whether the harness can read what tokens say: ``AdminHarness/claims(of:)``.
     public var readsTokens = false
@@ -39,6 +41,7 @@ extension ConformanceRequirement where Features == AdminFeatures {
     static let endingSessions = Self("ending sessions") { $0.capabilities.endingSessions }
     static let customTokens = Self(
         "custom tokens", isServed: { $0.auth.customTokens }, isDeclared: { $0.capabilities.customTokens })
+    static let checkedSignatures = Self("signatures that are checked") { $0.checksSignatures }
     static let passwordResetLinks = Self(
         "links to new passwords", isServed: { $0.playsOutside && $0.auth.passwordReset },
         isDeclared: { $0.capabilities.links.contains(.passwordReset) })

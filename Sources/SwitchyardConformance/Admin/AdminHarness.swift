@@ -27,7 +27,7 @@ public protocol AdminHarness: Sendable {
     /// What `AuthClient.resetPassword(code:newPassword:)` takes, out of a link of the kind `.passwordReset`.
     func resetCode(in link: URL) async throws -> Secret
     /// Does what a browser does with a link of the kind `.emailConfirmation`.
-    func openConfirmation(_ link: URL) async throws
+    func openConfirmation(_ link: URL, for email: String) async throws
     /// What the app is given to sign in with once a link of the kind `.signIn` was tapped on. By default the link itself.
     func signInLink(behind link: URL) async throws -> URL
     /// Lets pass what the server needs to tell the order of a sign-in and the ending of sessions: a second or two where it
@@ -56,7 +56,9 @@ extension AdminHarness {
         throw missing("a way to read tokens")
     }
     public func resetCode(in link: URL) async throws -> Secret { throw missing("a way to open links to new passwords") }
-    public func openConfirmation(_ link: URL) async throws { throw missing("a way to open links that confirm") }
+    public func openConfirmation(_ link: URL, for email: String) async throws {
+        throw missing("a way to open links that confirm")
+    }
     public func signInLink(behind link: URL) async throws -> URL { link }
     public func letTimePass() async throws {}
     public func makeClientWithWrongKey() async throws -> any AdminClient { throw missing("a wrong key") }

@@ -83,6 +83,8 @@ public enum ConformanceService: String, Sendable, Hashable, Codable, CaseIterabl
     case storage, auth, files, messaging
     /// Users, contacts, check-ins and notifications.
     case domain
+    /// The project's accounts, from a server.
+    case admin
     /// Clients of several providers side by side, and moving from one to the other.
     case switching
 

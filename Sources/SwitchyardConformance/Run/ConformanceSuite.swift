@@ -39,6 +39,9 @@ public struct ConformanceSuite: Sendable {
     public static func domain(_ harness: any DomainHarness) -> ConformanceSuite {
         ConformanceSuite(.domain, DomainConformance.all, on: harness, features: harness.features)
     }
+    public static func admin(_ harness: any AdminHarness) -> ConformanceSuite {
+        ConformanceSuite(.admin, AdminConformance.all, on: harness, features: harness.features)
+    }
     public static func switching(_ harness: any SwitchingHarness) -> ConformanceSuite {
         ConformanceSuite(.switching, SwitchingConformance.all, on: harness, features: harness.features)
     }

@@ -13,6 +13,7 @@ import Testing
         #expect(FileConformance.all.count >= 35)
         #expect(MessagingConformance.all.count >= 15)
         #expect(DomainConformance.all.count >= 30)
+        #expect(AdminConformance.all.count >= 100)
         #expect(SwitchingConformance.all.count >= 10)
     }
 
@@ -20,7 +21,8 @@ import Testing
         let suites = [
             StorageConformance.all.map { ($0.name, $0.area) }, AuthConformance.all.map { ($0.name, $0.area) },
             FileConformance.all.map { ($0.name, $0.area) }, MessagingConformance.all.map { ($0.name, $0.area) },
-            DomainConformance.all.map { ($0.name, $0.area) }, SwitchingConformance.all.map { ($0.name, $0.area) },
+            DomainConformance.all.map { ($0.name, $0.area) }, AdminConformance.all.map { ($0.name, $0.area) },
+            SwitchingConformance.all.map { ($0.name, $0.area) },
         ]
         for suite in suites {
             let names = suite.map(\.0)
