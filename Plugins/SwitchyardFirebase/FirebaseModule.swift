@@ -23,6 +23,19 @@ extension InfrastructureModule where Self == FirebaseModule {
         return FirebaseModule(configuration)
     }
 
+    /// Firebase for a server or a tool that acts for the project itself.
+    ///
+    /// ```swift
+    /// let backend = try await Infrastructure(.firebase(project: "demo", credential: .applicationDefault))
+    /// ```
+    public static func firebase(
+        project: String, credential: FirebaseCredential, _ setUp: (inout FirebaseConfiguration) -> Void = { _ in }
+    ) -> FirebaseModule {
+        var configuration = FirebaseConfiguration(project: project, credential: credential)
+        setUp(&configuration)
+        return FirebaseModule(configuration)
+    }
+
     public static func firebase(_ configuration: FirebaseConfiguration) -> FirebaseModule {
         FirebaseModule(configuration)
     }
@@ -93,6 +106,7 @@ public struct FirebaseModule: InfrastructureModule {
                     .invalidConfiguration, "Firebase's \(name) must be an ID, not “\(text)”.")
             }
         }
+        _ = try configuration.credential?.resolved(environment: environment)
         guard configuration.cacheBytes > 0 else {
             throw InfrastructureError(.invalidConfiguration, "Firebase's cacheBytes must be above zero.")
         }
@@ -131,12 +145,19 @@ public struct FirebaseModule: InfrastructureModule {
     /// What a client is made with; each gets a transport of its own, to be shut down with it.
     func surroundings(_ context: ModuleContext) throws(InfrastructureError) -> FirebaseSurroundings {
         try validate()
+        let transport = NamedTransport(makeTransport(), program: context.program)
+        let credential = try configuration.credential.map { credential throws(InfrastructureError) in
+            ProjectTokens(
+                try credential.resolved(environment: environment), transport: transport, clock: context.clock,
+                now: context.now)
+        }
         return FirebaseSurroundings(
             configuration: configuration,
             endpoints: try FirebaseEndpoints(configuration, environment: environment),
-            transport: NamedTransport(makeTransport(), program: context.program),
+            transport: transport,
             tokens: FirebaseTokens(
                 auth: TokenExchange.source(context.auth, for: .firebase, tokenExchange, now: context.now),
-                appCheck: appCheck, project: configuration.project), context: context)
+                appCheck: appCheck, project: configuration.project, credential: credential),
+            context: context)
     }
 }

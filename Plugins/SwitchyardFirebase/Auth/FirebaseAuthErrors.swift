@@ -7,6 +7,8 @@ enum FirebaseAuthCall: Sendable {
     case signIn
     /// A call for somebody who is signed in, the refresh of their tokens among them.
     case account
+    /// A call about anybody's account, in the name of the project itself.
+    case project
 }
 
 /// The one table from Firebase's auth codes, and from what can happen on the way, to our codes.
@@ -26,6 +28,23 @@ extension AuthError {
     private init(_ serverCode: String, _ failure: FirebaseAuthFailure, in call: FirebaseAuthCall) {
         let (code, message): (Code, String) =
             switch serverCode {
+            case "USER_NOT_FOUND" where call == .project, "EMAIL_NOT_FOUND" where call == .project:
+                (.userNotFound, "There is no such account.")
+            case "DUPLICATE_LOCAL_ID", "PHONE_NUMBER_EXISTS":
+                (.identityInUse, "An account with this ID or telephone number exists already.")
+            case "INVALID_LOCAL_ID", "MISSING_LOCAL_ID": (.invalidArgument, "This can be no account's ID.")
+            case "INVALID_CLAIMS", "FORBIDDEN_CLAIM", "CLAIMS_TOO_LARGE":
+                (
+                    .invalidArgument,
+                    "Firebase does not take these claims: some names are its own, and 1000 bytes are the most."
+                )
+            case "PERMISSION_DENIED" where call == .project, "INSUFFICIENT_PERMISSION" where call == .project,
+                "UNAUTHENTICATED" where call == .project:
+                (
+                    .unauthenticated,
+                    "Firebase's credential may not administer the accounts of this project. Is it of this project, and has its "
+                        + "account the role Firebase Authentication Admin?"
+                )
             case "INVALID_LOGIN_CREDENTIALS", "INVALID_PASSWORD", "MISSING_PASSWORD", "REJECTED_CREDENTIAL",
                 "EMAIL_NOT_FOUND":
                 (.invalidCredential, "The address or the password is wrong.")

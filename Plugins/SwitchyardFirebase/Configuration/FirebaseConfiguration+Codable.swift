@@ -4,7 +4,7 @@ import SwitchyardProviderKit
 
 extension FirebaseConfiguration: Codable {
     private enum CodingKeys: String, CodingKey {
-        case project, apiKey, appID, senderID, bundleID, bucket, database, writeLedger, locksInTransactions
+        case project, apiKey, credential, appID, senderID, bundleID, bucket, database, writeLedger, locksInTransactions
         case keepsDocuments, cacheBytes, patienceSeconds, hosts, emulators, usesEmulatorVariables, allowsPlainHTTPTo
     }
 
@@ -12,7 +12,11 @@ extension FirebaseConfiguration: Codable {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
             project: try values.decode(String.self, forKey: .project),
-            apiKey: try values.decode(Secret.self, forKey: .apiKey))
+            // Without one, nobody can sign in; what acts for the project needs none.
+            apiKey: values.contains(.credential)
+                ? try values.decodeIfPresent(Secret.self, forKey: .apiKey) ?? ""
+                : try values.decode(Secret.self, forKey: .apiKey))
+        credential = try values.decodeIfPresent(FirebaseCredential.self, forKey: .credential)
         appID = try values.decodeIfPresent(String.self, forKey: .appID)
         senderID = try values.decodeIfPresent(String.self, forKey: .senderID)
         bundleID = try values.decodeIfPresent(String.self, forKey: .bundleID)
@@ -44,6 +48,7 @@ extension FirebaseConfiguration: Codable {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(project, forKey: .project)
         try values.encode(apiKey, forKey: .apiKey)
+        try values.encodeIfPresent(credential, forKey: .credential)
         try values.encodeIfPresent(appID, forKey: .appID)
         try values.encodeIfPresent(senderID, forKey: .senderID)
         try values.encodeIfPresent(bundleID, forKey: .bundleID)

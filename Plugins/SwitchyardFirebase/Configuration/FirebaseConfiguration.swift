@@ -12,8 +12,12 @@ public import Switchyard
 public struct FirebaseConfiguration: Sendable, Hashable {
     /// The project's ID, not its number.
     public var project: String
-    /// The web API key. It names the project and protects nothing; still it is printed nowhere.
+    /// The web API key. It names the project and protects nothing; still it is printed nowhere. Programs with a ``credential``
+    /// that sign nobody in need none.
     public var apiKey: Secret
+    /// Proves that it is the project itself that asks: for servers and tools, never for an app. What nobody is signed in for is
+    /// asked in the project's name then, and rules do not count.
+    public var credential: FirebaseCredential?
     /// `1:123…:web:abc…`; needed for messaging.
     public var appID: String?
     /// The project's number, as messaging knows it.
@@ -52,7 +56,8 @@ public struct FirebaseConfiguration: Sendable, Hashable {
     public var allowsPlainHTTPTo: String?
 
     public init(
-        project: String, apiKey: Secret, appID: String? = nil, senderID: String? = nil, bundleID: String? = nil,
+        project: String, apiKey: Secret = "", credential: FirebaseCredential? = nil, appID: String? = nil,
+        senderID: String? = nil, bundleID: String? = nil,
         bucket: String? = nil, database: String = "(default)", writeLedger: CollectionPath? = nil,
         locksInTransactions: Bool = false, keepsDocuments: Bool = true, cacheBytes: Int64 = 100 << 20,
         patience: Duration? = nil,
@@ -62,6 +67,7 @@ public struct FirebaseConfiguration: Sendable, Hashable {
     ) {
         self.project = project
         self.apiKey = apiKey
+        self.credential = credential
         self.appID = appID
         self.senderID = senderID
         self.bundleID = bundleID

@@ -8,6 +8,8 @@ struct FirebaseTokens: Sendable {
     /// are nothing that Firebase is to get. Which it is may change with every switch.
     var auth: (any AuthClient)? { people?.provider == .firebase ? people : nil }
     let appCheck: FirebaseAppCheck?
+    /// What proves the project, in whose name is asked while nobody is signed in; `nil` where rules decide about nobody.
+    let credential: ProjectTokens?
     /// Whose tokens are good; `nil` for any project's.
     let project: String?
     /// Says who uses this device, whoever signed them in.
@@ -20,6 +22,8 @@ struct FirebaseTokens: Sendable {
     struct Proof: Sendable {
         /// `nil` when nobody is signed in.
         var user: AccessToken?
+        /// The project's own, in place of a user's.
+        var project: Secret?
         var app: Secret?
     }
 
@@ -69,8 +73,11 @@ struct FirebaseTokens: Sendable {
         }
     }
 
-    init(auth: (any AuthClient)?, appCheck: FirebaseAppCheck?, project: String? = nil) {
+    init(
+        auth: (any AuthClient)?, appCheck: FirebaseAppCheck?, project: String? = nil, credential: ProjectTokens? = nil
+    ) {
         self.project = project
+        self.credential = credential
         self.appCheck = appCheck
         people = auth
     }
@@ -90,6 +97,13 @@ struct FirebaseTokens: Sendable {
         return tokens
     }
 
+    /// The same for services that know people only, not the project itself.
+    var ofPeople: FirebaseTokens {
+        var tokens = FirebaseTokens(auth: people, appCheck: appCheck, project: project)
+        tokens.owner = owner
+        return tokens
+    }
+
     /// For calls that carry no token and are somebody's all the same.
     func checkOwner() async throws(Failure) {
         guard let owner else { return }
@@ -98,12 +112,13 @@ struct FirebaseTokens: Sendable {
 
     /// Why a request that the rules refuse was unauthenticated.
     var remarkOnNobody: String? {
+        if credential != nil { return "The project's credential was sent: does its account have the role for this?" }
         guard auth == nil, let people else { return "Nobody was signed in." }
         return "Sessions of “\(people.provider)” mean nothing to Firebase's rules, so nobody was signed in."
     }
 
     /// Whether asking for new tokens could help.
-    var canRefresh: Bool { auth != nil || appCheck != nil }
+    var canRefresh: Bool { auth != nil || appCheck != nil || credential != nil }
 
     /// - Parameters:
     ///   - refused: What the server did not take. New tokens are asked for, and only those of the same person will do.
@@ -133,6 +148,14 @@ struct FirebaseTokens: Sendable {
                 throw .otherProject(found, expected: project)
             }
             fitting.remember(user.value)
+        }
+        // Whoever is signed in, be it elsewhere, never asks in the project's name.
+        if let credential, proof.user == nil, try await userID() == nil {
+            do throws(AuthError) {
+                proof.project = try await credential.token(for: endpoint, replacing: refused?.project)
+            } catch {
+                throw .auth(error)
+            }
         }
         if let appCheck {
             do {

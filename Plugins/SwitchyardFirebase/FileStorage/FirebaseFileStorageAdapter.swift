@@ -50,7 +50,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
             )
         }
         let service = FirebaseFileService(
-            bucket: bucket, endpoint: surroundings.endpoints.storage, tokens: surroundings.tokens,
+            bucket: bucket, endpoint: surroundings.endpoints.storage, tokens: surroundings.tokens.ofPeople,
             appHeaders: surroundings.configuration.appID.map { [("X-Firebase-GMPID", $0)] } ?? [],
             transport: surroundings.transport,
             persistently: PatientCaller(

@@ -3,15 +3,15 @@ public import Switchyard
 import SwitchyardBytes
 import SwitchyardProviderHTTP
 package import SwitchyardWire
+import Synchronization
 
 /// Sends messages, for servers: FCM's HTTP v1.
 ///
-/// What authorises it is an OAuth token of a service account with the scope
-/// `https://www.googleapis.com/auth/firebase.messaging`. The source gives it out, and a new one when the last was refused;
-/// an API key does not authorise sending, and a service account must never be in an app.
+/// What authorises it is the configuration's ``FirebaseConfiguration/credential``; an API key does not, and a service account
+/// must never be in an app.
 ///
 /// ```swift
-/// let sender = try FirebaseMessageSender(configuration) { isRefused in try await tokens.token(fresh: isRefused) }
+/// let sender = try FirebaseMessageSender(FirebaseConfiguration(project: "demo", credential: .applicationDefault))
 /// try await sender.send(FirebaseMessage(to: .topic("news"), title: "Hello"))
 /// ```
 public final class FirebaseMessageSender: Sendable {
@@ -24,6 +24,40 @@ public final class FirebaseMessageSender: Sendable {
     private let token: TokenSource
     private let now: @Sendable () -> Timestamp
 
+    /// - Throws: `.invalidConfiguration` without a credential, or with one that cannot be used.
+    public convenience init(_ configuration: FirebaseConfiguration) throws(InfrastructureError) {
+        try self.init(
+            configuration, environment: ProcessInfo.processInfo.environment, transport: PlatformTransport.make())
+    }
+
+    package convenience init(
+        _ configuration: FirebaseConfiguration, environment: [String: String], transport: any Transport,
+        clock: any Clock<Duration> = ContinuousClock(),
+        now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) }
+    ) throws(InfrastructureError) {
+        guard let credential = configuration.credential else {
+            throw InfrastructureError(
+                .invalidConfiguration,
+                "Sending messages takes a credential. Set credential in Firebase's configuration to the path of a service "
+                    + "account's key file, or to applicationDefault; never in an app.")
+        }
+        let tokens = ProjectTokens(
+            try credential.resolved(environment: environment), transport: transport, clock: clock, now: now)
+        let endpoint = try FirebaseEndpoint(
+            host: configuration.hosts.messaging, plainHost: configuration.allowsPlainHTTPTo)
+        let last = LastToken()
+        try self.init(configuration, transport: transport, clock: clock, now: now) { isRefused in
+            let token = try await tokens.token(for: endpoint, replacing: isRefused ? last.value : nil)
+            last.value = token
+            return token
+        }
+    }
+
+    /// With tokens from somewhere else, of the scope `https://www.googleapis.com/auth/firebase.messaging`.
+    ///
+    /// - Parameters:
+    ///   - configuration: Whose project it is, and where the service is; its credential does not count.
+    ///   - token: Asked before each call; with `isRefused` for a new one, since the server did not take the last.
     /// - Throws: `.invalidConfiguration` if the host for messaging is not a valid address.
     public convenience init(
         _ configuration: FirebaseConfiguration, token: @escaping TokenSource
@@ -58,6 +92,34 @@ public final class FirebaseMessageSender: Sendable {
         guard let name = answer["name"]?.string else { throw MessagingError(FirebaseMessagingFailure.unreadable) }
         return name
     }
+
+    /// Sends many, some at a time.
+    ///
+    /// - Returns: What became of each, in the order given: the server's name for the message, or why it was not sent.
+    public func send(
+        _ messages: [FirebaseMessage], isDryRun: Bool = false
+    ) async -> [Result<String, MessagingError>] {
+        await withTaskGroup(of: (Int, Result<String, MessagingError>).self) { group in
+            var results: [Int: Result<String, MessagingError>] = [:]
+            for (index, message) in messages.enumerated() where !Task.isCancelled {
+                if index >= Self.atOnce, let (done, result) = await group.next() { results[done] = result }
+                group.addTask {
+                    do throws(MessagingError) {
+                        return (index, .success(try await self.send(message, isDryRun: isDryRun)))
+                    } catch {
+                        return (index, .failure(error))
+                    }
+                }
+            }
+            for await (done, result) in group { results[done] = result }
+            return messages.indices.map {
+                results[$0] ?? .failure(MessagingError(.cancelled, "The call was cancelled."))
+            }
+        }
+    }
+
+    /// How many of many messages are under way.
+    private static let atOnce = 16
 
     /// Lets an installation have what is sent to a topic, without its doing anything.
     public func subscribe(_ token: MessagingToken, to topic: MessagingTopic) async throws(MessagingError) {
@@ -107,5 +169,14 @@ public final class FirebaseMessageSender: Sendable {
             }
             isRefused = true
         }
+    }
+}
+
+/// The token that was sent last.
+private final class LastToken: Sendable {
+    private let box = Mutex<Secret?>(nil)
+    var value: Secret? {
+        get { box.withLock { $0 } }
+        set { box.withLock { $0 = newValue } }
     }
 }

@@ -15,7 +15,8 @@ public final class FirebaseStorageAdapter: StorageLayer {
         let database = FirestoreDatabase(project: configuration.project, database: configuration.database)
         let driver = FirestoreDriver(
             service: FirestoreService(database, surroundings), ledger: configuration.writeLedger,
-            locksInTransactions: configuration.locksInTransactions, clock: surroundings.context.clock)
+            locksInTransactions: configuration.locksInTransactions, isProject: configuration.credential != nil,
+            clock: surroundings.context.clock)
         documents = try await SyncedStorageClient(
             driver: driver, folder: configuration.keepsDocuments ? try FirestoreFolder.make(surroundings) : nil,
             cacheBytes: configuration.cacheBytes, context: surroundings.context)

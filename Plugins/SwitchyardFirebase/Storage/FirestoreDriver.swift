@@ -12,13 +12,16 @@ struct FirestoreDriver: SyncDriver {
     let ledger: CollectionPath?
     /// Whether transactions lock on the server what they read, instead of checking at the end.
     let locksInTransactions: Bool
+    /// Whether it acts for the project itself, which may do more than its people.
+    let isProject: Bool
     let clock: any Clock<Duration>
     private let refusal = StreamRefusal()
 
     init(
         service: FirestoreService, ledger: CollectionPath?, locksInTransactions: Bool = false,
-        clock: any Clock<Duration> = ContinuousClock()
+        isProject: Bool = false, clock: any Clock<Duration> = ContinuousClock()
     ) {
+        self.isProject = isProject
         self.service = service
         self.ledger = ledger
         self.locksInTransactions = locksInTransactions
@@ -27,10 +30,12 @@ struct FirestoreDriver: SyncDriver {
 
     var provider: InfrastructureProvider { .firebase }
 
-    /// Without lists of collections, which the server gives to its owner only, and recursive deletion, which needs them.
+    /// Lists of collections, and recursive deletion, are for the project itself only.
     var capabilities: StorageCapabilities {
         var capabilities = StorageCapabilities()
         capabilities.transactions = true
+        capabilities.listCollections = isProject
+        capabilities.recursiveDelete = isProject
         capabilities.collectionGroups = true
         capabilities.aggregates = true
         capabilities.alternatives = true
@@ -74,6 +79,16 @@ struct FirestoreDriver: SyncDriver {
         } else {
             FirestoreTransaction(service: service, ledger: ledger)
         }
+    }
+
+    func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath] {
+        try await service.collections(under: document)
+    }
+
+    func deleteRecursively(
+        _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
+    ) async throws(StorageError) -> Int {
+        try await service.deleteTree(at: document, progress: progress)
     }
 
     func shutDown() async { await service.exchange.transport.shutDown() }

@@ -54,7 +54,7 @@ struct FirebaseAuthService: Sendable {
 
     /// Sends with the app's token of the moment, and once more with a new one when that is refused, which happens before
     /// anything is carried out.
-    private func send(
+    func send(
         _ request: HTTPRequest, to endpoint: FirebaseEndpoint
     ) async throws(FirebaseAuthFailure) -> JSON {
         // Every call carries a password, a code or a token.

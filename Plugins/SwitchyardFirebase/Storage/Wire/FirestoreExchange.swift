@@ -24,6 +24,7 @@ struct FirestoreExchange: Sendable {
     private let now: @Sendable () -> Timestamp
     /// What goes along with every call, tokens aside.
     private let headers: [(String, String)]
+    private let project: String
     /// The parent of most calls, and its address.
     private let root: (name: String, address: String)
 
@@ -33,6 +34,7 @@ struct FirestoreExchange: Sendable {
         tokens = surroundings.tokens
         clock = surroundings.context.clock
         now = surroundings.context.now
+        project = database.project
         root = (database.root, Self.address(of: database.root, at: endpoint))
         var parameters = "project_id=\(PercentCoding.encode(database.project))"
         if database.database != "(default)" {
@@ -69,7 +71,12 @@ struct FirestoreExchange: Sendable {
             throw StorageError(error)
         }
         var headers = headers
-        if let user = proof.user { headers.append(("Authorization", "Bearer \(user.value.reveal())")) }
+        if let bearer = proof.user?.value ?? proof.project {
+            headers.append(("Authorization", "Bearer \(bearer.reveal())"))
+            if proof.project != nil, tokens.credential?.namesProject == true {
+                headers.append(("x-goog-user-project", project))
+            }
+        }
         if let app = proof.app { headers.append(("X-Firebase-AppCheck", app.reveal())) }
         return (headers, proof)
     }

@@ -1,0 +1,284 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+import SwitchyardProviderHTTP
+import SwitchyardWire
+
+/// The accounts of a Firebase project, by the calls that its service accounts may make.
+final class FirebaseAdminClient: AdminClient {
+    let provider: InfrastructureProvider = .firebase
+    let capabilities: AdminCapabilities
+    let service: FirebaseAdminService
+    private let account: GoogleKeyFile.ServiceAccount?
+    private let now: @Sendable () -> Timestamp
+
+    /// - Parameter surroundings: Those of the project itself.
+    init(_ surroundings: FirebaseSurroundings, _ tokens: ProjectTokens) {
+        service = FirebaseAdminService(surroundings, tokens)
+        account = tokens.account
+        now = surroundings.context.now
+        var capabilities = AdminCapabilities()
+        capabilities.endingSessions = true
+        capabilities.customTokens = tokens.account != nil || service.isEmulator
+        capabilities.links = Set(AccountLink.allCases)
+        // What an emulator is given in place of a password it does not check.
+        capabilities.passwordHashes = service.isEmulator ? [] : Set(PasswordHash.Kind.allCases)
+        self.capabilities = capabilities
+    }
+
+    // MARK: Looking
+
+    private static let lookupLimit = 100
+
+    func accounts(_ keys: [AccountKey]) async throws(AuthError) -> [ManagedAccount?] {
+        var found: [ManagedAccount] = []
+        for start in stride(from: 0, to: keys.count, by: Self.lookupLimit) {
+            var body: JSONObject = [:]
+            for key in keys[start...].prefix(Self.lookupLimit) {
+                let (name, value): (String, String) =
+                    switch key {
+                    case .id(let id): ("localId", id)
+                    case .email(let email): ("email", email)
+                    case .phoneNumber(let number): ("phoneNumber", number)
+                    }
+                body[name] = .array((body[name]?.array ?? []) + [.string(value)])
+            }
+            let answer = try await service.post("accounts:lookup", body)
+            found += (answer["users"]?.array ?? []).compactMap { ManagedAccount(firebase: $0) }
+        }
+        return keys.map { key in
+            found.first { account in
+                switch key {
+                case .id(let id): account.id == id
+                case .email(let email): account.email?.lowercased() == email.lowercased()
+                case .phoneNumber(let number): account.user.phoneNumber == number
+                }
+            }
+        }
+    }
+
+    /// By the IDs of the accounts, so that nothing that comes or goes moves another one.
+    func accountPage(after cursor: AccountCursor?, limit: Int) async throws(AuthError) -> AccountPage {
+        guard (1...1000).contains(limit) else {
+            throw AuthError(.invalidArgument, "A page has from 1 to 1000 accounts, not \(limit).")
+        }
+        var query = [(name: "maxResults", value: "\(limit)")]
+        if let cursor { query.append(("nextPageToken", cursor.rawValue)) }
+        let answer = try await service.get("accounts:batchGet", query)
+        let next = answer["nextPageToken"]?.string.flatMap { $0.isEmpty ? nil : AccountCursor(rawValue: $0) }
+        let accounts = (answer["users"]?.array ?? []).compactMap { ManagedAccount(firebase: $0) }
+        // The service names a next page also where there is none.
+        return AccountPage(accounts: accounts, next: accounts.isEmpty ? nil : next)
+    }
+
+    // MARK: Changing
+
+    @discardableResult
+    func create(_ account: NewAccount) async throws(AuthError) -> ManagedAccount {
+        let claims = account.claims.isEmpty ? nil : try Self.text(of: account.claims)
+        try Self.check(account.email, account.phoneNumber)
+        if let id = account.id { try await checkThatNobodyIs(id) }
+        let answer = try await service.post("accounts", account.firebase)
+        guard let id = answer["localId"]?.string else {
+            throw AuthError(.unavailable, "The server's answer names no account.")
+        }
+        // Claims are no part of that call.
+        if let claims {
+            do throws(AuthError) {
+                _ = try await service.post(
+                    "accounts:update", ["localId": .string(id), "customAttributes": .string(claims)])
+            } catch {
+                // Half an account is none.
+                try? await delete(id)
+                throw error
+            }
+        }
+        return try await self.account(id)
+    }
+
+    /// The server says of an ID that is taken what it says of an address.
+    private func checkThatNobodyIs(_ id: AuthUser.ID) async throws(AuthError) {
+        try Self.check(id)
+        guard try await accounts([.id(id)])[0] == nil else {
+            throw AuthError(.identityInUse, "An account with the ID “\(id)” exists already.")
+        }
+    }
+
+    /// The server takes an empty address or number for none.
+    private static func check(_ email: String?, _ phoneNumber: String?) throws(AuthError) {
+        if email == "" { throw AuthError(.invalidArgument, "This is not an e-mail address.") }
+        if phoneNumber == "" {
+            throw AuthError(.invalidArgument, "This is no telephone number with a country code.")
+        }
+    }
+
+    private static func check(_ id: AuthUser.ID) throws(AuthError) {
+        guard !id.isEmpty, id.utf8.count <= 128 else {
+            throw AuthError(.invalidArgument, "An ID has from 1 to 128 characters.")
+        }
+    }
+
+    @discardableResult
+    func update(_ id: AuthUser.ID, _ edit: AccountEdit) async throws(AuthError) -> ManagedAccount {
+        try Self.check(edit.email, edit.phoneNumber)
+        var body = edit.firebase
+        if let claims = edit.claims { body["customAttributes"] = .string(try Self.text(of: claims)) }
+        if !body.isEmpty {
+            body["localId"] = .string(id)
+            _ = try await service.post("accounts:update", body)
+        }
+        return try await account(id)
+    }
+
+    private static func text(of claims: [String: DocumentValue]) throws(AuthError) -> String {
+        let text = JSON.object(try JSONObject(claims: claims)).text()
+        guard text.utf8.count <= 1000 else {
+            throw AuthError(
+                .invalidArgument, "The claims have \(text.utf8.count) bytes as JSON; Firebase takes 1000 at most.")
+        }
+        return text
+    }
+
+    func delete(_ id: AuthUser.ID) async throws(AuthError) {
+        _ = try await service.post("accounts:delete", ["localId": .string(id)])
+    }
+
+    private static let batchLimit = 1000
+
+    func delete(_ ids: [AuthUser.ID]) async throws(AuthError) -> [AuthUser.ID: AuthError] {
+        var failures: [AuthUser.ID: AuthError] = [:]
+        for start in stride(from: 0, to: ids.count, by: Self.batchLimit) {
+            let part = Array(ids[start...].prefix(Self.batchLimit))
+            let answer = try await service.post(
+                "accounts:batchDelete", ["localIds": .array(part.map { .string($0) }), "force": true])
+            for (id, error) in Self.failures(answer["errors"], among: part) { failures[id] = error }
+        }
+        return failures
+    }
+
+    /// What a call about many says of some.
+    private static func failures(_ list: JSON?, among ids: [AuthUser.ID]) -> [(AuthUser.ID, AuthError)] {
+        (list?.array ?? []).compactMap { entry in
+            // The first is told by leaving its place out.
+            let index = Int(entry["index"]?.int64 ?? 0)
+            guard ids.indices.contains(index) else { return nil }
+            let text = entry["message"]?.string?.lowercased() ?? ""
+            let isTaken = text.contains("exist") || text.contains("duplicate")
+            let code: AuthError.Code =
+                isTaken ? text.contains("email") ? .emailInUse : .identityInUse : .invalidArgument
+            return (
+                ids[index],
+                AuthError(
+                    code,
+                    isTaken
+                        ? "An account with this ID, address or number exists already."
+                        : "The server does not accept the account.")
+            )
+        }
+    }
+
+    func endSessions(of id: AuthUser.ID) async throws(AuthError) {
+        _ = try await service.post(
+            "accounts:update", ["localId": .string(id), "validSince": .string("\(now().seconds)")])
+    }
+
+    // MARK: Tokens and links
+
+    func customToken(for id: AuthUser.ID, claims: [String: DocumentValue]) async throws(AuthError) -> Secret {
+        try Self.check(id)
+        let email = account?.email ?? "firebase-auth-emulator@example.com"
+        let start = now().seconds
+        var body: JSONObject = [
+            "iss": .string(email), "sub": .string(email), "uid": .string(id), "iat": .integer(start),
+            "exp": .integer(start + 3600),
+            "aud": "https://identitytoolkit.googleapis.com/google.identity.identitytoolkit.v1.IdentityToolkit",
+        ]
+        if !claims.isEmpty { body["claims"] = .object(try JSONObject(claims: claims)) }
+        if service.isEmulator {
+            let header = Base64.encode(Array(#"{"alg":"none","typ":"JWT"}"#.utf8), alphabet: .url)
+            return Secret("\(header).\(Base64.encode(JSON.object(body).bytes(), alphabet: .url)).")
+        }
+        guard let account else {
+            throw .unsupported(
+                "custom tokens without a service account's key", by: provider,
+                instead: "Set credential to a service account's key file.")
+        }
+        guard let token = account.signer.token(body, keyID: account.keyID) else {
+            throw AuthError(.internal, "The service account's key could not sign.")
+        }
+        return token
+    }
+
+    func link(_ kind: AccountLink, for email: String, redirectURL: URL?) async throws(AuthError) -> URL {
+        // A link that signs in would be made for anybody.
+        _ = try await account(email: email)
+        var body: JSONObject = ["email": .string(email), "returnOobLink": true]
+        switch kind {
+        case .passwordReset: body["requestType"] = "PASSWORD_RESET"
+        case .emailConfirmation: body["requestType"] = "VERIFY_EMAIL"
+        case .signIn:
+            body["requestType"] = "EMAIL_SIGNIN"
+            body["canHandleCodeInApp"] = true
+        }
+        if let redirectURL { body["continueUrl"] = .string(redirectURL.absoluteString) }
+        guard kind != .signIn || redirectURL != nil else {
+            throw AuthError(
+                .invalidArgument, "A link that signs in needs a redirectURL, the page that the app handles.")
+        }
+        let answer = try await service.post("accounts:sendOobCode", body)
+        guard let link = answer["oobLink"]?.string.flatMap({ URL(string: $0) }) else {
+            throw AuthError(.unavailable, "The server's answer has no link in it.")
+        }
+        return link
+    }
+
+    // MARK: Importing
+
+    func importAccounts(_ accounts: [ImportedAccount]) async throws(AuthError) -> [AuthUser.ID: AuthError] {
+        guard !service.isEmulator else {
+            throw .unsupported(
+                "importing accounts into an emulator", by: provider, instead: "Create them with passwords.")
+        }
+        var failures: [AuthUser.ID: AuthError] = [:]
+        // One call takes hashes of one kind.
+        var groups: [(parameters: JSONObject, accounts: [ImportedAccount])] = []
+        for account in accounts {
+            let parameters = account.passwordHash?.firebaseParameters ?? [:]
+            if let place = groups.firstIndex(where: { $0.parameters == parameters }) {
+                groups[place].accounts.append(account)
+            } else {
+                groups.append((parameters, [account]))
+            }
+        }
+        for group in groups {
+            for start in stride(from: 0, to: group.accounts.count, by: Self.batchLimit) {
+                let part = Array(group.accounts[start...].prefix(Self.batchLimit))
+                var body = group.parameters
+                body["users"] = .array(try part.map { account throws(AuthError) in try imported(account) })
+                body["allowOverwrite"] = false
+                let answer = try await service.post("accounts:batchCreate", body)
+                for (id, error) in Self.failures(answer["error"], among: part.map(\.id)) { failures[id] = error }
+            }
+        }
+        return failures
+    }
+
+    private func imported(_ imported: ImportedAccount) throws(AuthError) -> JSON {
+        var account = imported.account
+        account.id = imported.id
+        account.password = nil
+        var user = account.firebase
+        if !account.claims.isEmpty { user["customAttributes"] = .string(try Self.text(of: account.claims)) }
+        switch imported.passwordHash {
+        case .bcrypt(let hash): user["passwordHash"] = .string(Base64.encode(Array(hash.reveal().utf8), alphabet: .url))
+        case .pbkdf2SHA256(let hash, let salt, _):
+            guard let bytes = Base64.decode(hash.reveal()), let grains = Base64.decode(salt.reveal()) else {
+                throw AuthError(.invalidArgument, "Hash and salt of “\(imported.id)” are not in base64.")
+            }
+            user["passwordHash"] = .string(Base64.encode(bytes, alphabet: .url))
+            user["salt"] = .string(Base64.encode(grains, alphabet: .url))
+        case nil: break
+        }
+        return .object(user)
+    }
+}

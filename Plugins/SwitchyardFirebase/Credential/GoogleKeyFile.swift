@@ -1,0 +1,107 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+import SwitchyardProviderHTTP
+import SwitchyardWire
+
+/// A key file of Google's, taken apart.
+enum GoogleKeyFile: Sendable {
+    case serviceAccount(ServiceAccount)
+    /// Of a person, as `gcloud` leaves it.
+    case user(clientID: String, clientSecret: Secret, refreshToken: Secret)
+    case workload(Workload)
+
+    struct ServiceAccount: Sendable {
+        let email: String
+        let keyID: String?
+        let signer: TokenSigner
+        let tokenAddress: String
+        let project: String?
+    }
+
+    /// An identity that some other place vouches for.
+    struct Workload: Sendable {
+        let audience: String
+        let tokenType: String
+        let tokenAddress: String
+        /// Of a service account in whose name it acts.
+        let impersonationAddress: String?
+        let source: Source
+        /// The member of a JSON object in which the subject's token stands; `nil` for plain text.
+        let member: String?
+
+        enum Source: Sendable {
+            case file(String)
+            case address(String, headers: [(String, String)])
+        }
+    }
+
+    /// The project that it belongs to, where it says.
+    var project: String? { if case .serviceAccount(let account) = self { account.project } else { nil } }
+
+    static let usualTokenAddress = "https://oauth2.googleapis.com/token"
+
+    /// - Parameter place: Where it comes from, for the error.
+    init(_ text: Secret, from place: String) throws(InfrastructureError) {
+        func problem(_ what: String) -> InfrastructureError {
+            InfrastructureError(.invalidConfiguration, "Firebase's credential, \(place), cannot be used: \(what)")
+        }
+        guard let file = (try? JSON(parsing: Array(text.reveal().utf8)))?.object else {
+            throw problem("it is no JSON. Download a key of a service account: Project settings, Service accounts.")
+        }
+        func member(_ name: String) throws(InfrastructureError) -> String {
+            guard let text = file[name]?.string, !text.isEmpty else { throw problem("it lacks “\(name)”.") }
+            return text
+        }
+        /// Keys and assertions travel there.
+        func address(_ name: String, _ text: String) throws(InfrastructureError) -> String {
+            guard let parts = try? URLParts(validating: text), parts.mayCarrySecrets(plainTo: nil) else {
+                throw problem("its “\(name)” is no address over https.")
+            }
+            return text
+        }
+        switch file["type"]?.string {
+        case "service_account":
+            guard TokenKey.isAvailable else {
+                throw problem("signing takes OpenSSL's libcrypto. Install the package libssl3 or libssl1.1.")
+            }
+            guard let signer = TokenSigner(pem: Secret(try member("private_key"))), signer.algorithm == .rs256 else {
+                throw problem("its “private_key” is no RSA key in PKCS #8. Was it copied with all its lines?")
+            }
+            self = .serviceAccount(
+                ServiceAccount(
+                    email: try member("client_email"), keyID: file["private_key_id"]?.string, signer: signer,
+                    tokenAddress: try address("token_uri", file["token_uri"]?.string ?? Self.usualTokenAddress),
+                    project: file["project_id"]?.string))
+        case "authorized_user":
+            self = .user(
+                clientID: try member("client_id"), clientSecret: Secret(try member("client_secret")),
+                refreshToken: Secret(try member("refresh_token")))
+        case "external_account":
+            let impersonation = file["service_account_impersonation_url"]?.string
+            let format = file["credential_source"]?["format"]
+            let source: Workload.Source
+            if let path = file["credential_source"]?["file"]?.string {
+                source = .file(path)
+            } else if let text = file["credential_source"]?["url"]?.string {
+                let headers = file["credential_source"]?["headers"]?.object ?? [:]
+                source = .address(
+                    text, headers: headers.compactMap { pair in pair.value.string.map { (pair.key, $0) } })
+            } else {
+                throw problem("its “credential_source” has neither “file” nor “url”, and others are not supported.")
+            }
+            self = .workload(
+                Workload(
+                    audience: try member("audience"), tokenType: try member("subject_token_type"),
+                    tokenAddress: try address("token_url", try member("token_url")),
+                    impersonationAddress: try impersonation.map { text throws(InfrastructureError) in
+                        try address("service_account_impersonation_url", text)
+                    }, source: source,
+                    member: format?["type"]?.string == "json" ? format?["subject_token_field_name"]?.string : nil))
+        case let type:
+            throw problem(
+                "its type “\(type ?? "none")” is not supported. Use service_account, authorized_user or external_account."
+            )
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+import SwitchyardProviderHTTP
+import SwitchyardWire
+import Synchronization
+
+/// The project's own tokens, kept until shortly before they run out.
+final class ProjectTokens: Sendable {
+    /// What emulators take for the project's own.
+    static let owner: Secret = "owner"
+    /// How long before its end a token is replaced.
+    private static let margin: TimeInterval = 60
+
+    /// Whose key signs, where there is one.
+    let account: GoogleKeyFile.ServiceAccount?
+    /// Whether the project has to be named with each call, since the credential is a person's.
+    let namesProject: Bool
+    private let tokens: GoogleTokens
+    private let kept = Mutex<FirebaseCredential.Token?>(nil)
+    private let flight = SingleFlight<Secret, AuthError>(cancellation: { .waiterCancelled })
+
+    init(
+        _ source: GoogleTokens.Source, transport: any Transport, clock: any Clock<Duration>,
+        now: @escaping @Sendable () -> Timestamp
+    ) {
+        tokens = GoogleTokens(source: source, transport: transport, clock: clock, now: now)
+        account = if case .keyFile(.serviceAccount(let account)) = source { account } else { nil }
+        namesProject = if case .keyFile(.user) = source { true } else { false }
+    }
+
+    /// Where everything that is asked is an emulator.
+    static func ofEmulators(transport: any Transport, clock: any Clock<Duration>) -> ProjectTokens {
+        ProjectTokens(
+            .closure { _ throws(AuthError) in
+                throw AuthError(.unauthenticated, "Firebase's configuration has no credential of the project.")
+            }, transport: transport, clock: clock, now: { Timestamp(Date()) })
+    }
+
+    /// - Parameter refused: The token that the server did not take; only another one will do.
+    func token(for endpoint: FirebaseEndpoint, replacing refused: Secret? = nil) async throws(AuthError) -> Secret {
+        // A real token is nothing for an emulator.
+        if endpoint.isEmulator { return Self.owner }
+        guard endpoint.mayCarryTokens else { throw AuthError(.invalidArgument, PlainHTTP.refusal(of: "token")) }
+        if let token = good(replacing: refused) { return token }
+        let token = try await flight.run { [self] () async throws(AuthError) in
+            // Another flight may have landed since it was looked for.
+            if let token = good(replacing: refused) { return token }
+            let token = try await tokens.fetch(isRefused: refused != nil)
+            kept.withLock { $0 = token }
+            return token.value
+        }
+        return token
+    }
+
+    private func good(replacing refused: Secret?) -> Secret? {
+        guard let token = kept.withLock({ $0 }), token.value != refused,
+            token.expiresAt.timeIntervalSince(tokens.now().date) > Self.margin
+        else { return nil }
+        return token.value
+    }
+}
+
+extension FirebaseCredential {
+    /// Reads what is to be read, and says what is wrong with it.
+    ///
+    /// - Parameter environment: Where the variables of Google's own tools are looked for.
+    func resolved(environment: [String: String]) throws(InfrastructureError) -> GoogleTokens.Source {
+        switch source {
+        case .closure(_, let source): return .closure(source)
+        case .text(let text): return .keyFile(try GoogleKeyFile(text, from: "the text of a key file"))
+        case .file(let path): return .keyFile(try Self.read(path))
+        case .applicationDefault:
+            if let path = environment["GOOGLE_APPLICATION_CREDENTIALS"], !path.isEmpty {
+                return .keyFile(try Self.read(path))
+            }
+            if let path = Self.userFile(environment), FileManager.default.fileExists(atPath: path) {
+                return .keyFile(try Self.read(path))
+            }
+            let host = environment["GCE_METADATA_HOST"].flatMap { $0.isEmpty ? nil : $0 }
+            return .machine(host: host ?? "metadata.google.internal")
+        }
+    }
+
+    private static func read(_ path: String) throws(InfrastructureError) -> GoogleKeyFile {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw InfrastructureError(
+                .invalidConfiguration, "Firebase's credential, the file “\(path)”, cannot be read. Is the path right?")
+        }
+        return try GoogleKeyFile(Secret(String(decoding: data, as: UTF8.self)), from: "the file “\(path)”")
+    }
+
+    /// Where `gcloud` leaves what a user has agreed to.
+    private static func userFile(_ environment: [String: String]) -> String? {
+        let folder =
+            environment["CLOUDSDK_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
+            ?? environment["HOME"].map { $0 + "/.config/gcloud" }
+        return folder.map { $0 + "/application_default_credentials.json" }
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+import SwitchyardConformance
+import SwitchyardProviderHTTP
+import SwitchyardTestRuns
+import SwitchyardTestSupport
+import SwitchyardWire
+import Testing
+
+@testable import SwitchyardFirebase
+
+/// Administration of accounts, on a local Firebase and on scripted answers.
+@Suite struct FirebaseAdminConformanceTests {
+    static let run = ConformanceRun("firebase admin", AdminConformance.all, for: LocalAdminHarness.features) {
+        try LocalAdminHarness()
+    }
+
+    @Test(.beside(run), arguments: run.checks)
+    func `Firebase's administration of accounts`(_ check: AdminCheck) async throws {
+        try await Self.run.outcome(of: check)
+    }
+
+    @Test func `What Firebase's administration declares and is spared`() async throws {
+        #expect(try await LocalAdminHarness().makeAdminClient().capabilities == LocalAdminHarness.features.capabilities)
+        // An emulator has one key, which everybody knows, and checks no hashes of others.
+        #expect(
+            Set(AdminConformance.leftOut(for: LocalAdminHarness.features)) == [
+                "a key that is not the project's opens nothing", "a cancelled call takes over nobody",
+                "a password that bcrypt has hashed lets in after the import",
+                "a password that PBKDF2 has hashed lets in after the import",
+                "an account is imported with everything it has",
+                "an account without a hash has no password, whatever else is said", "an imported password is replaced",
+                "a known ID is refused by itself, and its account stays",
+                "a known address is refused by itself, and stays whose it is", "importing nobody does nothing",
+                "hashes of another kind are refused, and take over nobody",
+            ])
+    }
+
+    // MARK: What is sent
+
+    private static func client(
+        _ credential: FirebaseCredential, _ answers: [String: JSON]
+    ) async throws -> (any AdminClient, AnsweringTransport) {
+        let transport = AnsweringTransport { request throws(TransportError) in
+            let path = request.url.replacingOccurrences(
+                of: "https://identitytoolkit.googleapis.com/v1/projects/demo/", with: "")
+            guard let answer = answers[path] else { return .text("{}") }
+            return .text(answer.text())
+        }
+        let configuration = FirebaseConfiguration(project: "demo", credential: credential)
+        let module = FirebaseModule(configuration, environment: [:]) { transport }
+        let context = ModuleContext(clock: ImpatientClock(), now: { Timestamp(microseconds: 1_700_000_000_000_000) })
+        return (try await module.makeCallerDesk(context).makeAdminClient(), transport)
+    }
+
+    private static let token = FirebaseCredential.tokens { _ in .init("project's", expiresAt: .distantFuture) }
+
+    @Test func `Imported accounts go by the kind of their hashes, and those that are refused are named`() async throws {
+        let (client, transport) = try await Self.client(
+            Self.token,
+            [
+                "accounts:batchCreate": [
+                    "error": [["index": 1, "message": "localId belongs to an existing account - can not overwrite."]]
+                ]
+            ])
+        let hash = PasswordHash.pbkdf2SHA256(hash: "aGFzaA==", salt: "c2FsdA==", rounds: 1000)
+        let failures = try await client.importAccounts([
+            ImportedAccount(id: "a", NewAccount(email: "a@example.com", claims: ["role": "x"]), passwordHash: hash),
+            ImportedAccount(id: "b", NewAccount(email: "b@example.com"), passwordHash: hash),
+            ImportedAccount(id: "c", NewAccount(isDisabled: true), passwordHash: .bcrypt("$2b$10$abc")),
+        ])
+        #expect(failures.mapValues(\.code) == ["b": .identityInUse])
+        let bodies = try transport.requests.map { try JSON(parsing: $0.body) }
+        #expect(bodies.count == 2)
+        #expect(bodies[0]["hashAlgorithm"] == "PBKDF2_SHA256" && bodies[0]["rounds"] == 1000)
+        #expect(bodies[0]["users"]?[0]?["passwordHash"] == "aGFzaA" && bodies[0]["users"]?[0]?["salt"] == "c2FsdA")
+        #expect(bodies[0]["users"]?[0]?["customAttributes"] == #"{"role":"x"}"#)
+        #expect(bodies[1]["hashAlgorithm"] == "BCRYPT")
+        #expect(
+            bodies[1]["users"]?[0]?["passwordHash"]?.string == Base64.encode(Array("$2b$10$abc".utf8), alphabet: .url))
+        #expect(bodies[1]["users"]?[0]?["disabled"] == true)
+        #expect(transport.requests.allSatisfy { $0.headers["Authorization"] == "Bearer project's" })
+    }
+
+    @Test(.enabled(if: OutsideTool.openssl.isInstalled, "openssl is not installed"))
+    func `A custom token is signed by the service account, and says whose it is`() async throws {
+        let key = try OpenSSLKey(.rsa)
+        let file = CredentialBed.serviceAccount(key.pem)
+        let (client, _) = try await Self.client(.keyFile(text: Secret(file.text())), [:])
+        #expect(client.capabilities.customTokens)
+        let token = try JSONWebToken(try await client.customToken(for: "alice", claims: ["premium": true]))
+        #expect(try key.verifies(token.signature, of: token.signed))
+        #expect(token.algorithm == "RS256" && token.keyID == "key 1")
+        #expect(token.claims["uid"] == "alice" && token.claims["claims"]?["premium"] == true)
+        #expect(
+            token.claims["iss"] == "robot@demo.iam.gserviceaccount.com" && token.claims["sub"] == token.claims["iss"])
+        #expect(token.claims["iat"] == 1_700_000_000 && token.claims["exp"] == 1_700_003_600)
+        #expect(
+            token.claims["aud"]
+                == "https://identitytoolkit.googleapis.com/google.identity.identitytoolkit.v1.IdentityToolkit")
+        // Without a key nothing can be signed.
+        let (other, _) = try await Self.client(Self.token, [:])
+        #expect(!other.capabilities.customTokens)
+        let error = await #expect(throws: AuthError.self) { try await other.customToken(for: "alice") }
+        #expect(error?.code == .unsupported && error?.message.contains("service account's key file") == true)
+    }
+
+    @Test func `An account whose claims are refused is not left half made`() async throws {
+        let transport = AnsweringTransport { request throws(TransportError) in
+            if request.url.hasSuffix("/accounts") { return .text(#"{"localId":"x"}"#) }
+            if request.url.hasSuffix(":update") {
+                return .text(#"{"error":{"code":400,"message":"FORBIDDEN_CLAIM : aud"}}"#, status: 400)
+            }
+            return .text("{}")
+        }
+        let module = FirebaseModule(
+            FirebaseConfiguration(project: "demo", credential: Self.token), environment: [:]
+        ) { transport }
+        let client = try await module.makeCallerDesk(ModuleContext()).makeAdminClient()
+        let error = await #expect(throws: AuthError.self) {
+            try await client.create(NewAccount(email: "a@example.com", claims: ["aud": "x"]))
+        }
+        #expect(error?.code == .invalidArgument)
+        #expect(transport.requests.last?.url.hasSuffix("accounts:delete") == true)
+    }
+
+    @Test func `A credential without the role is told so`() async throws {
+        let transport = AnsweringTransport { _ throws(TransportError) in
+            .text(#"{"error":{"code":403,"message":"PERMISSION_DENIED","status":"PERMISSION_DENIED"}}"#, status: 403)
+        }
+        let module = FirebaseModule(
+            FirebaseConfiguration(project: "demo", credential: Self.token), environment: [:]
+        ) { transport }
+        let client = try await module.makeCallerDesk(ModuleContext()).makeAdminClient()
+        let error = await #expect(throws: AuthError.self) { try await client.account("alice") }
+        #expect(error?.code == .unauthenticated)
+        #expect(error?.message.contains("Firebase Authentication Admin") == true)
+    }
+}

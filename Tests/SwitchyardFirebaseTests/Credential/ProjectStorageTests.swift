@@ -1,0 +1,79 @@
+import Foundation
+import Switchyard
+import SwitchyardConformance
+import SwitchyardTestRuns
+import SwitchyardTestSupport
+import SwitchyardWire
+import Synchronization
+import Testing
+
+@testable import SwitchyardFirebase
+
+/// Documents in the name of the project itself, on the real Firestore emulator and under rules that allow nobody anything.
+@Suite(.enabled(if: FirestoreEmulator.isInstalled, "the Firestore emulator is not installed"))
+struct ProjectStorageTests {
+    private struct Harness: StorageHarness {
+        static let features: StorageFeatures = {
+            var capabilities = StorageCapabilities.all
+            capabilities.offline = false
+            return StorageFeatures(capabilities, queriesSeeWholeBatches: false)
+        }()
+
+        let site: FirestoreSite
+        var features: StorageFeatures { Self.features }
+
+        func makeStorageClient() async throws -> any StorageClient { try await ProjectStorageTests.client(of: site) }
+    }
+
+    private static func client(of site: FirestoreSite) async throws -> any StorageClient {
+        let module = FirebaseModule(site.configuration, environment: [:]) { CurlTransport() }
+        return try await module.makeCallerDesk(ModuleContext()).makeProjectStorageClient()
+    }
+
+    private static func closedSite() async throws -> FirestoreSite {
+        let site = try await FirestoreSite()
+        try await site.setRules("match /{all=**} { allow read, write: if false; }")
+        return site
+    }
+
+    private static let run = ConformanceRun(
+        "firestore emulator for the project", StorageConformance.all, for: Harness.features
+    ) {
+        Harness(site: try await closedSite())
+    }
+
+    @Test(.beside(run), arguments: run.checks)
+    func `Firestore's storage, in the project's name`(_ check: StorageCheck) async throws {
+        try await Self.run.outcome(of: check)
+    }
+
+    @Test func `The client declares what the checks are chosen by`() async throws {
+        let client = try await Self.client(of: Self.closedSite())
+        #expect(client.capabilities == Harness.features.capabilities)
+    }
+
+    @Test func `More than a page below a document goes with it, in trees of missing documents too`() async throws {
+        let client = try await Self.client(of: Self.closedSite())
+        var writes: [DocumentWrite] = [try .set("other/a", ["n": 1])]
+        for number in 0..<620 {
+            writes.append(try .set("trees/a/leaves/\(number)", ["n": .of(number)]))
+            if number % 100 == 0 { writes.append(try .set("trees/a/gone/\(number)/deep/x", ["n": 1])) }
+        }
+        for start in stride(from: 0, to: writes.count, by: 400) {
+            try await client.commit(WriteBatch(Array(writes[start...].prefix(400))))
+        }
+        #expect(try await client.collections(under: "trees/a").map(\.id) == ["gone", "leaves"])
+        let seen = Seen()
+        let deleted = try await client.deleteRecursively("trees/a") { seen.add($0) }
+        #expect(deleted == 627)
+        #expect(seen.values.last == 627 && seen.values.count > 1)
+        #expect(try await client.documents(Query(group: "leaves")).isEmpty)
+        #expect(try await client.collections(under: nil).map(\.id) == ["other"])
+    }
+}
+
+private final class Seen: Sendable {
+    private let box = Mutex<[Int]>([])
+    var values: [Int] { box.withLock { $0 } }
+    func add(_ value: Int) { box.withLock { $0.append(value) } }
+}
