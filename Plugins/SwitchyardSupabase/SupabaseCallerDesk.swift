@@ -21,17 +21,45 @@ struct SupabaseCallerDesk: CallerDesk {
     func makeStorageClient(
         for caller: VerifiedToken, auth: any AuthClient
     ) throws(InfrastructureError) -> any StorageClient {
+        // Without the service key: nobody is to get more than is theirs.
+        makeStorageClient(SupabaseTokens(key: surroundings.configuration.key, auth: auth), caller.userID)
+    }
+
+    func makeProjectStorageClient() throws(InfrastructureError) -> any StorageClient {
+        let serviceKey = try serviceKey
+        return makeStorageClient(
+            SupabaseTokens(key: surroundings.configuration.key, serviceKey: serviceKey, auth: nil), nil)
+    }
+
+    private func makeStorageClient(_ tokens: SupabaseTokens, _ userID: AuthUser.ID?) -> any StorageClient {
         let (configuration, clock) = (surroundings.configuration, surroundings.context.clock)
         let service = PostgRESTService(
-            project: surroundings.project,
-            // Without the service key: nobody is to get more than is theirs.
-            tokens: SupabaseTokens(key: configuration.key, auth: auth), transport: surroundings.transport,
-            clock: clock, gate: gate)
+            project: surroundings.project, tokens: tokens, transport: surroundings.transport, clock: clock, gate: gate)
         // A live query asks now and then: a channel of the realtime service would have to be joined for each caller.
         return DirectStorageClient(
             SupabaseDriver(
                 service: service, tables: tables, pace: SupabaseWatch.Pace(alone: configuration.checkInterval),
-                clock: clock), userID: caller.userID, clock: clock)
+                clock: clock), userID: userID, clock: clock)
+    }
+
+    func makeAdminClient() throws(InfrastructureError) -> any AdminClient {
+        SupabaseAdminClient(
+            SupabaseAuthService(
+                address: surroundings.project.auth, apiKey: try serviceKey, transport: surroundings.transport,
+                clock: surroundings.context.clock, now: surroundings.context.now,
+                plainHost: surroundings.project.plainHost))
+    }
+
+    /// What proves the project.
+    private var serviceKey: Secret {
+        get throws(InfrastructureError) {
+            if let key = surroundings.configuration.serviceKey { return key }
+            throw InfrastructureError(
+                .invalidConfiguration,
+                "Acting for the project takes Supabase's serviceKey, which is not set. Set it to the secret key (sb_secret_…) or "
+                    + "the service_role key of the project: Project Settings, API Keys. It bypasses all policies: never in an app."
+            )
+        }
     }
 
     func shutDown() async { await surroundings.transport.shutDown() }

@@ -15,6 +15,25 @@ extension AuthError {
         }
     }
 
+    /// The same for the administrator's calls: what is wrong with their key is nobody's session.
+    init(administration failure: SupabaseAuthFailure) {
+        let problem: String? =
+            switch (failure.code, failure.status) {
+            case ("not_admin", _): "the key in serviceKey is another one, such as the publishable key"
+            case ("bad_jwt", _), ("no_authorization", _), (nil, 401), (nil, 403):
+                "the project does not accept the key in serviceKey"
+            default: nil
+            }
+        guard let problem else {
+            self.init(failure)
+            return
+        }
+        self.init(
+            .unauthenticated,
+            "The administration of accounts was refused: \(problem). Copy the secret key (sb_secret_…) or the service_role key of "
+                + "this very project: Project Settings, API Keys.", underlying: failure)
+    }
+
     private init(_ serverCode: String, _ status: Int, _ hint: String, _ failure: SupabaseAuthFailure) {
         let isDisabled = serverCode.hasSuffix("_disabled") || serverCode.hasSuffix("_not_enabled")
         let (code, message): (Code, String) =
@@ -26,8 +45,9 @@ extension AuthError {
                     "The account's address or number is not confirmed yet. Follow the link or enter the code that was sent."
                 )
             case "user_banned": (.userDisabled, "The account is disabled.")
-            case "user_already_exists", "email_exists", "phone_exists":
+            case "user_already_exists", "email_exists":
                 (.emailInUse, "An account with this address or number already exists.")
+            case "phone_exists": (.identityInUse, "An account with this number already exists.")
             case "identity_already_exists": (.identityInUse, "The identity already belongs to another account.")
             case "weak_password", "same_password":
                 (.weakPassword, "The password is too weak, or the same as before.")

@@ -16,6 +16,8 @@ struct SupabaseAuthService: Sendable {
     let now: @Sendable () -> Timestamp
     /// To which machine of a private network secrets may travel in clear text.
     var plainHost: String?
+    /// The most bytes that an answer may have.
+    var maximumAnswer = 1 << 20
 
     /// - Parameters:
     ///   - path: After the address, with its query, if it has one.
@@ -31,7 +33,7 @@ struct SupabaseAuthService: Sendable {
         if body != nil { request.headers["Content-Type"] = "application/json" }
         if let bearer { request.headers["Authorization"] = "Bearer \(bearer.reveal())" }
         request.redirects = .surface
-        request.maximumBodySize = 1 << 20
+        request.maximumBodySize = maximumAnswer
         let response: HTTPResponse
         do throws(TransportError) {
             response = try await transport.send(request, within: Self.deadline, clock: clock)

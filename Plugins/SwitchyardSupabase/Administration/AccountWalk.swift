@@ -1,0 +1,133 @@
+import Switchyard
+import SwitchyardBytes
+
+/// A way through a project's accounts, from the oldest on, that skips none and shows none twice while accounts come and go.
+///
+/// The service numbers its pages, so whatever is deleted before a page moves accounts across its edge, and sorts by the time of
+/// creation only: accounts of one moment, as a script makes them, come in any order. Hence each page is taken out of a single
+/// answer that begins before what is looked for, and an account counts only where the answer has all of its moment.
+struct AccountWalk: Sendable {
+    /// Asks for a page of this size, numbered from one, in ascending order of creation.
+    typealias Fetch = @Sendable (_ size: Int, _ number: Int) async throws(AuthError) -> [JSON]
+
+    let fetch: Fetch
+
+    struct Row: Sendable {
+        let moment: Timestamp
+        let id: AuthUser.ID
+        let json: JSON
+
+        init(_ json: JSON) throws(AuthError) {
+            guard let id = json["id"]?.string, let text = json["created_at"]?.string, let time = RFC3339.parse(text)
+            else { throw AuthError(SupabaseAuthFailure.unreadable) }
+            self.id = id
+            self.json = json
+            moment = Timestamp(clampingSeconds: time.seconds, nanoseconds: time.nanoseconds)
+        }
+
+        static func comesBefore(_ one: Row, _ other: Row) -> Bool {
+            one.moment == other.moment ? one.id < other.id : one.moment < other.moment
+        }
+    }
+
+    /// The last account shown.
+    struct Place: Sendable, Hashable {
+        let moment: Timestamp
+        let id: AuthUser.ID
+        /// Where the last account of an earlier moment was, counted from zero: the next answer is to have it.
+        let index: Int
+
+        func isBefore(_ row: Row) -> Bool { row.moment == moment ? id < row.id : moment < row.moment }
+    }
+
+    /// As many as the service's own cursors allow.
+    static let mostRows = 1000
+    /// Enough to pass what half a million deletions between two pages have moved.
+    private static let mostAnswers = 1000
+
+    /// - Returns: At most `limit` rows, and the place of the last; no place at the end.
+    func page(after place: Place?, limit: Int) async throws(AuthError) -> (rows: [Row], next: Place?) {
+        var start = place?.index ?? 0
+        // Before what is looked for stand an account of an earlier moment and the last shown; behind it, one of a later moment.
+        var count = min(limit + (place == nil ? 1 : 3), Self.mostRows)
+        var step = limit
+        for _ in 0..<Self.mostAnswers {
+            let (size, number) = Self.window(from: start, count: count)
+            let offset = size * (number - 1)
+            let rows = try await rows(size, number)
+            if offset > 0, let place, rows.first.map({ $0.moment >= place.moment }) ?? true {
+                // Deletions have moved accounts forward, perhaps across the beginning of this answer.
+                start = max(0, offset - step)
+                step *= 2
+                continue
+            }
+            let isWhole = rows.count < size
+            guard let edge = rows.last?.moment else { return ([], nil) }
+            // Others of the last moment may follow.
+            let fresh = rows.filter { (isWhole || $0.moment < edge) && place?.isBefore($0) != false }
+                .sorted(by: Row.comesBefore)
+            if let last = fresh.prefix(limit).last {
+                let isEnd = isWhole && fresh.count <= limit
+                let before = rows.lastIndex { $0.moment < last.moment } ?? 0
+                let next = Place(moment: last.moment, id: last.id, index: offset + before)
+                return (Array(fresh.prefix(limit)), isEnd ? nil : next)
+            }
+            if isWhole { return ([], nil) }
+            if let place, edge < place.moment {
+                // Too early: accounts were added before, or the step back was long.
+                start = offset + rows.count - 1
+                count = max(count, min(count * 2, Self.mostRows / 2))
+            } else {
+                start = offset + (rows.lastIndex { $0.moment < edge } ?? 0)
+                count *= 2
+            }
+        }
+        throw AuthError(
+            .unavailable, "Listing accounts found no end of changes. Try again when fewer accounts come and go.")
+    }
+
+    private func rows(_ size: Int, _ number: Int) async throws(AuthError) -> [Row] {
+        var rows: [Row] = []
+        for json in try await fetch(size, number) {
+            let row = try Row(json)
+            // A server that does not sort as it is asked would have accounts skipped.
+            if let last = rows.last, row.moment < last.moment { throw AuthError(SupabaseAuthFailure.unreadable) }
+            rows.append(row)
+        }
+        return rows
+    }
+
+    /// A page of the service's with `count` rows from `start` on, or as many of them as a page of the usual size can have: pages
+    /// begin at multiples of their size only.
+    static func window(from start: Int, count: Int) -> (size: Int, number: Int) {
+        let most = count <= mostRows ? mostRows : 2 * count + 64
+        var best = (size: count, rows: 0)
+        for size in max(1, count / 2)...most {
+            let rows = size - start % size
+            if size >= count, rows >= count { return (size, start / size + 1) }
+            if rows > best.rows { best = (size, rows) }
+        }
+        return (best.size, start / best.size + 1)
+    }
+}
+
+extension AccountWalk.Place {
+    /// - Throws: `.invalidArgument` for a cursor of another provider.
+    init(_ cursor: AccountCursor) throws(AuthError) {
+        let parts = cursor.rawValue.split(separator: "/")
+        guard parts.count == 3, let time = RFC3339.parse(parts[0]), let index = Int(parts[1]),
+            (0..<1 << 40).contains(index)
+        else {
+            throw AuthError(
+                .invalidArgument, "The cursor cannot be read. Take one from a page of this provider's accounts.")
+        }
+        self.init(
+            moment: Timestamp(clampingSeconds: time.seconds, nanoseconds: time.nanoseconds), id: String(parts[2]),
+            index: index)
+    }
+
+    var cursor: AccountCursor {
+        let time = RFC3339.format(RFC3339.Moment(seconds: moment.seconds, nanoseconds: moment.nanoseconds))
+        return AccountCursor(rawValue: "\(time)/\(index)/\(id)")
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+
+/// What is sent of an account. The service takes empty texts for absent ones and any password from an administrator, so what can
+/// be none is refused here.
+struct SupabaseAccountFields {
+    private(set) var json: JSONObject = [:]
+
+    init(_ account: NewAccount) throws(AuthError) {
+        try set(email: account.email, phone: account.phoneNumber, account.password)
+        if account.isEmailVerified, account.email != nil { json["email_confirm"] = true }
+        try set(account.displayName, account.photoURL)
+        if account.isDisabled { set(isDisabled: true) }
+        let claims = try ManagedAccount.supabase(claims: account.claims)
+        if !claims.isEmpty { json["app_metadata"] = .object(claims) }
+    }
+
+    /// - Parameter present: The account as it is, needed for new claims.
+    init(_ edit: AccountEdit, of present: JSON?) throws(AuthError) {
+        try set(email: edit.email, phone: edit.phoneNumber, edit.password)
+        if edit.isEmailVerified == true { json["email_confirm"] = true }
+        try set(edit.displayName, edit.photoURL)
+        if let isDisabled = edit.isDisabled { set(isDisabled: isDisabled) }
+        guard let claims = edit.claims else { return }
+        // Laid over what is there; null takes away.
+        var object = try ManagedAccount.supabase(claims: claims)
+        for old in present?["app_metadata"]?.object ?? [:]
+        where object[old.key] == nil && !ManagedAccount.serviceClaims.contains(old.key) { object[old.key] = .null }
+        if !object.isEmpty { json["app_metadata"] = .object(object) }
+    }
+
+    mutating func set(id: AuthUser.ID) throws(AuthError) {
+        guard Self.isID(id) else {
+            throw AuthError(.invalidArgument, "Supabase's accounts have UUIDs as IDs, and “\(id)” is none.")
+        }
+        json["id"] = .string(id.lowercased())
+    }
+
+    mutating func set(hash: Secret) throws(AuthError) {
+        guard Self.isBcrypt(hash.reveal()) else {
+            throw AuthError(
+                .invalidArgument, "The password's hash is not one of bcrypt, which is $2b$10$… with 53 letters behind.")
+        }
+        json["password_hash"] = .string(hash.reveal())
+    }
+
+    private mutating func set(email: String?, phone: String?, _ password: Secret?) throws(AuthError) {
+        if let email {
+            try Self.check(email: email)
+            json["email"] = .string(email)
+        }
+        if let phone {
+            guard let digits = Self.digits(ofPhone: phone) else {
+                throw AuthError(
+                    .invalidArgument, "This is no telephone number with its country code, such as +15550100.")
+            }
+            json["phone"] = .string(digits)
+            json["phone_confirm"] = true
+        }
+        if let password {
+            guard (6...72).contains(password.reveal().utf8.count) else {
+                throw AuthError(.weakPassword, "The password has fewer than 6 bytes or more than 72.")
+            }
+            json["password"] = .string(password.reveal())
+        }
+    }
+
+    private mutating func set(_ displayName: String?, _ photoURL: URL?) throws(AuthError) {
+        var own: JSONObject = [:]
+        own["full_name"] = displayName.map { $0.isEmpty ? .null : .string($0) }
+        own["avatar_url"] = photoURL.map { .string($0.absoluteString) }
+        if !own.isEmpty { json["user_metadata"] = .object(own) }
+    }
+
+    /// Nobody is disabled for ever here: a hundred years stand for it.
+    private mutating func set(isDisabled: Bool) { json["ban_duration"] = isDisabled ? "876000h" : "none" }
+
+    // MARK: What can be one
+
+    /// - Throws: `.invalidArgument`. The service looks closer.
+    static func check(email: String) throws(AuthError) {
+        guard isEmail(email) else { throw AuthError(.invalidArgument, "This is not an e-mail address.") }
+    }
+
+    static func isEmail(_ text: String) -> Bool {
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        return parts.count == 2 && parts.allSatisfy { !$0.isEmpty } && !text.contains(" ")
+    }
+
+    static func isID(_ text: String) -> Bool { UUID(uuidString: text) != nil }
+
+    /// As the service keeps a number: digits, without the plus sign. `nil` for what is no number with its country code.
+    static func digits(ofPhone text: String) -> String? {
+        let digits = text.dropFirst().filter { $0 != " " }
+        guard text.hasPrefix("+"), (2...15).contains(digits.utf8.count),
+            digits.utf8.allSatisfy({ (48...57).contains($0) }),
+            digits.first != "0"
+        else { return nil }
+        return String(digits)
+    }
+
+    private static func isBcrypt(_ hash: String) -> Bool {
+        let parts = hash.split(separator: "$", omittingEmptySubsequences: false)
+        guard parts.count == 4, parts[0].isEmpty, ["2a", "2b", "2y"].contains(parts[1]), parts[2].utf8.count == 2,
+            let rounds = Int(parts[2]), (4...31).contains(rounds), parts[3].utf8.count == 53
+        else { return false }
+        return parts[3].utf8.allSatisfy {
+            (46...57).contains($0) || (65...90).contains($0) || (97...122).contains($0)
+        }
+    }
+}

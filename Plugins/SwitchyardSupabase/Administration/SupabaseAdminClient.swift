@@ -1,0 +1,158 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+import SwitchyardWire
+
+/// A project's accounts, by the administrator's calls of its auth service, with the service key.
+///
+/// Telephone numbers cannot be looked up there: all that one call asks for are looked for on one way through all accounts, a
+/// request for each thousand. An address costs a search of the server's through its table and a request. Lists have neither the
+/// second factors of accounts nor whatever identities their `app_metadata` does not name.
+///
+/// There is no way to end somebody's sessions but a new password, none to make custom tokens, and of hashes of passwords in
+/// ``PasswordHash`` the service knows those of bcrypt.
+struct SupabaseAdminClient: AdminClient {
+    let provider: InfrastructureProvider = .supabase
+    let capabilities: AdminCapabilities
+    let service: SupabaseAuthService
+    private let bearer: Secret?
+
+    /// - Parameter service: Has the service key in the place of the public one.
+    init(_ service: SupabaseAuthService) {
+        var capabilities = AdminCapabilities()
+        capabilities.links = Set(AccountLink.allCases)
+        capabilities.passwordHashes = [.bcrypt]
+        self.capabilities = capabilities
+        var service = service
+        service.maximumAnswer = 64 << 20
+        self.service = service
+        bearer = SupabaseTokens.Proof(key: service.apiKey, user: nil).bearer
+    }
+
+    // MARK: Changing
+
+    @discardableResult
+    func create(_ account: NewAccount) async throws(AuthError) -> ManagedAccount {
+        try await create(account, id: account.id, hash: nil)
+    }
+
+    private func create(
+        _ account: NewAccount, id: AuthUser.ID?, hash: Secret?
+    ) async throws(AuthError) -> ManagedAccount {
+        var fields = try SupabaseAccountFields(account)
+        if let id { try fields.set(id: id) }
+        if let hash { try fields.set(hash: hash) }
+        guard account.email != nil || account.phoneNumber != nil else {
+            throw AuthError(
+                .invalidArgument,
+                "Supabase makes no account without an e-mail address and a telephone number. Give one of them.")
+        }
+        do throws(AuthError) {
+            return try managed(try await call(.post, "/admin/users", fields.json))
+        } catch {
+            // The service looks for the address first, and leaves an ID that is taken to its database.
+            if error.isOfDatabase || error.code == .emailInUse || error.code == .identityInUse, let id,
+                (try? await json(of: id)) != nil
+            {
+                throw AuthError(.identityInUse, "An account with this ID already exists.", underlying: error)
+            }
+            throw await clarified(error, email: account.email, phone: nil, of: nil)
+        }
+    }
+
+    @discardableResult
+    func update(_ id: AuthUser.ID, _ edit: AccountEdit) async throws(AuthError) -> ManagedAccount {
+        // Wrong arguments come before what is asked of the server.
+        var fields = try SupabaseAccountFields(edit, of: nil)
+        if fields.json.isEmpty || edit.claims != nil || edit.isEmailVerified == false {
+            guard let present = try await json(of: id) else { throw Self.nobody(id) }
+            if edit.isEmailVerified == false, present["email_confirmed_at"]?.string != nil {
+                throw .unsupported(
+                    "addresses that stop being confirmed", by: provider,
+                    instead: "Disable the account, or keep what you know of its address in a claim.")
+            }
+            fields = try SupabaseAccountFields(edit, of: present)
+            if fields.json.isEmpty { return try managed(present) }
+        }
+        guard SupabaseAccountFields.isID(id) else { throw Self.nobody(id) }
+        do throws(AuthError) {
+            return try managed(try await call(.put, "/admin/users/\(id)", fields.json))
+        } catch {
+            throw await clarified(error, email: edit.email, phone: edit.phoneNumber, of: id)
+        }
+    }
+
+    func delete(_ id: AuthUser.ID) async throws(AuthError) {
+        guard SupabaseAccountFields.isID(id) else { throw Self.nobody(id) }
+        _ = try await call(.delete, "/admin/users/\(id)")
+    }
+
+    /// What the database refuses comes without a name: whether an address or a number is taken is to be found out.
+    private func clarified(
+        _ error: AuthError, email: String?, phone: String?, of id: AuthUser.ID?
+    ) async -> AuthError {
+        guard error.isOfDatabase else { return error }
+        if let email, let other = try? await self.id(ofEmail: email), other != id?.lowercased() {
+            return AuthError(.emailInUse, "An account with this address already exists.", underlying: error)
+        }
+        if let phone, let digits = SupabaseAccountFields.digits(ofPhone: phone),
+            let other = try? await ids(ofPhones: [digits])[digits], other != id?.lowercased()
+        {
+            return AuthError(.identityInUse, "An account with this number already exists.", underlying: error)
+        }
+        return error
+    }
+
+    func importAccounts(_ accounts: [ImportedAccount]) async throws(AuthError) -> [AuthUser.ID: AuthError] {
+        try Self.checkCancellation()
+        let results = try await each(accounts) { imported throws(AuthError) in
+            var account = imported.account
+            account.password = nil
+            let hash: Secret?
+            switch imported.passwordHash {
+            case .bcrypt(let text)?: hash = text
+            case nil: hash = nil
+            case .pbkdf2SHA256?:
+                throw AuthError.unsupported(
+                    "hashes of passwords by PBKDF2", by: provider,
+                    instead: "Import the account without one, and send a link for a new password.")
+            }
+            return try await create(account, id: imported.id, hash: hash)
+        }
+        var failures: [AuthUser.ID: AuthError] = [:]
+        for (account, result) in zip(accounts, results) {
+            if case .failure(let error) = result { failures[account.id] = error }
+        }
+        return failures
+    }
+
+    // MARK: One way for all
+
+    func call(_ method: HTTPMethod, _ path: String, _ body: JSONObject? = nil) async throws(AuthError) -> JSON {
+        try Self.checkCancellation()
+        do throws(SupabaseAuthFailure) {
+            return try await service.call(method, path, body, as: bearer)
+        } catch {
+            throw AuthError(administration: error)
+        }
+    }
+
+    private func managed(_ json: JSON) throws(AuthError) -> ManagedAccount {
+        if let account = ManagedAccount(supabase: json, at: service.now()) { return account }
+        guard let id = json["id"]?.string else { throw AuthError(SupabaseAuthFailure.unreadable) }
+        throw Self.nobody(id)
+    }
+
+    private static func nobody(_ id: AuthUser.ID) -> AuthError {
+        AuthError(.userNotFound, "There is no account with the ID “\(id)”.")
+    }
+
+    static func checkCancellation() throws(AuthError) {
+        if Task.isCancelled { throw AuthError(.cancelled, "The call was cancelled.") }
+    }
+}
+
+extension AuthError {
+    /// Whether the service's database has refused a change, which the service says of nothing in particular.
+    fileprivate var isOfDatabase: Bool { (details.underlying as? SupabaseAuthFailure)?.status == 500 }
+}
