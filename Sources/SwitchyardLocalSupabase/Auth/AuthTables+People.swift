@@ -99,9 +99,11 @@ extension AuthTables {
 
     func matches(_ password: String, of person: AuthPerson) async throws(AuthRefusal) -> Bool {
         guard person.hasPassword, !password.isEmpty else { return false }
+        // The database's function knows hashes of bcrypt by one of their names.
         return try await run(
             """
-            select 1 from auth.users where id = $2::uuid and encrypted_password = extensions.crypt($1, encrypted_password)
+            select 1 from auth.users u, regexp_replace(u.encrypted_password, '^\\$2[by]\\$', '$2a$') hash
+            where u.id = $2::uuid and hash = extensions.crypt($1, hash)
             """, [password, person.id]
         ).text != nil
     }

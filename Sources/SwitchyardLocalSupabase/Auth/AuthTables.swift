@@ -12,6 +12,11 @@ struct AuthTables: Sendable {
     /// Whole seconds, as tokens count.
     var seconds: Int64 { now.seconds }
 
+    /// For the second of two rows that one call makes: they stay in this order.
+    var oneMomentLater: AuthTables {
+        AuthTables(connection: connection, now: Timestamp(microseconds: now.microseconds + 1))
+    }
+
     /// The present time as columns take it.
     var time: JSON { AuthTables.text(now) }
 
@@ -32,14 +37,12 @@ struct AuthTables: Sendable {
 
     /// The rows whose columns have these values.
     func all(
-        _ table: String, where values: JSONObject = [:], page: (limit: Int, offset: Int)? = nil,
-        isNewestFirst: Bool = false
+        _ table: String, where values: JSONObject = [:]
     ) async throws(AuthRefusal) -> [JSONObject] {
-        let bounds = page.map { " limit \($0.limit) offset \($0.offset)" } ?? ""
         let result = try await run(
             """
             select to_jsonb(t) from auth.\(table) t, \(Self.given(table)) where \(Self.same(values))
-            order by t.created_at\(isNewestFirst ? " desc" : ""), t.id\(bounds)
+            order by t.created_at, t.id
             """, [JSON.object(values).text()])
         return result.rows.compactMap { $0.first.flatMap { $0 } }.compactMap { (try? JSON(parsing: $0))?.object }
     }

@@ -4,35 +4,6 @@ import SwitchyardWire
 
 /// What the project's own server does with accounts, with the service key.
 extension LocalSupabaseAuth {
-    func listPeople(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
-        let size = min(max(try Self.number("per_page", in: call) ?? 50, 1), 1000)
-        let page = max(try Self.number("page", in: call) ?? 1, 1)
-        let rows = try await call.tables.all(
-            "users", page: (limit: size, offset: (page - 1) * size), isNewestFirst: true)
-        let people = rows.map { row in
-            // Lists do not look for what belongs to each of them.
-            var person = AuthPerson(row: row).json
-            person["identities"] = .null
-            return JSON.object(person)
-        }
-        let count = try await call.tables.run("select count(*) from auth.users").text.flatMap { Int($0) } ?? 0
-        var answer = Self.ok(["users": .array(people), "aud": "authenticated"])
-        answer.headers["X-Total-Count"] = String(count)
-        let last = max((count + size - 1) / size, 1)
-        var links = ["</admin/users?page=\(last)&per_page=\(size)>; rel=\"last\""]
-        if page < last { links.insert("</admin/users?page=\(page + 1)&per_page=\(size)>; rel=\"next\"", at: 0) }
-        answer.headers["Link"] = links.joined(separator: ", ")
-        return answer
-    }
-
-    private static func number(_ name: String, in call: SupabaseAuthCall) throws(AuthRefusal) -> Int? {
-        guard let text = call.request.query(name), !text.isEmpty else { return nil }
-        guard let number = Int(text), number >= 0 else {
-            throw .invalid("Bad Pagination Parameters: strconv.ParseUint: parsing \"\(text)\": invalid syntax")
-        }
-        return number
-    }
-
     func createPerson(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
         let (email, phone) = (try call.email(), try call.phone())
         guard email != nil || phone != nil else {
@@ -45,20 +16,27 @@ extension LocalSupabaseAuth {
         var more: JSONObject = [:]
         if let id = call.text("id") {
             guard Self.isUUID(id) else { throw .invalid("ID must conform to the uuid v4 format") }
-            guard try await call.tables.anybody(id) == nil else { throw .emailTaken("user_already_exists") }
-            more["id"] = .string(id)
+            guard id.contains(where: { $0 != "0" && $0 != "-" }) else { throw .invalid("ID cannot be a nil uuid") }
+            // One that is taken is the database's to refuse.
+            more["id"] = .string(id.lowercased())
         }
         if let hash = call.text("password_hash") {
             guard call.text("password") == nil else {
                 throw .invalid("Only a password or a password hash should be provided")
             }
+            // Of the kinds that the vendor knows, this local server has the one of bcrypt.
             guard ["$2a$", "$2b$", "$2y$"].contains(where: hash.hasPrefix) else {
-                throw .invalid("This local server takes password hashes of bcrypt only")
+                throw AuthRefusal(500, "unexpected_failure", "Error creating user")
             }
             more["encrypted_password"] = .string(hash)
         }
-        let person = try await newPerson(
+        // Unlike at a sign-up, nobody looks whether the password is a good one.
+        var person = try await newPerson(
             email: email, phone: phone, call.text("password"), data: [:], signsUp: false, adding: more, call)
+        if email != nil, let phone {
+            person = try await call.tables.oneMomentLater.add(
+                identity: person.id, of: "phone", Self.data(phone: phone, isConfirmed: false), to: person)
+        }
         var created = try await apply(call, to: person).json
         created["confirmed_at"] = nil
         return Self.ok(created)
@@ -71,19 +49,53 @@ extension LocalSupabaseAuth {
     func updatePerson(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
         var person = try await named(call)
         let tables = call.tables
-        if let email = try call.email(), email != person.email {
-            if let other = try await tables.person(withEmail: email), other.id != person.id { throw .emailTaken() }
-            // The identity keeps the address that it had.
-            person = try await tables.change(person, ["email": .string(email), "email_confirmed_at": tables.time])
+        let (email, phone) = (try call.email(), try call.phone())
+        if let password = call.fields["password"]?.string { try check(password) }
+        let known = person.identities
+        // An address or a number that is taken is the database's to refuse.
+        if let email {
+            let isConfirmed = call.fields["email_confirm"]?.bool == true
+            person = try await lay(
+                ["email": .string(email), "email_verified": .bool(isConfirmed)], over: "email", of: person, call)
+            var changes: JSONObject = ["email": .string(email)]
+            if isConfirmed { changes["is_anonymous"] = false }
+            person = try await tables.change(person, changes)
         }
-        if let phone = try call.phone(), phone != person.phone {
-            person = try await changePhone(of: person, to: phone, call)
+        if let phone {
+            let isConfirmed = call.fields["phone_confirm"]?.bool == true
+            person = try await lay(Self.data(phone: phone, isConfirmed: isConfirmed), over: "phone", of: person, call)
+            var changes: JSONObject = ["phone": .string(phone)]
+            if isConfirmed { changes["is_anonymous"] = false }
+            person = try await tables.change(person, changes)
         }
         if let password = call.text("password") {
-            try check(password)
             person = try await tables.change(person, ["encrypted_password": try await tables.hash(password)])
+            try await tables.endSessions(of: person.id)
+            try await tables.forgetCodes(of: person)
         }
-        return Self.ok(try await apply(call, to: person).json)
+        person = try await apply(call, to: person)
+        // Identities are told as they were when the call began, and those that it has made.
+        let (old, now) = (Set(known.map { $0["id"] }), person.identities)
+        person.identities = known + now.filter { !old.contains($0["id"]) }
+        return Self.ok(person.json)
+    }
+
+    private static func data(phone: String, isConfirmed: Bool) -> JSONObject {
+        ["phone": .string(phone), "email_verified": false, "phone_verified": .bool(isConfirmed)]
+    }
+
+    /// Brings the identity of an address or a number up to date. A new one is named to nobody: as with the vendor, the data that
+    /// apps are told has it only after the next sign-in that looks.
+    private func lay(
+        _ data: JSONObject, over provider: String, of person: AuthPerson, _ call: SupabaseAuthCall
+    ) async throws(AuthRefusal) -> AuthPerson {
+        guard let identity = person.identities.first(where: { $0["provider"]?.string == provider }) else {
+            return try await call.tables.add(identity: person.id, of: provider, data, to: person, isNamed: false)
+        }
+        var own = identity["identity_data"]?.object ?? [:]
+        for member in data { own[member.key] = member.value }
+        try await call.tables.update("identities", identity["id"]?.string ?? "", ["identity_data": .object(own)])
+        return person
     }
 
     func deletePerson(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
@@ -152,11 +164,15 @@ extension LocalSupabaseAuth {
     private func apply(_ call: SupabaseAuthCall, to person: AuthPerson) async throws(AuthRefusal) -> AuthPerson {
         let tables = call.tables
         var person = person
+        var changes: JSONObject = [:]
         if call.fields["email_confirm"]?.bool == true {
             person = try await confirmEmail(of: person, isShown: false, call)
+            try await tables.delete("one_time_tokens", where: ["user_id": .string(person.id)])
         }
-        var changes: JSONObject = [:]
-        if call.fields["phone_confirm"]?.bool == true { changes["phone_confirmed_at"] = tables.time }
+        if call.fields["phone_confirm"]?.bool == true {
+            changes["phone_confirmed_at"] = tables.time
+            try await tables.delete("one_time_tokens", where: ["user_id": .string(person.id)])
+        }
         for (field, column) in [("app_metadata", "raw_app_meta_data"), ("user_metadata", "raw_user_meta_data")] {
             guard let data = call.fields[field]?.object else { continue }
             var own = person.row[column]?.object ?? [:]

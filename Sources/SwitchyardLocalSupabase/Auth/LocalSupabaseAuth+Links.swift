@@ -9,7 +9,13 @@ extension LocalSupabaseAuth {
         guard let email = try call.email() else { throw .invalid("An email address is required") }
         let tables = call.tables
         let known = try await tables.person(withEmail: email)
-        let type = call.text("type") ?? ""
+        var type = call.text("type") ?? ""
+        var password = call.text("password")
+        if type == "magiclink", known == nil {
+            // Whoever is unknown signs up by it, with a password that nobody knows.
+            type = "signup"
+            password = RandomID.make(length: 64)
+        }
         switch type {
         case "magiclink", "recovery":
             guard let known else { throw AuthRefusal(404, "user_not_found", "User with this email not found") }
@@ -22,14 +28,17 @@ extension LocalSupabaseAuth {
             return try await answer(type, .invitation, .confirmation, person, at: email, sent: "invited_at", call)
         case "signup":
             if known?.isEmailConfirmed == true { throw .emailTaken() }
-            guard let password = call.text("password") else { throw .invalid("Signup requires a valid password") }
-            try check(password)
-            var person = known
-            if person == nil {
+            let person: AuthPerson
+            if let known {
+                var own = known.ownData
+                for member in call.object("data") { own[member.key] = member.value.isNull ? nil : member.value }
+                person = try await tables.change(known, ["raw_user_meta_data": .object(own)])
+            } else {
+                guard let password else { throw .invalid("Signup requires a valid password") }
+                try check(password)
                 person = try await newPerson(
                     email: email, phone: nil, password, data: call.object("data"), signsUp: false, call)
             }
-            guard let person else { throw .emailTaken() }
             return try await answer(type, .signUp, .confirmation, person, at: email, sent: "confirmation_sent_at", call)
         case "email_change_current", "email_change_new":
             guard let known else { throw AuthRefusal(404, "user_not_found", "User with this email not found") }

@@ -24,10 +24,14 @@ struct LocalAdministrationTests {
             let wrong = try await bed.auth(
                 .post, "/token?grant_type=password", ["email": "ann@example.com", "password": "another"])
             #expect(wrong.code == "invalid_credentials")
-            for (name, value) in [("id", "no-id"), ("password_hash", "plain text")] {
+            // What is no ID is refused with a name, what is no hash and an ID that is taken are not.
+            for (name, value, code) in [
+                ("id", "no-id", "validation_failed"), ("password_hash", "plain text", "unexpected_failure"),
+                ("id", id, "unexpected_failure"),
+            ] {
                 let refused = try await bed.auth(
                     .post, "/admin/users", .object(["email": "bob@example.com", name: .string(value)]), as: key)
-                #expect(refused.code == "validation_failed", "\(name)")
+                #expect(refused.code == code, "\(name)")
             }
             let both: JSON = ["email": "bob@example.com", "password": "secret", "password_hash": .string(hash)]
             #expect(try await bed.auth(.post, "/admin/users", both, as: key).status == 400)
@@ -70,6 +74,46 @@ struct LocalAdministrationTests {
             let last = try await bed.auth(.get, "/admin/users?page=2&per_page=2", as: key)
             #expect(last.json["users"]?.array?.count == 1)
             #expect(last.headers["Link"]?.contains("rel=\"next\"") == false)
+
+            func addresses(_ query: String) async throws -> [String?]? {
+                try await bed.auth(.get, "/admin/users?\(query)", as: key).json["users"]?.array?.map {
+                    $0["email"]?.string
+                }
+            }
+            #expect(
+                try await addresses("page=1&per_page=2&sort=created_at%20asc") == [
+                    "ann@example.com", "bob@example.com",
+                ])
+            #expect(try await addresses("sort=created_at+desc&filter=b_b@") == ["bob@example.com"])
+            for sort in ["email%20asc", "created_at%20up"] {
+                let refused = try await bed.auth(.get, "/admin/users?sort=\(sort)", as: key)
+                #expect(refused.code == "validation_failed", "\(sort)")
+            }
+        }
+    }
+
+    @Test func `An administrator's new address confirms nothing, and a new password ends sessions`() async throws {
+        try await SupabaseBed.with { bed in
+            let key = bed.supabase.serviceKey
+            let made = try await bed.auth(
+                .post, "/admin/users", ["email": "ann@example.com", "phone": "+15550100", "password": "x"], as: key)
+            let id = try #require(made.json["id"]?.string)
+            #expect(made.json["app_metadata"]?["providers"] == ["email", "phone"])
+            let changed = try await bed.auth(
+                .put, "/admin/users/\(id)", ["email": "anna@example.com", "password": "a secret"], as: key)
+            #expect(changed.json["email"] == "anna@example.com" && changed.json["email_confirmed_at"] == nil)
+            _ = try await bed.auth(.put, "/admin/users/\(id)", ["email_confirm": true], as: key)
+            let session = try await bed.auth(
+                .post, "/token?grant_type=password", ["email": "anna@example.com", "password": "a secret"])
+            #expect(session.status == 200)
+            let weak = try await bed.auth(.put, "/admin/users/\(id)", ["password": ""], as: key)
+            #expect(weak.code == "weak_password")
+            _ = try await bed.auth(.put, "/admin/users/\(id)", ["password": "another secret"], as: key)
+            #expect(try await bed.refresh(session.refreshToken).code == "refresh_token_not_found")
+            // The unique index refuses it, and nobody says so.
+            _ = try await bed.signUp("bob")
+            let taken = try await bed.auth(.put, "/admin/users/\(id)", ["email": "bob@example.com"], as: key)
+            #expect((taken.status, taken.code) == (500, "unexpected_failure"))
         }
     }
 
@@ -87,8 +131,16 @@ struct LocalAdministrationTests {
             let session = try await bed.auth(.post, "/verify", ["type": "magiclink", "token_hash": hash])
             #expect(session.json["user"]?["email"] == "ann@example.com")
             let stranger = try await bed.auth(
-                .post, "/admin/generate_link", ["type": "magiclink", "email": "nobody@example.com"], as: key)
+                .post, "/admin/generate_link", ["type": "recovery", "email": "nobody@example.com"], as: key)
             #expect(stranger.code == "user_not_found")
+            // Whoever is unknown signs up by a link that signs in.
+            let newcomer = try await bed.auth(
+                .post, "/admin/generate_link", ["type": "magiclink", "email": "bob@example.com"], as: key)
+            #expect(newcomer.json["verification_type"] == "signup")
+            // Known and unconfirmed, without a password.
+            let again = try await bed.auth(
+                .post, "/admin/generate_link", ["type": "signup", "email": "bob@example.com"], as: key)
+            #expect(again.json["id"] == newcomer.json["id"] && again.json["id"] != nil)
             let outsider = try await bed.auth(
                 .post, "/admin/generate_link", ["type": "magiclink", "email": "ann@example.com"], as: session.token)
             #expect(outsider.code == "not_admin")
