@@ -26,7 +26,8 @@ struct HelpCommand {
             --config FILE   the clients to check, as a configuration in JSON; without it, the mock.
                             What needs somebody who reads mail or sends messages is skipped then. Signing up must
                             not ask for a confirmation, and the rules of the domain clients must be in place. With a
-                            state folder, sessions and uploads are checked across restarts.
+                            state folder, sessions and uploads are checked across restarts; with the key for it, the
+                            administration of accounts is checked as well.
             --client NAME   only the checks of one client: \(ConformanceCommand.clientNames)
             --filter TEXT   only the checks whose name holds TEXT
             --json          the whole report as JSON

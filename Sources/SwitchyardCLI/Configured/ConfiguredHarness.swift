@@ -7,7 +7,8 @@ import SwitchyardMock
 ///
 /// A configuration names clients, not the world around them: nobody here reads mail, fills in pages or sends messages, so
 /// what needs that is skipped, and the report says why. Everything else runs: documents, accounts with passwords, tokens,
-/// files, registrations, the domain clients on all of them, and moving to another storage and back.
+/// files, registrations, the domain clients on all of them, the administration of accounts where the configuration has the key
+/// for it, and moving to another storage and back.
 ///
 /// One person is signed up at the start, for everything that only the signed-in may do; checks of auth make accounts of their own.
 struct ConfiguredHarness {
@@ -50,6 +51,7 @@ struct ConfiguredHarness {
             suites.append(.messaging(ConfiguredMessaging(features: messaging, site: site, person: person)))
         }
         suites.append(.domain(ConfiguredDomain(features: DomainFeatures(storage, files: hasFiles), site: site)))
+        if let admin = try await ConfiguredAdmin(site) { suites.append(.admin(admin)) }
         suites.append(.switching(try await ConfiguredSwitching(site, storage)))
         self.suites = suites
     }

@@ -1,0 +1,1 @@
+let serviceKey: Secret = "key"
