@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// How ``StorageClient/writeInBulk(_:options:onResult:)`` goes about it.
+/// How `writeInBulk` of a ``StorageClient`` goes about it.
 public struct BulkOptions: Sendable, Hashable {
     /// How many writes go into one batch; no more than the provider takes in one.
     public var batchSize = 500
