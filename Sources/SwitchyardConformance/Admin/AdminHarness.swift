@@ -19,7 +19,9 @@ public protocol AdminHarness: Sendable {
     func email(_ name: String, in namespace: ConformanceNamespace) -> String
     /// A telephone number in the same way.
     ///
-    /// - Parameter index: Which of them, from 0 to 9.
+    /// - Parameters:
+    ///   - index: Which of them, from 0 to 9.
+    ///   - namespace: Whose it is.
     func phoneNumber(_ index: Int, in namespace: ConformanceNamespace) -> String
 
     /// The account's claims as its token has them, wherever in the token that is. There may be others beside.
