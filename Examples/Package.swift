@@ -27,6 +27,8 @@ let package = Package(
             name: "MixedBackends", dependencies: ["LocalProjects", .switchyard("Switchyard")],
             path: "MixedBackends"),
         .executableTarget(
+            name: "ServerSide", dependencies: ["LocalProjects", .switchyard("Switchyard")], path: "ServerSide"),
+        .executableTarget(
             name: "CustomProvider",
             dependencies: [.switchyard("Switchyard"), .switchyard("SwitchyardConformance")], path: "CustomProvider"),
     ],

@@ -15,7 +15,8 @@ public struct LocalProjects: Sendable {
     public let storage: InfrastructureProvider
     /// In a sentence, for whoever looks at the terminal.
     public let description: String
-    private let modules: @Sendable () -> InfrastructureFactory
+    /// With the projects' own keys, or without.
+    private let modules: @Sendable (_ isServer: Bool) -> InfrastructureFactory
     private let end: @Sendable () async -> Void
 
     /// - Parameter rules: Rows of `switchyard.rules` beside those of the domain clients, as SQL.
@@ -47,7 +48,12 @@ public struct LocalProjects: Sendable {
             emulators: FirebaseConfiguration.Emulators(firestore: host, auth: host))
         let data = SupabaseConfiguration(
             url: supabase.url.absoluteString, key: Secret(supabase.anonKey), bucket: "files")
-        modules = { InfrastructureFactory(FirebaseModule(accounts), SupabaseModule(data), MockModule()) }
+        let serviceKey = Secret(supabase.serviceKey)
+        modules = { isServer in
+            var data = data
+            if isServer { data.serviceKey = serviceKey }
+            return InfrastructureFactory(FirebaseModule(accounts), SupabaseModule(data), MockModule())
+        }
         end = {
             await supabase.stop()
             await firebase.stop()
@@ -59,16 +65,21 @@ public struct LocalProjects: Sendable {
         storage = .mock
         description = "the mock, since there is no local Supabase: \(reason)"
         let backend = MockBackend()
-        modules = { InfrastructureFactory(MockModule(backend: backend)) }
+        modules = { _ in InfrastructureFactory(MockModule(backend: backend)) }
         end = {}
     }
 
     /// Another device of the same projects: clients of its own, with nobody signed in.
-    public func makeDevice() async throws(InfrastructureError) -> Infrastructure {
+    public func makeDevice() async throws(InfrastructureError) -> Infrastructure { try await make(isServer: false) }
+
+    /// A server of the same projects, with their own keys.
+    public func makeServer() async throws(InfrastructureError) -> Infrastructure { try await make(isServer: true) }
+
+    private func make(isServer: Bool) async throws(InfrastructureError) -> Infrastructure {
         var selection = InfrastructureSelection(default: storage)
         selection.auth = auth
         selection.omit(.messaging)
-        return try await modules().make(selection)
+        return try await modules(isServer).make(selection)
     }
 
     public func stop() async { await end() }
