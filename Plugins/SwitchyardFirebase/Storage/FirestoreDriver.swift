@@ -82,13 +82,23 @@ struct FirestoreDriver: SyncDriver {
     }
 
     func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath] {
-        try await service.collections(under: document)
+        guard isProject else {
+            throw .unsupported(
+                "listing collections", by: provider,
+                instead: "Keep their names in a document, or list them on a server with the project's credential.")
+        }
+        return try await service.collections(under: document)
     }
 
     func deleteRecursively(
         _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
     ) async throws(StorageError) -> Int {
-        try await service.deleteTree(at: document, progress: progress)
+        guard isProject else {
+            throw .unsupported(
+                "recursive deletion", by: provider,
+                instead: "Delete the documents one by one, or on a server with the project's credential.")
+        }
+        return try await service.deleteTree(at: document, progress: progress)
     }
 
     func shutDown() async { await service.exchange.transport.shutDown() }
