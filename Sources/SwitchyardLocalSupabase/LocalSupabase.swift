@@ -189,12 +189,17 @@ public final class LocalSupabase: Sendable {
                 try await connection.run(script: script)
                 return
             } catch {
-                let isCollision = error.code == "XX000" && error.message.contains("concurrently updated")
-                guard isCollision, attempt < 20 else { throw error }
+                guard isCollision(error), attempt < 20 else { throw error }
                 // Not the same pause as the other's, or both would collide again.
                 try? await Task.sleep(for: .milliseconds(Int.random(in: 10...100)))
             }
         }
+    }
+
+    /// Whether another one changed the same role, or made it, at the same moment.
+    private static func isCollision(_ failure: PostgresFailure) -> Bool {
+        (failure.code == "XX000" && failure.message.contains("concurrently updated"))
+            || (failure.code == "23505" && failure.message.contains("pg_authid"))
     }
 
     private static func listen(

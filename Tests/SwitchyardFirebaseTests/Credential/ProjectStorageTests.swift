@@ -70,6 +70,31 @@ struct ProjectStorageTests {
         #expect(try await client.documents(Query(group: "leaves")).isEmpty)
         #expect(try await client.collections(under: nil).map(\.id) == ["other"])
     }
+
+    struct Mail: Codable, Sendable {
+        var number: Int
+    }
+
+    @Test(.timeLimit(.minutes(2))) func `Workers of several clients do each job once, and many writes arrive`()
+        async throws
+    {
+        let site = try await Self.closedSite()
+        let report = try await Self.client(of: site).writeInBulk(
+            (0..<1200).map { try .set("bulk/\($0)", ["n": .of($0)]) })
+        #expect(report.written == 1200 && report.failed == 0)
+        let first = WorkQueue("mails", on: try await Self.client(of: site), of: Mail.self)
+        for number in 0..<30 { try await first.add(Mail(number: number)) }
+        let done = Seen()
+        var workers: [Task<Void, any Error>] = []
+        for _ in 0..<3 {
+            let queue = WorkQueue("mails", on: try await Self.client(of: site), of: Mail.self)
+            workers.append(Task { try await queue.run(parallel: 2) { job in done.add(job.payload.number) } })
+        }
+        try await eventually("the queue is empty") { try await first.count() == 0 }
+        for worker in workers { worker.cancel() }
+        for worker in workers { try await worker.value }
+        #expect(done.values.sorted() == Array(0..<30))
+    }
 }
 
 private final class Seen: Sendable {
