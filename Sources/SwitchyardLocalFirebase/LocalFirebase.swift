@@ -36,7 +36,7 @@ public final class LocalFirebase: Sendable {
         let rules = LocalRules(isOpen: options.allowsEverything, hasDomain: options.hasDomainRules)
         let firestore = try LocalFirestore(options, folder: folder, identities: auth, rules: rules)
         let files = try LocalStorage(
-            rules: rules, identities: auth,
+            rules: rules, identities: auth, project: options.project,
             folder: folder?.url.appendingPathComponent("files", isDirectory: true), now: options.now)
         let messaging = try LocalMessaging(options, folder: folder, seal: auth.seal)
         let services: [any LocalFirebaseService] = [auth, firestore, files, messaging]

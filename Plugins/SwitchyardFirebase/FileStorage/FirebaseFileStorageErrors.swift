@@ -44,6 +44,7 @@ extension FileStorageError {
             case (400, _): (.invalidArgument, "The server rejected the request as invalid.")
             case (401, _) where failure.text.contains("App Check"):
                 (.unauthorized, "The App Check token is missing or not good.")
+            case (401, _) where failure.text.contains("local Firebase"): (.unauthenticated, failure.text)
             case (401, _): (.unauthenticated, "The server rejected the session's token.")
             case (402, _): (.quotaExceeded, "The project's quota is used up.")
             case (403, _): (.unauthorized, "The security rules do not allow it.")

@@ -15,11 +15,13 @@ package enum LocalCaller: Sendable, Hashable {
     }
 }
 
-/// Why a token is not believed. Never says what stood in it.
+/// Why a token is not believed. Never says what stood in it, but for the project that it is for.
 package enum LocalTokenFailure: Error, Sendable, Hashable {
-    /// No token of ours: forged, damaged, or from somewhere else.
+    /// No token of ours: forged, damaged, or no token at all.
     case invalid
     case expired
+    /// A token of another project, such as one that was kept from another server.
+    case otherProject(String)
 }
 
 /// Says whose token a request carries. What a token claims counts for nothing until its signature has been checked.

@@ -52,6 +52,8 @@ struct LocalIDToken: Sendable {
         return (try? JSON(parsing: bytes))?.object
     }
 
+    /// The project that the token is for; `nil` where it names none.
+    var project: String? { claims["aud"]?.string }
     var userID: String { claims["sub"]?.string ?? "" }
     /// Whether the token is meant for this project and comes from it.
     func belongs(to project: String) -> Bool {

@@ -93,8 +93,11 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
         let words = authorization.split(separator: " ")
         guard words.count == 2, ["bearer", "firebase"].contains(words[0].lowercased()) else { throw .invalid }
         if words[1] == "owner" { return .owner }
-        guard let token = LocalIDToken(String(words[1]), signer), token.belongs(to: project), !token.userID.isEmpty
-        else { throw .invalid }
+        guard let token = LocalIDToken(String(words[1]), signer), !token.userID.isEmpty else { throw .invalid }
+        guard token.belongs(to: project) else {
+            guard let other = token.project, other != project else { throw .invalid }
+            throw .otherProject(other)
+        }
         // As with the vendor, a service checks the token and not the account, which may be gone for up to an hour.
         let expiries = state.withLock { $0.register.accounts[token.userID]?.expiries }
         let isGivenUp = token.stamp.map { stamp in expiries.map { $0 != stamp.expiries } ?? false } ?? false

@@ -130,12 +130,30 @@ package final class LocalFirestore: LocalFirebaseService {
     func caller(authorization: String?, project: String) throws(FirestoreFailure) -> LocalCaller {
         do throws(LocalTokenFailure) {
             let caller = try identities.caller(authorization: authorization)
-            if caller.userID != nil, project != self.project { throw .invalid }
-            return caller
+            guard caller.userID != nil, project != self.project else { return caller }
+            throw .otherProject(self.project)
         } catch {
-            let message = error == .expired ? "The ID token has expired." : "Missing or invalid authentication."
-            throw FirestoreFailure(.unauthenticated, message)
+            throw FirestoreFailure(.unauthenticated, words(about: error, asked: project))
         }
+    }
+
+    private func words(about failure: LocalTokenFailure, asked: String) -> String {
+        switch failure {
+        case .expired: "The ID token has expired."
+        case .otherProject(let found) where found == project:
+            "The session is of the project “\(found)”, which this local Firebase serves, and “\(asked)” is asked. Set project "
+                + "to “\(found)” in Firebase's configuration, or start the server with the project “\(asked)” (--project)."
+        case .otherProject(let found): LocalFirestore.words(tokenOf: found, served: project)
+        case .invalid:
+            "The ID token is not one of this local Firebase, which serves the project “\(project)”: it is damaged, or another "
+                + "server made it. Sign in again."
+        }
+    }
+
+    /// What all services say about a token of a project that is not this server's.
+    static func words(tokenOf found: String, served: String) -> String {
+        "The session is of the project “\(found)”, and this local Firebase serves “\(served)”. Sign in again at this server, or "
+            + "start it with the project “\(found)” (--project)."
     }
 
     private static func body(of request: ServerRequest) async throws(FirestoreFailure) -> JSONObject {

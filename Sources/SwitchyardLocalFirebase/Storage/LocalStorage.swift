@@ -13,15 +13,18 @@ package final class LocalStorage: LocalFirebaseService {
     let uploads = Uploads()
     let rules: LocalRules
     let identities: any LocalIdentities
+    /// Whose tokens are good; for error texts.
+    let project: String
     let now: @Sendable () -> Timestamp
 
     /// - Parameter folder: Where objects are kept; in a temporary one when `nil`.
     package init(
-        rules: LocalRules, identities: any LocalIdentities, folder: URL? = nil,
+        rules: LocalRules, identities: any LocalIdentities, project: String, folder: URL? = nil,
         now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) }
     ) throws(LocalFirebaseError) {
         self.rules = rules
         self.identities = identities
+        self.project = project
         self.now = now
         buckets = try LocalBuckets(folder)
     }
@@ -98,6 +101,7 @@ package final class LocalStorage: LocalFirebaseService {
         do throws(LocalTokenFailure) {
             return try identities.caller(authorization: request.headers["Authorization"])
         } catch {
+            if case .otherProject(let found) = error { throw .otherProject(found, served: project) }
             throw .unauthenticated
         }
     }
@@ -124,6 +128,8 @@ enum LocalStorageFailure: Error {
     case notImplemented
     case badPrefix
     case unauthenticated
+    /// The vendor's emulator looks at no project.
+    case otherProject(String, served: String)
     case forbidden(String)
     case notFound
     case tooLarge
@@ -155,6 +161,8 @@ enum LocalStorageFailure: Error {
         case .badPrefix:
             Self.json(400, "The prefix parameter is required to be empty or ends with a single / character.")
         case .unauthenticated: Self.json(401, "Unauthenticated. Please make sure you are signed in.")
+        case .otherProject(let found, let served):
+            Self.json(401, LocalFirestore.words(tokenOf: found, served: served))
         case .forbidden(let right): Self.json(403, "Permission denied. No \(right) permission.")
         case .notFound: .text("Not Found", status: 404)
         case .tooLarge: .text("Payload Too Large", status: 413)

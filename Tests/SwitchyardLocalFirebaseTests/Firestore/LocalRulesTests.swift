@@ -64,6 +64,29 @@ import Testing
         await client.stop()
     }
 
+    @Test func `A token of another project is refused with both projects and what to do`() async throws {
+        var options = LocalFirebaseOptions()
+        options.project = "mine"
+        let other = try LocalClient(options)
+        let foreign = other.firebase.idToken(for: "ada")
+        await other.stop()
+        let client = try LocalClient()
+        let away = try await client.firestore(.get, "c/a", as: foreign).json["error"]?["message"]?.string ?? ""
+        #expect(away.contains("of the project “mine”, and this local Firebase serves “demo-switchyard”. Sign in again"))
+        let asked =
+            try await client.send(
+                .get, "/v1/projects/mine/databases/(default)/documents/c/a",
+                authorization: "Bearer \(client.firebase.idToken(for: "ada"))"
+            ).json["error"]?["message"]?.string ?? ""
+        #expect(asked.contains("Set project to “demo-switchyard” in Firebase's configuration"))
+        let file = try await client.send(.get, "/v0/b/photos/o/a", authorization: "Firebase \(foreign)")
+        #expect(file.status == 401)
+        #expect(file.json["error"]?["message"]?.string == away)
+        let damaged = try await client.firestore(.get, "c/a", as: "x.y.z").json["error"]?["message"]?.string ?? ""
+        #expect(damaged.contains("serves the project “demo-switchyard”") && damaged.contains("Sign in again."))
+        await client.stop()
+    }
+
     @Test func `Documents outlive the server, whatever was being written when it ended`() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("local-\(RandomID.make())")
         defer { try? FileManager.default.removeItem(at: folder) }
