@@ -177,7 +177,7 @@ let package = Package(
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardWire", "SwitchyardConformance",
                 "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase", "SwitchyardCLI",
-                "SwitchyardTestSupport",
+                "SwitchyardTestRuns", "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardDependenciesTests",

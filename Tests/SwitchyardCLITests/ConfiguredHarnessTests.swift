@@ -4,20 +4,25 @@ import SwitchyardConformance
 import SwitchyardLocalFirebase
 import SwitchyardLocalSupabase
 import SwitchyardServerKit
+import SwitchyardTestRuns
 import Testing
 
 @testable import SwitchyardCLI
 
 /// The checks of a configuration, run on the mock as on any provider.
 @Suite struct ConfiguredHarnessTests {
-    private func report(_ json: String, filter: [String] = []) async throws -> ConformanceReport {
+    private static func report(_ json: String, filter: [String] = []) async throws -> ConformanceReport {
         let configuration = try InfrastructureConfiguration(json: Data(json.utf8), environment: [:])
         return await runConformance(try await ConfiguredHarness(configuration).suites, filter: filter)
     }
 
-    @Test func `Every client of a configuration is checked, and what needs the world outside is skipped`() async throws
-    {
-        let report = try await report(#"{"default": "mock", "providers": {"mock": {"latencyMilliseconds": 0}}}"#)
+    private static let mockRun: SideRun<Int, ConformanceReport> = SideRun {
+        try await report(#"{"default": "mock", "providers": {"mock": {"latencyMilliseconds": 0}}}"#)
+    }
+
+    @Test(.beside(mockRun))
+    func `Every client of a configuration is checked, and what needs the world outside is skipped`() async throws {
+        let report = try await Self.mockRun.value
         #expect(report.failed == 0, "\(report.entries.filter { $0.outcome == .failed })")
         for service in ConformanceService.allCases {
             let passed = report.entries.count { $0.service == service && $0.outcome == .passed }
@@ -42,7 +47,7 @@ import Testing
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "cli-\(UInt64.random(in: 0 ... .max))")
         defer { try? FileManager.default.removeItem(at: folder) }
-        let report = try await report(
+        let report = try await Self.report(
             #"{"default": "mock", "providers": {"mock": {"folder": "\#(folder.path)"}}}"#,
             filter: ["documents", "passwords"])
         #expect(report.failed == 0 && report.passed > 20, "\(report.table)")
@@ -98,22 +103,27 @@ import Testing
         await firebase.stop()
     }
 
-    @Test(.timeLimit(.minutes(2)))
-    func `A configuration of Firebase is checked on the servers that it names`() async throws {
+    private static let firebaseRun: SideRun<Int, ConformanceReport> = SideRun {
         var options = LocalFirebaseOptions()
         options.allowsEverything = true
         let firebase = try LocalFirebase(options)
-        let report = try await report(
+        let report = try await ConfiguredHarnessTests.report(
             """
             {"default": "firebase", "clients": {"messaging": "none"}, "providers": {"firebase": {
                 "project": "\(firebase.project)", "apiKey": "key", "bucket": "demo.appspot.com", "writeLedger": "ledger",
                 "emulators": {"auth": "\(firebase.host)", "firestore": "\(firebase.host)", "storage": "\(firebase.host)"}
             }}}
             """, filter: ["documents", "passwords", "content", "check-ins", "sessions"])
+        await firebase.stop()
+        return report
+    }
+
+    @Test(.beside(firebaseRun), .timeLimit(.minutes(2)))
+    func `A configuration of Firebase is checked on the servers that it names`() async throws {
+        let report = try await Self.firebaseRun.value
         #expect(report.failed == 0, "\(report.entries.filter { $0.outcome == .failed })")
         for service in [ConformanceService.storage, .auth, .files, .domain] {
             #expect(report.entries.contains { $0.service == service && $0.outcome == .passed }, "\(service)")
         }
-        await firebase.stop()
     }
 }

@@ -3,6 +3,7 @@ import SwitchyardBytes
 import SwitchyardLocalFirebase
 import SwitchyardLocalSupabase
 import SwitchyardServerKit
+import SwitchyardTestRuns
 import SwitchyardTestSupport
 import SwitchyardWire
 import Testing
@@ -31,10 +32,16 @@ import Testing
         return (response.status, (try? JSON(parsing: response.body)) ?? .null)
     }
 
-    @Test(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+    @Test(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"), .beside(supabaseRun))
     func `A local Supabase takes accounts, rows and documents, and goes with its database when it is asked to`()
         async throws
     {
+        try await Self.supabaseRun.value
+    }
+
+    private static let supabaseRun: SideRun<Int, Void> = SideRun { try await EmulatorProgramTests().supabase() }
+
+    private func supabase() async throws {
         let program = try RunningProgram(["emulator", "supabase"])
         let variables = try await program.variables(with: "SUPABASE_URL")
         let url = try #require(variables["SUPABASE_URL"])
@@ -78,8 +85,14 @@ import Testing
         #expect(!temporary.contains { $0.hasPrefix("switchyard-postgres-\(program.number)-") })
     }
 
-    @Test(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+    @Test(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"), .beside(bothRun))
     func `Both local servers together: accounts of the one have documents and files on the other`() async throws {
+        try await Self.bothRun.value
+    }
+
+    private static let bothRun: SideRun<Int, Void> = SideRun { try await EmulatorProgramTests().both() }
+
+    private func both() async throws {
         let program = try RunningProgram(["emulator", "all", "--signed-tokens"])
         let variables = try await program.variables(with: "SUPABASE_URL")
         let host = try #require(variables["FIREBASE_AUTH_EMULATOR_HOST"])
@@ -105,7 +118,14 @@ import Testing
         #expect(try await program.end() == 0)
     }
 
-    @Test func `A local Firebase takes accounts and documents, and ends when it is asked to`() async throws {
+    @Test(.beside(firebaseRun))
+    func `A local Firebase takes accounts and documents, and ends when it is asked to`() async throws {
+        try await Self.firebaseRun.value
+    }
+
+    private static let firebaseRun: SideRun<Int, Void> = SideRun { try await EmulatorProgramTests().firebase() }
+
+    private func firebase() async throws {
         let program = try RunningProgram(["emulator", "firebase", "--project", "demo-end"])
         let variables = try await program.variables(with: "GCLOUD_PROJECT")
         let host = try #require(variables["FIRESTORE_EMULATOR_HOST"])

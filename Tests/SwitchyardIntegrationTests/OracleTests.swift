@@ -3,6 +3,7 @@ import Switchyard
 import SwitchyardMock
 import SwitchyardSync
 import SwitchyardSyncReference
+import SwitchyardTestRuns
 import SwitchyardTestSupport
 import Testing
 
@@ -18,8 +19,11 @@ import Testing
         return 1...UInt64(RandomRun.rounds(40))
     }()
 
-    @Test(arguments: seeds) func `The mock and the engine show the same at every rest`(_ seed: UInt64) async throws {
-        try await OracleRun(seed: seed).run()
+    private static let run: SideRun<UInt64, Void> = SideRun(seeds) { try await OracleRun(seed: $0).run() }
+
+    @Test(.beside(run), arguments: seeds)
+    func `The mock and the engine show the same at every rest`(_ seed: UInt64) async throws {
+        try await Self.run.value(of: seed)
     }
 }
 

@@ -16,26 +16,27 @@ package struct ConformanceRun<Harness: Sendable, Features: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - name: What the closing line calls it.
+    ///   - width: How many checks may run at once: one where they disturb each other.
     ///   - run: Makes a harness, runs the check, and cleans up.
     package init(
-        _ name: String, _ all: [ConformanceCheck<Harness, Features>], for features: Features,
+        _ name: String, _ all: [ConformanceCheck<Harness, Features>], for features: Features, width: Int = .max,
         run: @escaping @Sendable (_ check: @escaping @Sendable (Harness) async throws -> Void) async throws -> Void
     ) {
         let tally = ConformanceTally(name, all, for: features)
         let checks = all.filter { $0.missing(in: features).isEmpty }
         let named = Dictionary(checks.map { ($0.name, $0) }) { first, _ in first }
         self.checks = checks
-        self.run = SideRun(checks.map(\.name)) { name in
+        self.run = SideRun(checks.map(\.name), width: width) { name in
             guard let check = named[name] else { throw UnknownPiece(name: name) }
             try await run { harness in try await tally.run(check, on: harness) }
         }
     }
 
     package init(
-        _ name: String, _ all: [ConformanceCheck<Harness, Features>], for features: Features,
+        _ name: String, _ all: [ConformanceCheck<Harness, Features>], for features: Features, width: Int = .max,
         on harness: @escaping @Sendable () async throws -> Harness
     ) {
-        self.init(name, all, for: features) { check in try await check(try await harness()) }
+        self.init(name, all, for: features, width: width) { check in try await check(try await harness()) }
     }
 
     package func outcome(of check: ConformanceCheck<Harness, Features>) async throws {

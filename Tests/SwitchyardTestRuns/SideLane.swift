@@ -15,12 +15,16 @@ final class SideLane: Sendable {
         let run: ObjectIdentifier
         /// Entries stand in the order of these: that in which their tests come.
         let place: String
+        /// How many of its pieces may be under way at once.
+        let width: Int
         var pieces: ArraySlice<@Sendable () async -> Void>
     }
 
     private struct State {
         var entries: [Entry] = []
         var entered: Set<ObjectIdentifier> = []
+        /// How many pieces of each run are under way.
+        var begun: [ObjectIdentifier: Int] = [:]
         var allowed = 3
         var working = 0
     }
@@ -30,10 +34,10 @@ final class SideLane: Sendable {
     /// Adds a run once.
     ///
     /// - Parameter place: The file of its test; files are run in the order of their names.
-    func enter(_ run: AnyObject, at place: String, _ pieces: [@Sendable () async -> Void]) {
+    func enter(_ run: AnyObject, at place: String, width: Int, _ pieces: [@Sendable () async -> Void]) {
         state.withLock { state in
             guard state.entered.insert(ObjectIdentifier(run)).inserted else { return }
-            let entry = Entry(run: ObjectIdentifier(run), place: place, pieces: pieces[...])
+            let entry = Entry(run: ObjectIdentifier(run), place: place, width: width, pieces: pieces[...])
             state.entries.insert(entry, at: state.entries.firstIndex { $0.place > place } ?? state.entries.endIndex)
         }
         startWorkers()
@@ -52,23 +56,40 @@ final class SideLane: Sendable {
     }
 
     private func startWorkers() {
-        while let piece = next(isNew: true) {
+        while let piece = next() {
             Task.detached {
-                await piece()
-                while let piece = self.next(isNew: false) { await piece() }
+                var piece = piece
+                while true {
+                    await piece.body()
+                    guard let next = self.next(after: piece.run) else { return }
+                    piece = next
+                    // What has ended may have kept other pieces of its run waiting.
+                    self.startWorkers()
+                }
             }
         }
     }
 
+    private typealias Piece = (run: ObjectIdentifier, body: @Sendable () async -> Void)
+
     /// The next piece for a worker, or nil when there is none or when there are workers enough.
-    private func next(isNew: Bool) -> (@Sendable () async -> Void)? {
+    ///
+    /// - Parameter ended: The run whose piece the worker has done; nil for a new worker.
+    private func next(after ended: ObjectIdentifier? = nil) -> Piece? {
         state.withLock { state in
-            if !isNew { state.working -= 1 }
-            guard state.working < state.allowed, !state.entries.isEmpty else { return nil }
-            let piece = state.entries[0].pieces.removeFirst()
-            if state.entries[0].pieces.isEmpty { state.entries.removeFirst() }
+            if let ended {
+                state.working -= 1
+                state.begun[ended, default: 1] -= 1
+            }
+            guard state.working < state.allowed,
+                let index = state.entries.firstIndex(where: { state.begun[$0.run, default: 0] < $0.width })
+            else { return nil }
+            let run = state.entries[index].run
+            let body = state.entries[index].pieces.removeFirst()
+            if state.entries[index].pieces.isEmpty { state.entries.remove(at: index) }
             state.working += 1
-            return piece
+            state.begun[run, default: 0] += 1
+            return (run, body)
         }
     }
 }

@@ -10,7 +10,8 @@ package import Testing
 /// func `Every schedule ends in the truth`(seed: Int) async throws { try await Self.run.value(of: seed) }
 /// ```
 ///
-/// The body belongs to no test: it has to throw what is wrong, since an expectation in it would be nobody's.
+/// What the body throws is thrown in the test that asks for its value. An expectation in it that is not met fails the run, at
+/// its place in the source but under no test's name.
 package final class SideRun<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Piece {
         var outcome: Result<Value, any Error>?
@@ -18,11 +19,16 @@ package final class SideRun<Key: Hashable & Sendable, Value: Sendable>: Sendable
     }
 
     private let keys: [Key]
+    private let width: Int
     private let body: @Sendable (Key) async throws -> Value
     private let pieces: Mutex<[Key: Piece]>
 
-    package init(_ keys: some Sequence<Key>, body: @escaping @Sendable (Key) async throws -> Value) {
+    /// - Parameter width: How many pieces may be under way at once.
+    package init(
+        _ keys: some Sequence<Key>, width: Int = .max, body: @escaping @Sendable (Key) async throws -> Value
+    ) {
         self.keys = Array(keys)
+        self.width = width
         self.body = body
         pieces = Mutex(Dictionary(self.keys.map { ($0, Piece()) }) { first, _ in first })
     }
@@ -32,7 +38,7 @@ package final class SideRun<Key: Hashable & Sendable, Value: Sendable>: Sendable
     /// - Parameter place: The file of its test.
     package func begin(at place: String) {
         SideLane.shared.enter(
-            self, at: place,
+            self, at: place, width: width,
             keys.map { key in
                 { [self] in
                     do {
@@ -47,13 +53,12 @@ package final class SideRun<Key: Hashable & Sendable, Value: Sendable>: Sendable
     /// What came of one piece, once it is done. Nobody else's pieces come before it any more.
     package func value(of key: Key) async throws -> Value {
         begin(at: "")
+        guard pieces.withLock({ $0[key] != nil }) else { throw UnknownPiece(name: "\(key)") }
         return try await SideLane.shared.lend(for: self) {
             try await withCheckedThrowingContinuation { continuation in
                 let outcome = pieces.withLock { pieces -> Result<Value, any Error>? in
-                    guard var piece = pieces[key] else { return .failure(UnknownPiece(name: "\(key)")) }
-                    if let outcome = piece.outcome { return outcome }
-                    piece.waiting.append(continuation)
-                    pieces[key] = piece
+                    if let outcome = pieces[key]?.outcome { return outcome }
+                    pieces[key]?.waiting.append(continuation)
                     return nil
                 }
                 if let outcome { continuation.resume(with: outcome) }
@@ -71,9 +76,9 @@ package final class SideRun<Key: Hashable & Sendable, Value: Sendable>: Sendable
     }
 }
 
-struct UnknownPiece: Error, CustomStringConvertible {
-    let name: String
-    var description: String { "no piece of this run is called “\(name)”" }
+package struct UnknownPiece: Error, CustomStringConvertible {
+    package let name: String
+    package var description: String { "no piece of this run is called “\(name)”" }
 }
 
 extension SideRun where Key == Int {
@@ -87,7 +92,8 @@ extension SideRun where Key == Int {
     }
 }
 
-/// Begins a run before the first test, if its own test is among those that will run.
+/// Begins a run before the first test, if its own test is among those that will run. What may skip the test has to stand
+/// before it.
 package struct SideRunTrait: TestTrait {
     fileprivate let begin: @Sendable (_ place: String) -> Void
 

@@ -2,6 +2,7 @@ import Foundation
 import Switchyard
 import SwitchyardLocalFirebase
 import SwitchyardServerKit
+import SwitchyardTestRuns
 import SwitchyardTestSupport
 import SwitchyardWire
 import Testing
@@ -12,7 +13,13 @@ import Testing
 @Suite struct ServiceLieTests {
     // MARK: Accounts
 
-    @Test func `Lies about accounts are errors, and nobody is made up`() async throws {
+    @Test(.beside(accountsRun)) func `Lies about accounts are errors, and nobody is made up`() async throws {
+        try await Self.accountsRun.value
+    }
+
+    private static let accountsRun: SideRun<Int, Void> = SideRun { try await ServiceLieTests().accounts() }
+
+    private func accounts() async throws {
         let firebase = try LocalFirebase()
         var endpoints: Set<String> = []
         for transport in try await sideBySide(LyingRun.seeds(40), { try await accounts($0, firebase) }) {
@@ -72,7 +79,14 @@ import Testing
 
     // MARK: Files
 
-    @Test func `Lies about files are errors, and contents that arrive are the file's`() async throws {
+    @Test(.beside(filesRun))
+    func `Lies about files are errors, and contents that arrive are the file's`() async throws {
+        try await Self.filesRun.value
+    }
+
+    private static let filesRun: SideRun<Int, Void> = SideRun { try await ServiceLieTests().files() }
+
+    private func files() async throws {
         var options = LocalFirebaseOptions()
         options.allowsEverything = true
         let firebase = try LocalFirebase(options)
@@ -168,7 +182,13 @@ import Testing
 
     // MARK: Messages
 
-    @Test func `Lies about registrations and messages are errors`() async throws {
+    @Test(.beside(messagesRun)) func `Lies about registrations and messages are errors`() async throws {
+        try await Self.messagesRun.value
+    }
+
+    private static let messagesRun: SideRun<Int, Void> = SideRun { try await ServiceLieTests().messages() }
+
+    private func messages() async throws {
         let harness = try LocalMessagingHarness()
         var endpoints: Set<String> = []
         for transport in try await sideBySide(LyingRun.seeds(40), { try await messages($0, harness) }) {

@@ -1,5 +1,6 @@
 import Foundation
 import Switchyard
+import SwitchyardTestRuns
 import SwitchyardTestSupport
 import Testing
 
@@ -7,8 +8,14 @@ import Testing
 
 /// A server process that is killed under fifty live queries and a load of writes, and started again from its folder.
 @Suite struct ServerDeathTests {
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.beside(deathsRun), .timeLimit(.minutes(2)))
     func `Fifty live queries heal when the server is killed and started again under a load of writes`() async throws {
+        try await Self.deathsRun.value
+    }
+
+    private static let deathsRun: SideRun<Int, Void> = SideRun { try await ServerDeathTests().deaths() }
+
+    private func deaths() async throws {
         let server = try FirebaseProcess()
         try await server.start()
         let (reader, writer) = (try await server.client(), try await server.client())

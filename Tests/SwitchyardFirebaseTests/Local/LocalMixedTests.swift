@@ -3,6 +3,7 @@ import SwitchyardConformance
 import SwitchyardLocalFirebase
 import SwitchyardMock
 import SwitchyardServerKit
+import SwitchyardTestRuns
 import Testing
 
 @testable import SwitchyardFirebase
@@ -54,32 +55,48 @@ private struct LocalDomainHarness: DomainHarness {
 
 /// The checks of mixed and exchanged providers, and of the clients above them, on a local Firebase.
 @Suite struct LocalMixedTests {
-    static let switchingTally = ConformanceTally(
-        "local firestore switching", SwitchingConformance.all, for: LocalSwitchingHarness.fromFirebase)
-
-    @Test(arguments: SwitchingConformance.checks(for: LocalSwitchingHarness.fromFirebase))
-    func `Going over from a local Firestore to the mock`(_ check: SwitchingCheck) async throws {
-        let site = try LocalSite()
-        try await Self.switchingTally.run(check, on: LocalSwitchingHarness(site: site, isFirst: true))
-        await site.firebase.stop()
+    private static let away = ConformanceRun(
+        "local firestore switching", SwitchingConformance.all, for: LocalSwitchingHarness.fromFirebase
+    ) { check in
+        try await with(LocalSite()) { try await check(LocalSwitchingHarness(site: $0, isFirst: true)) }
     }
 
-    @Test(arguments: SwitchingConformance.checks(for: LocalSwitchingHarness.fromMock))
-    func `Going over from the mock to a local Firestore`(_ check: SwitchingCheck) async throws {
-        let site = try LocalSite()
-        try await check.run(on: LocalSwitchingHarness(site: site, isFirst: false))
-        await site.firebase.stop()
+    private static let there = ConformanceRun(
+        "switching to a local firestore", SwitchingConformance.all, for: LocalSwitchingHarness.fromMock
+    ) { check in
+        try await with(LocalSite()) { try await check(LocalSwitchingHarness(site: $0, isFirst: false)) }
     }
 
-    static let domainTally = ConformanceTally(
-        "local firebase domain", DomainConformance.all, for: LocalDomainHarness.features)
-
-    @Test(arguments: DomainConformance.checks(for: LocalDomainHarness.features))
-    func `The domain clients on a local Firebase, with its auth and its files`(_ check: DomainCheck) async throws {
+    private static let domain = ConformanceRun(
+        "local firebase domain", DomainConformance.all, for: LocalDomainHarness.features
+    ) { check in
         var options = LocalFirebaseOptions()
         options.hasDomainRules = true
-        let site = try LocalSite(options, isOpen: false)
-        try await Self.domainTally.run(check, on: LocalDomainHarness(site: site))
+        try await with(LocalSite(options, isOpen: false)) { try await check(LocalDomainHarness(site: $0)) }
+    }
+
+    private static func with(_ site: LocalSite, _ body: (LocalSite) async throws -> Void) async throws {
+        do {
+            try await body(site)
+        } catch {
+            await site.firebase.stop()
+            throw error
+        }
         await site.firebase.stop()
+    }
+
+    @Test(.beside(away), arguments: away.checks)
+    func `Going over from a local Firestore to the mock`(_ check: SwitchingCheck) async throws {
+        try await Self.away.outcome(of: check)
+    }
+
+    @Test(.beside(there), arguments: there.checks)
+    func `Going over from the mock to a local Firestore`(_ check: SwitchingCheck) async throws {
+        try await Self.there.outcome(of: check)
+    }
+
+    @Test(.beside(domain), arguments: domain.checks)
+    func `The domain clients on a local Firebase, with its auth and its files`(_ check: DomainCheck) async throws {
+        try await Self.domain.outcome(of: check)
     }
 }

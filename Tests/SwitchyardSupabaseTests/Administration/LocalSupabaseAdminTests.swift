@@ -2,6 +2,7 @@ import Foundation
 import Switchyard
 import SwitchyardLocalSupabase
 import SwitchyardServerKit
+import SwitchyardTestRuns
 import SwitchyardTestSupport
 import Testing
 
@@ -30,7 +31,14 @@ struct LocalSupabaseAdminTests {
         await supabase.stop()
     }
 
-    @Test func `Accounts of one moment are shown once each, and those around them`() async throws {
+    @Test(.beside(oneMomentRun)) func `Accounts of one moment are shown once each, and those around them`() async throws
+    {
+        try await Self.oneMomentRun.value
+    }
+
+    private static let oneMomentRun: SideRun<Int, Void> = SideRun { try await LocalSupabaseAdminTests().oneMoment() }
+
+    private func oneMoment() async throws {
         try await Self.with { supabase, admin in
             _ = try await supabase.database.run([
                 PostgresStatement(

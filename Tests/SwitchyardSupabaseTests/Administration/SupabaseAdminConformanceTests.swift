@@ -4,6 +4,7 @@ import SwitchyardBytes
 import SwitchyardConformance
 import SwitchyardLocalSupabase
 import SwitchyardServerKit
+import SwitchyardTestRuns
 import SwitchyardTestSupport
 import SwitchyardWire
 import Testing
@@ -87,12 +88,13 @@ struct SupabaseAdminHarness: AdminHarness {
 
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct SupabaseAdminConformanceTests {
-    static let tally = ConformanceTally(
-        "supabase admin", AdminConformance.all, for: SupabaseAdminHarness.features)
+    static let run = ConformanceRun("supabase admin", AdminConformance.all, for: SupabaseAdminHarness.features) {
+        SupabaseAdminHarness()
+    }
 
-    @Test(arguments: AdminConformance.checks(for: SupabaseAdminHarness.features))
+    @Test(.beside(run), arguments: run.checks)
     func `Supabase's administration of accounts`(_ check: AdminCheck) async throws {
-        try await Self.tally.run(check, on: SupabaseAdminHarness())
+        try await Self.run.outcome(of: check)
     }
 
     @Test func `What Supabase's administration is spared`() {

@@ -12,8 +12,8 @@ import Synchronization
 
 /// Devices of one project on a local Supabase, at a time that stands still until a check moves it.
 final class LocalSupabaseAuthHarness: AuthHarness {
-    static let features = features(asksForConfirmation: false)
-    static let askingFeatures = features(asksForConfirmation: true)
+    static let features: AuthFeatures = features(asksForConfirmation: false)
+    static let askingFeatures: AuthFeatures = features(asksForConfirmation: true)
 
     private static func features(asksForConfirmation: Bool) -> AuthFeatures {
         var capabilities = AuthCapabilities.all

@@ -1,23 +1,32 @@
 import Switchyard
 import SwitchyardConformance
+import SwitchyardTestRuns
 import SwitchyardTestSupport
 import Testing
 
 @testable import SwitchyardSupabase
 
-/// One after the other, for some of them move the server's clock.
-@Suite(.serialized, .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+/// The checks of one project run one after the other, for some of them move the server's clock.
+@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct SupabaseAuthConformanceTests {
-    static let tally = ConformanceTally("supabase auth", AuthConformance.all, for: LocalSupabaseAuthHarness.features)
-
-    @Test(arguments: AuthConformance.checks(for: LocalSupabaseAuthHarness.features))
-    func `Supabase's auth`(_ check: AuthCheck) async throws {
-        try await Self.tally.run(check, on: try await LocalSupabaseAuthHarness())
+    static let run = ConformanceRun(
+        "supabase auth", AuthConformance.all, for: LocalSupabaseAuthHarness.features, width: 1
+    ) {
+        try await LocalSupabaseAuthHarness()
     }
 
-    @Test(arguments: AuthConformance.checks(for: LocalSupabaseAuthHarness.askingFeatures))
+    static let askingRun = ConformanceRun(
+        "supabase auth, asking", AuthConformance.all, for: LocalSupabaseAuthHarness.askingFeatures, width: 1
+    ) {
+        try await LocalSupabaseAuthHarness(asksForConfirmation: true)
+    }
+
+    @Test(.beside(run), arguments: run.checks)
+    func `Supabase's auth`(_ check: AuthCheck) async throws { try await Self.run.outcome(of: check) }
+
+    @Test(.beside(askingRun), arguments: askingRun.checks)
     func `Supabase's auth, with addresses to be confirmed`(_ check: AuthCheck) async throws {
-        try await check.run(on: try await LocalSupabaseAuthHarness(asksForConfirmation: true))
+        try await Self.askingRun.outcome(of: check)
     }
 
     @Test func `What Supabase is spared`() {

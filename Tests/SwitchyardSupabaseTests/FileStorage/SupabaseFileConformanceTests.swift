@@ -35,7 +35,14 @@ struct SupabaseFileConformanceTests {
             ])
     }
 
-    @Test func `More than a hundred megabytes go up and down, on after a restart of the app`() async throws {
+    @Test(.beside(largeRun))
+    func `More than a hundred megabytes go up and down, on after a restart of the app`() async throws {
+        try await Self.largeRun.value
+    }
+
+    private static let largeRun: SideRun<Int, Void> = SideRun { try await SupabaseFileConformanceTests().large() }
+
+    private func large() async throws {
         let site = try await SupabaseFilesSite.shared.value
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("large-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

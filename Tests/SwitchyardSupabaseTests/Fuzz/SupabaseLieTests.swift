@@ -1,6 +1,7 @@
 import Switchyard
 import SwitchyardLocalSupabase
 import SwitchyardServerKit
+import SwitchyardTestRuns
 import SwitchyardTestSupport
 import SwitchyardWire
 import Synchronization
@@ -46,7 +47,14 @@ struct SupabaseLieTests {
         return supabase
     }
 
-    @Test func `Lies about documents are errors, and an honest server is understood again`() async throws {
+    @Test(.beside(documentsRun))
+    func `Lies about documents are errors, and an honest server is understood again`() async throws {
+        try await Self.documentsRun.value
+    }
+
+    private static let documentsRun: SideRun<Int, Void> = SideRun { try await SupabaseLieTests().documents() }
+
+    private func documents() async throws {
         let supabase = try await Self.site()
         var endpoints: Set<String> = []
         var lies: Set<LyingTransport.Lie> = []
@@ -119,7 +127,14 @@ struct SupabaseLieTests {
         func has(_ id: RemoteMessage.ID) -> Bool { ids.withLock { $0.contains(id) } }
     }
 
-    @Test func `Lies about messages are errors, and what is sent honestly arrives`() async throws {
+    @Test(.beside(messagesRun)) func `Lies about messages are errors, and what is sent honestly arrives`() async throws
+    {
+        try await Self.messagesRun.value
+    }
+
+    private static let messagesRun: SideRun<Int, Void> = SideRun { try await SupabaseLieTests().messages() }
+
+    private func messages() async throws {
         let supabase = try await Self.site()
         var endpoints: Set<String> = []
         for transport in try await sideBySide(LyingRun.seeds(8), width: 2, { try await messages($0, supabase) }) {

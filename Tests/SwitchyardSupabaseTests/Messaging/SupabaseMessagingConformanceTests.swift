@@ -4,6 +4,7 @@ import SwitchyardBytes
 import SwitchyardConformance
 import SwitchyardLocalSupabase
 import SwitchyardServerKit
+import SwitchyardTestRuns
 import SwitchyardTestSupport
 import SwitchyardWire
 import Synchronization
@@ -76,12 +77,15 @@ final class LocalMessagingSite: MessagingHarness {
 
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct SupabaseMessagingConformanceTests {
-    static let tally = ConformanceTally(
-        "supabase messaging", MessagingConformance.all, for: LocalMessagingSite.features)
+    static let run = ConformanceRun(
+        "supabase messaging", MessagingConformance.all, for: LocalMessagingSite.features, width: 1
+    ) {
+        try await LocalMessagingSite.shared.value
+    }
 
-    @Test(arguments: MessagingConformance.checks(for: LocalMessagingSite.features))
+    @Test(.beside(run), arguments: run.checks)
     func `Supabase's messaging`(_ check: MessagingCheck) async throws {
-        try await Self.tally.run(check, on: try await LocalMessagingSite.shared.value)
+        try await Self.run.outcome(of: check)
     }
 
     @Test func `What Supabase is spared`() {

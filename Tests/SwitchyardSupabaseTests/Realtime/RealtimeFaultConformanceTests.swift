@@ -119,11 +119,18 @@ struct RealtimeFaultConformanceTests {
         }
     }
 
-    @Test(arguments: MessagingConformance.checks(for: LocalMessagingSite.features))
+    private static let messages = ConformanceRun(
+        "supabase messaging with a faulty realtime service", MessagingConformance.all,
+        for: LocalMessagingSite.features, width: 1
+    ) {
+        try Messages(await FaultyRealtimeSite.shared.value)
+    }
+
+    @Test(.beside(messages), arguments: messages.checks)
     func `Messages over a realtime service that falls silent and is slow to refuse`(
         _ check: MessagingCheck
     ) async throws {
-        try await check.run(on: Messages(try await FaultyRealtimeSite.shared.value))
+        try await Self.messages.outcome(of: check)
     }
 
     // MARK: What the faults cost
@@ -139,8 +146,16 @@ struct RealtimeFaultConformanceTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.beside(unannouncedRun), .timeLimit(.minutes(2)))
     func `A change that nobody announced has the channels joined again, and the observer is told`() async throws {
+        try await Self.unannouncedRun.value
+    }
+
+    private static let unannouncedRun: SideRun<Int, Void> = SideRun {
+        try await RealtimeFaultConformanceTests().unannounced()
+    }
+
+    private func unannounced() async throws {
         let site = try await FaultyRealtimeSite(refusalPause: .zero)
         let repairs = Repairs()
         // Heartbeats would wake the service as well, but later.
@@ -162,8 +177,14 @@ struct RealtimeFaultConformanceTests {
         await site.supabase.stop()
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.beside(silentRun), .timeLimit(.minutes(3)))
     func `What the database sends while the service is silent arrives in the end, and once`() async throws {
+        try await Self.silentRun.value
+    }
+
+    private static let silentRun: SideRun<Int, Void> = SideRun { try await RealtimeFaultConformanceTests().silent() }
+
+    private func silent() async throws {
         let site = try await FaultyRealtimeSite(refusalPause: .zero)
         let client = try site.messaging("alice")
         try await client.subscribe(to: "news")
@@ -193,9 +214,14 @@ struct RealtimeFaultConformanceTests {
     }
 
     /// The heartbeat is one second and all refusals take two: as six refusals of the vendor's service and its heartbeat.
-    @Test(.timeLimit(.minutes(2))) func `Channels that are refused, each slowly, cost the others no connection`()
-        async throws
-    {
+    @Test(.beside(refusedRun), .timeLimit(.minutes(2)))
+    func `Channels that are refused, each slowly, cost the others no connection`() async throws {
+        try await Self.refusedRun.value
+    }
+
+    private static let refusedRun: SideRun<Int, Void> = SideRun { try await RealtimeFaultConformanceTests().refused() }
+
+    private func refused() async throws {
         let site = try await FaultyRealtimeSite(eventsToSilence: nil)
         let client = try SupabaseMessagingAdapter(site.surroundings("alice"))
         try await client.subscribe(to: "news")

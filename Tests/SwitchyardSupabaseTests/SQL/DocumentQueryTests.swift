@@ -3,6 +3,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardLocalSupabase
 import SwitchyardServerKit
+import SwitchyardTestRuns
 import SwitchyardTestSupport
 import Testing
 
@@ -79,8 +80,15 @@ struct DocumentQueryTests {
                 == "t")
     }
 
-    @Test(arguments: [nil, "en-US"])
+    private static let locales: [String?] = [nil, "en-US"]
+    private static let queriesRun: SideRun<String?, Void> = SideRun(locales) { try await queries(locale: $0) }
+
+    @Test(.beside(queriesRun), arguments: locales)
     func `A thousand random queries find what the evaluator finds, in its order`(locale: String?) async throws {
+        try await Self.queriesRun.value(of: locale)
+    }
+
+    private static func queries(locale: String?) async throws {
         let server = try await PostgresServer(aloneWith: locale)
         defer { server.stop() }
         try await server.query(DocumentSchema.sql)

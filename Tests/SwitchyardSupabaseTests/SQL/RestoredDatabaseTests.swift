@@ -1,6 +1,7 @@
 import Foundation
 import SwitchyardBytes
 import SwitchyardServerKit
+import SwitchyardTestRuns
 import SwitchyardTestSupport
 import Testing
 
@@ -50,7 +51,14 @@ struct RestoredDatabaseTests {
         try #require(status == 0, "\(program): \(text)")
     }
 
-    @Test func `After a restore into another cluster only what is new is told, and old places are none`() async throws {
+    @Test(.beside(movedRun))
+    func `After a restore into another cluster only what is new is told, and old places are none`() async throws {
+        try await Self.movedRun.value
+    }
+
+    private static let movedRun: SideRun<Int, Void> = SideRun { try await RestoredDatabaseTests().moved() }
+
+    private func moved() async throws {
         let programs = try #require(PostgresPrograms.installed)
         let (old, new) = (try await PostgresServer(aloneWith: nil), try await PostgresServer(aloneWith: nil))
         defer {
@@ -96,7 +104,14 @@ struct RestoredDatabaseTests {
         #expect(try await !Look(new.port, since: place2.token).isWhole)
     }
 
-    @Test func `After a restore of the files places from the lost time are none`() async throws {
+    @Test(.beside(broughtBackRun)) func `After a restore of the files places from the lost time are none`() async throws
+    {
+        try await Self.broughtBackRun.value
+    }
+
+    private static let broughtBackRun: SideRun<Int, Void> = SideRun { try await RestoredDatabaseTests().broughtBack() }
+
+    private func broughtBack() async throws {
         let folder = ScratchSpace.url.appendingPathComponent("kept-\(RandomID.make())")
         defer { try? FileManager.default.removeItem(at: folder) }
         let data = folder.appendingPathComponent("data").path
@@ -139,7 +154,13 @@ struct RestoredDatabaseTests {
         await third.stop()
     }
 
-    @Test func `An administrator can begin a new epoch, and nobody else`() async throws {
+    @Test(.beside(begunRun)) func `An administrator can begin a new epoch, and nobody else`() async throws {
+        try await Self.begunRun.value
+    }
+
+    private static let begunRun: SideRun<Int, Void> = SideRun { try await RestoredDatabaseTests().begun() }
+
+    private func begun() async throws {
         let server = try await PostgresServer(aloneWith: nil)
         defer { server.stop() }
         try await server.query(DocumentSchema.sql)
@@ -153,9 +174,14 @@ struct RestoredDatabaseTests {
         #expect(try await Look(server.port, since: token).isWhole)
     }
 
-    @Test func `Many who write first after a restore begin one epoch, and wait for each other without harm`()
-        async throws
-    {
+    @Test(.beside(crowdRun))
+    func `Many who write first after a restore begin one epoch, and wait for each other without harm`() async throws {
+        try await Self.crowdRun.value
+    }
+
+    private static let crowdRun: SideRun<Int, Void> = SideRun { try await RestoredDatabaseTests().crowd() }
+
+    private func crowd() async throws {
         let server = try await PostgresServer(aloneWith: nil)
         defer { server.stop() }
         try await server.query(DocumentSchema.sql)

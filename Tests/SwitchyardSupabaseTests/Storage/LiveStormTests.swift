@@ -3,6 +3,7 @@ import SwitchyardBytes
 import SwitchyardLocalSupabase
 import SwitchyardServerKit
 import SwitchyardSync
+import SwitchyardTestRuns
 import SwitchyardTestSupport
 import SwitchyardWire
 import Synchronization
@@ -84,7 +85,13 @@ struct LiveStormTests {
         return try await client.documents(query, from: .server)
     }
 
-    @Test func `Each of fifty live queries ends equal to its query`() async throws {
+    @Test(.beside(stormRun)) func `Each of fifty live queries ends equal to its query`() async throws {
+        try await Self.stormRun.value
+    }
+
+    private static let stormRun: SideRun<Int, Void> = SideRun { try await LiveStormTests().storm() }
+
+    private func storm() async throws {
         let supabase = try await LocalSupabase()
         let connection = try await supabase.database.connect()
         // Behind the realtime service's own tables, so that hints go that way.

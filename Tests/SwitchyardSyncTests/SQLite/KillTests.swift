@@ -1,5 +1,6 @@
 import Foundation
 import Switchyard
+import SwitchyardTestRuns
 import SwitchyardTestSupport
 import Testing
 
@@ -11,18 +12,23 @@ import Testing
     /// How often: every round starts a process, so not thousands by default.
     private static let rounds = ProcessInfo.processInfo.environment["SWITCHYARD_KILLS"].flatMap { Int($0) } ?? 200
 
-    @Test(.timeLimit(.minutes(10))) func `What was reported durable survives being killed`() async throws {
-        // Two series side by side, each over files of its own.
-        async let other = KillTests.series(of: KillTests.rounds / 2, seed: 1_000_000)
-        let one = try await KillTests.series(of: KillTests.rounds - KillTests.rounds / 2, seed: 1)
-        let reports = try await one.reports + other.reports
-        let deaths = try await one.deaths + other.deaths
-        #expect(deaths == KillTests.rounds)
+    /// Two series, each over files of its own.
+    private static let series = SideRun([1, 1_000_000] as [UInt64]) {
+        try await KillSeries.run(of: rounds / 2, seed: $0)
+    }
+
+    @Test(.beside(series), .timeLimit(.minutes(10)))
+    func `What was reported durable survives being killed`() async throws {
+        let (one, other) = (try await Self.series.value(of: 1), try await Self.series.value(of: 1_000_000))
+        let (deaths, reports) = (one.deaths + other.deaths, one.reports + other.reports)
+        #expect(deaths == KillTests.rounds / 2 * 2)
         print("kill -9: \(deaths) deaths, \(reports) reported operations, none lost")
         #expect(reports > KillTests.rounds)
     }
+}
 
-    private static func series(of rounds: Int, seed: UInt64) async throws -> (deaths: Int, reports: Int) {
+private enum KillSeries {
+    static func run(of rounds: Int, seed: UInt64) async throws -> (deaths: Int, reports: Int) {
         let folder = try TemporaryFolder()
         let path = folder.url.path
         var ledger = Ledger()
