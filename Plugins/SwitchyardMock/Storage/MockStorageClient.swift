@@ -117,7 +117,7 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
         try check(query)
         await follower?.catchUp()
         if !controls.isQuiet, let scripted = try await controls.enter(.aggregate, query.subject) { return scripted }
-        return AggregateEvaluator.values(of: aggregations, over: try found(query, .standard).documents)
+        return AggregateEvaluator.values(of: aggregations, over: try found(query, .server).documents)
     }
 
     public func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath] {
@@ -129,8 +129,8 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
         let subject = document?.rawValue ?? ""
         if !controls.isQuiet, let scripted = try await controls.enter(.collections, subject) { return scripted }
         let found = database.read { [device] state -> Result<[CollectionPath], StorageError> in
-            if let refusal = device.refusal(of: .standard) { return .failure(refusal) }
-            let table = device.isConnected ? state.documents : device.cache
+            if let refusal = device.refusal(of: .server) { return .failure(refusal) }
+            let table = state.documents
             // A collection below a missing document exists, and so does one whose only documents are further down.
             var names: Set<CollectionPath> = []
             for collection in table.occupied { names.formUnion(collection.ancestor(under: document)) }

@@ -23,7 +23,7 @@ extension StorageClient {
     public func aggregate(
         _ query: Query, _ aggregations: [Aggregation]
     ) async throws(StorageError) -> [DocumentValue] {
-        let results = try await documents(query, from: .standard)
+        let results = try await documents(query, from: .server)
         return AggregateEvaluator.values(of: aggregations, over: results.documents)
     }
 

@@ -22,6 +22,8 @@ extension StorageClient {
         snapshots(of: query, options: ListenOptions())
     }
 
+    /// How many documents `query` finds on the server, as with ``aggregate(_:_:)``: `.unavailable` without a connection. To count
+    /// offline, count the documents of a snapshot.
     public func count(_ query: Query) async throws(StorageError) -> Int {
         try await Int(aggregate(query, [.count]).first?.integerValue ?? 0)
     }

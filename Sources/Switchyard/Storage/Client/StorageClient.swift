@@ -63,12 +63,14 @@ public protocol StorageClient: Sendable {
     /// The seam below ``transaction(_:_:)``, one attempt: reads that see committed documents only, then one commit.
     func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend
 
-    /// Values computed over the results of `query`, in the order asked for.
+    /// Values computed over the results of `query` on the server, in the order asked for.
     ///
-    /// The default reads the documents; a provider whose server computes does better.
+    /// Never over the cache, which may hold only a part of the documents, and without writes that still wait. The default
+    /// reads the documents from the server; a provider whose server computes does better.
+    /// - Throws: `.unavailable` (retryable) without a connection.
     func aggregate(_ query: Query, _ aggregations: [Aggregation]) async throws(StorageError) -> [DocumentValue]
 
-    /// The names of the collections below `document`, or at the top, sorted.
+    /// The names of the collections below `document`, or at the top, sorted. Asks the server, never the cache.
     func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath]
 
     /// Deletes `document` and everything below it on the server, in bounded batches; needs the capability.

@@ -8,7 +8,7 @@ public protocol QuerySource: QuerySteps, Sendable {
 }
 
 extension QuerySource {
-    /// How many results there are; the server counts where it can.
+    /// How many results there are on the server, which counts where it can. `.unavailable` without a connection.
     public func count() async throws(StorageError) -> Int { try await storage.count(query) }
 
     /// The sum of the numbers in `field`; 0 if there are none.

@@ -51,6 +51,19 @@ extension StorageConformance {
             try await context.client.enableNetwork()
             try await context.store.expect(path, holds: ["number": 1])
         },
+        StorageCheck("counting asks the server, and fails without a network", needs: .offline) { context in
+            let query = Query(in: context.items)
+            try await context.store.seed(context.items, ["a": ["number": 1], "b": ["number": 2]])
+            let probe = context.watch(query)
+            try await probe.first("both documents") { $0.count == 2 && !$0.metadata.isFromCache }
+            try await context.client.disableNetwork()
+            let error = try await context.store.expectFailure(.unavailable, in: "counting") {
+                try await context.client.count(query)
+            }
+            try expect(error.isRetryable, "it is worth a retry", found: "not retryable")
+            try await context.client.enableNetwork()
+            try expectEqual(try await context.client.count(query), 2, "the number of documents")
+        },
         StorageCheck("what is not cached cannot be read from the cache", needs: .offline) { context in
             try await context.store.expectFailure(.unavailable, in: "reading from the cache") {
                 try await context.client.document(context.items.document("nobody"), from: .cache)
