@@ -125,3 +125,17 @@ public struct InterruptedUpload: Sendable, Hashable, Identifiable {
         self.totalBytes = totalBytes
     }
 }
+
+extension FileMetadata: CustomStringConvertible, CustomDebugStringConvertible {
+    /// Path, size and kind, without the app's own notes.
+    public var description: String { "\(path) (\(size) bytes, \(contentType))" }
+    public var debugDescription: String { "FileMetadata(\(description))" }
+}
+
+extension TransferProgress: CustomStringConvertible {
+    /// `running: 3145728 of 10485760 bytes (30 %)`.
+    public var description: String {
+        guard let totalBytes, let fraction else { return "\(phase): \(completedBytes) bytes" }
+        return "\(phase): \(completedBytes) of \(totalBytes) bytes (\(Int(fraction * 100)) %)"
+    }
+}

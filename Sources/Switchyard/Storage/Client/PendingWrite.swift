@@ -7,7 +7,7 @@ public struct PendingWrite: Sendable, Identifiable {
     /// How often it was sent without a final answer.
     public let attempts: Int
     /// Why the last attempt failed, if one did: what is wrong and, where possible, what to change. Only the code is known of an
-    /// attempt that was made before this client existed.
+    /// attempt that was made before this client existed. After ``StorageClient/disableNetwork()`` it says that no attempt is made.
     public let lastError: StorageError?
     /// When the next attempt is made, for the write that the others wait for; `nil` while it is under way, or not before
     /// something else happens.
@@ -48,4 +48,22 @@ public struct RefusedWrite: Sendable, Identifiable {
         self.refusedAt = refusedAt
         self.error = error
     }
+}
+
+extension PendingWrite: CustomStringConvertible, CustomDebugStringConvertible {
+    /// What waits, since when, and why; never contents.
+    public var description: String {
+        var parts = ["\(batch)", "queued at \(queuedAt)"]
+        if attempts > 0 { parts.append("\(attempts) attempt\(attempts == 1 ? "" : "s")") }
+        if let lastError { parts.append("waits (\(lastError.code)): \(lastError.message)") }
+        if let nextAttempt { parts.append("next at \(nextAttempt)") }
+        return parts.joined(separator: "; ")
+    }
+    public var debugDescription: String { "PendingWrite(\(description))" }
+}
+
+extension RefusedWrite: CustomStringConvertible, CustomDebugStringConvertible {
+    /// What was refused, when, and why; never contents.
+    public var description: String { "\(batch); refused at \(refusedAt) (\(error.code)): \(error.message)" }
+    public var debugDescription: String { "RefusedWrite(\(description))" }
 }

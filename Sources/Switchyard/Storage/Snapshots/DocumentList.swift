@@ -30,3 +30,12 @@ extension DocumentList: Equatable {
         left.elements.isIdentical(to: right.elements) || (left.count == right.count && left.elementsEqual(right))
     }
 }
+
+extension DocumentList: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The documents' own names; the first twenty of many.
+    public var description: String {
+        let names = prefix(20).map(\.id).joined(separator: ", ")
+        return count > 20 ? "[\(names) and \(count - 20) more]" : "[\(names)]"
+    }
+    public var debugDescription: String { "DocumentList(\(description))" }
+}

@@ -82,3 +82,21 @@ public struct SnapshotMetadata: Sendable, Hashable {
         case committed
     }
 }
+
+extension DocumentSnapshot: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The path, how many fields there are and where they come from; never their contents, which `data?.revealed` shows.
+    public var description: String {
+        let state = data.map { "\($0.count) field\($0.count == 1 ? "" : "s")" } ?? "missing"
+        return "\(path) (\(([state] + metadata.words).joined(separator: ", ")))"
+    }
+    public var debugDescription: String { "DocumentSnapshot(\(description))" }
+}
+
+extension SnapshotMetadata: CustomStringConvertible {
+    public var description: String { words.isEmpty ? "from the server" : words.joined(separator: ", ") }
+
+    /// What is worth saying; nothing where the server has confirmed all.
+    var words: [String] {
+        (isFromCache ? ["from the cache"] : []) + (hasPendingWrites ? ["with pending writes"] : [])
+    }
+}

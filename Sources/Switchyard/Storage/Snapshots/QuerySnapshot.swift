@@ -113,3 +113,12 @@ public struct DocumentChange: Sendable, Equatable {
         self.newIndex = newIndex
     }
 }
+
+extension QuerySnapshot: CustomStringConvertible, CustomDebugStringConvertible {
+    /// `todos where done == …: 3 documents, from the cache`; never contents.
+    public var description: String {
+        let documents = "\(count) document\(count == 1 ? "" : "s")"
+        return "\(query): \(([documents] + metadata.words).joined(separator: ", "))"
+    }
+    public var debugDescription: String { "QuerySnapshot(\(description))" }
+}

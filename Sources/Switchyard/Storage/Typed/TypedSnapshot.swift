@@ -122,3 +122,19 @@ extension TypedSnapshot.Row {
     @discardableResult
     public func delete() async throws(StorageError) -> WriteReceipt { try await handle.delete() }
 }
+
+extension TypedSnapshot: CustomStringConvertible, CustomDebugStringConvertible {
+    /// How many values there are and where they come from, never the values: print `map { $0 }` for these.
+    public var description: String {
+        var parts = ["\(count) row\(count == 1 ? "" : "s")"]
+        if !mismatches.isEmpty { parts.append("\(mismatches.count) left out") }
+        return "\(snapshot.query): \((parts + metadata.words).joined(separator: ", "))"
+    }
+    public var debugDescription: String { "TypedSnapshot(\(description))" }
+}
+
+extension TypedSnapshot.Row: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The document without its contents; `value` has these.
+    public var description: String { document.description }
+    public var debugDescription: String { "Row(\(description))" }
+}

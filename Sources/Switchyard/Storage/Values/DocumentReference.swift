@@ -29,3 +29,8 @@ public struct DocumentReference: Sendable, Hashable {
         hasher.combine(path)
     }
 }
+
+extension DocumentReference: CustomStringConvertible {
+    /// The path.
+    public var description: String { path.description }
+}

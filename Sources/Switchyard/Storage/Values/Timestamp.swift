@@ -1,4 +1,5 @@
 public import Foundation
+import SwitchyardBytes
 
 /// A point in time with nanoseconds, between the years 1 and 9999.
 public struct Timestamp: Sendable, Hashable, Comparable {
@@ -82,4 +83,13 @@ public struct Timestamp: Sendable, Hashable, Comparable {
         if left.isEstimate != right.isEstimate { return right.isEstimate }
         return (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
     }
+}
+
+extension Timestamp: CustomStringConvertible, CustomDebugStringConvertible {
+    /// `2026-01-31T09:41:07.213Z`; an estimate says that it is one.
+    public var description: String {
+        let text = RFC3339.format(RFC3339.Moment(seconds: seconds, nanoseconds: nanoseconds))
+        return isEstimate ? "\(text) (estimate)" : text
+    }
+    public var debugDescription: String { description }
 }

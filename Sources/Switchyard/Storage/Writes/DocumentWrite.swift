@@ -107,3 +107,23 @@ public struct DocumentWrite: Sendable, Hashable {
         precondition == .none && transforms.allSatisfy(\.operation.isIdempotent)
     }
 }
+
+extension DocumentWrite: CustomStringConvertible, CustomDebugStringConvertible {
+    /// What is done to which document, and to how many fields; never their contents.
+    public var description: String {
+        switch operation {
+        case .set(let data):
+            "\(precondition == .exists(false) ? "create" : "set") \(path) (\(fields(data.count)))"
+        case .patch(_, let mask):
+            "\(precondition == .exists(true) ? "update" : "merge") \(path) (\(fields(mask.count)))"
+        case .delete: "delete \(path)"
+        case .verify: "verify \(path)"
+        }
+    }
+    public var debugDescription: String { description }
+
+    private func fields(_ count: Int) -> String {
+        let all = count + transforms.count
+        return "\(all) field\(all == 1 ? "" : "s")"
+    }
+}

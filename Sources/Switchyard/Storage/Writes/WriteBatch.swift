@@ -43,3 +43,13 @@ public struct WriteBatch: Sendable, Hashable {
     /// Whether a repetition does no harm.
     package var isIdempotent: Bool { writes.allSatisfy(\.isIdempotent) }
 }
+
+extension WriteBatch: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The first writes, without contents: `update todos/1 (1 field), delete todos/2`.
+    public var description: String {
+        guard !writes.isEmpty else { return "no writes" }
+        let first = writes.prefix(3).map(\.description).joined(separator: ", ")
+        return writes.count > 3 ? "\(first) and \(writes.count - 3) more" : first
+    }
+    public var debugDescription: String { "WriteBatch(\(description))" }
+}
