@@ -10,7 +10,7 @@ import SwitchyardBytes
 public struct LineObserver: InfrastructureObserver {
     /// How important a line is.
     public enum Level: Int, Sendable, Comparable, CaseIterable {
-        /// Routine events too, such as looking up and renewing tokens.
+        /// Routine events too: looking up and renewing tokens, and who follows the session.
         case debug
         /// Each call, stream and transfer.
         case info
@@ -27,11 +27,18 @@ public struct LineObserver: InfrastructureObserver {
 
     /// - Parameters:
     ///   - level: Anything below is not printed.
+    ///   - write: What to do with a line; by default it goes to standard error.
+    public init(
+        _ level: Level = .info, write: @escaping @Sendable (String) -> Void = LineObserver.writeToStandardError
+    ) { self.init(level, now: { Date() }, write: write) }
+
+    /// - Parameters:
+    ///   - level: Anything below is not printed.
     ///   - now: The time of day that lines begin with.
     ///   - timeZone: Where that is.
     ///   - write: What to do with a line; by default it goes to standard error.
     public init(
-        _ level: Level = .info, now: @escaping @Sendable () -> Date = { Date() }, timeZone: TimeZone = .current,
+        _ level: Level = .info, now: @escaping @Sendable () -> Date, timeZone: TimeZone = .current,
         write: @escaping @Sendable (String) -> Void = LineObserver.writeToStandardError
     ) {
         self.level = level
@@ -42,7 +49,8 @@ public struct LineObserver: InfrastructureObserver {
 
     public func observe(_ event: InfrastructureEvent) {
         guard LineObserver.level(of: event.kind) >= level else { return }
-        write("\(time) \(event.service) on \(event.provider): \(LineObserver.text(event.kind))")
+        let request = event.requestID.map { " for \($0)" } ?? ""
+        write("\(time) \(event.service) on \(event.provider)\(request): \(LineObserver.text(event.kind))")
     }
 
     private var time: String {
@@ -56,6 +64,9 @@ public struct LineObserver: InfrastructureObserver {
     private static func level(of kind: InfrastructureEvent.Kind) -> Level {
         switch kind {
         case .call("access token", _, nil), .tokenRefreshed(nil): .debug
+        // Nobody is signed in, as at every first start: no failure, and not what an app is looked into for.
+        case .call("access token", _, let failure?) where failure.code == .notSignedIn: .debug
+        case .streamOpened("state stream"), .streamClosed("state stream", nil): .debug
         case .call(_, _, nil), .streamOpened, .streamClosed(_, nil), .pendingWrites(_, nil): .info
         case .call, .streamClosed, .pendingWrites, .tokenRefreshed: .warning
         case .retry, .reconnect, .readFromCache, .writeRefused, .notice: .warning

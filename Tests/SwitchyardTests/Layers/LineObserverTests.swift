@@ -1,5 +1,6 @@
 import Foundation
 import Switchyard
+import SwitchyardMock
 import Synchronization
 import Testing
 
@@ -72,9 +73,24 @@ import Testing
         #expect(lines == ["02:02:03.045 storage on acme: Now."])
     }
 
+    @Test func `A program that starts with nobody signed in prints nothing about tokens and sessions`() async throws {
+        let log = Mutex<[String]>([])
+        let observer = LineObserver { line in log.withLock { $0.append(line) } }
+        let backend = try await Infrastructure(.mock, observer: observer)
+        for await _ in backend.auth.authStateStream() { break }
+        await #expect(throws: AuthError.self) { try await backend.auth.accessToken(refreshing: false) }
+        try await backend.storage.setDocument("a/b", ["n": 1])
+        await backend.shutDown()
+        let lines = log.withLock { $0 }
+        #expect(lines.contains { $0.contains("commit") })
+        #expect(!lines.contains { $0.contains("access token") || $0.contains("state stream") })
+    }
+
     @Test func `Token look-ups are for debugging, and warnings are what went wrong`() {
         let quiet: [InfrastructureEvent.Kind] = [
             .call(operation: "access token", duration: .zero, failure: nil), .tokenRefreshed(failure: nil),
+            .call(operation: "access token", duration: .zero, failure: .init(.notSignedIn, "Nobody is signed in.")),
+            .streamOpened(operation: "state stream"), .streamClosed(operation: "state stream", failure: nil),
         ]
         let usual: [InfrastructureEvent.Kind] = [
             .call(operation: "commit", duration: .zero, failure: nil), .streamOpened(operation: "listen"),
@@ -88,6 +104,6 @@ import Testing
             .reconnect(operation: "listen", attempt: 1, failure: nil),
         ]
         let counts = LineObserver.Level.allCases.map { Self.lines($0, of: quiet + usual + wrong).count }
-        #expect(counts == [13, 11, 7])
+        #expect(counts == [16, 11, 7])
     }
 }
