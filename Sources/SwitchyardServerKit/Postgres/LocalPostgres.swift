@@ -55,7 +55,7 @@ package final class LocalPostgres: Sendable {
         if !isKept { try? FileManager.default.removeItem(at: folder) }
     }
 
-    /// Ends it as a power cut would.
+    /// Ends it at once, in the middle of what it does: what it had not written is recovered from its log, if at all.
     package func kill() {
         server.withLock { $0.kill() }
         if !isKept { try? FileManager.default.removeItem(at: folder) }
@@ -84,7 +84,9 @@ package final class LocalPostgres: Sendable {
                 "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
                 // A database that nobody keeps need not be safe from a power cut.
                 "-c", "fsync=\(isKept ? "on" : "off")", "-c", "wal_level=logical", "-c", "max_connections=200",
-            ], logFile: log(in: folder))
+                // It drops its connections and what it was doing, but not its shared memory when it is killed, and the system has
+                // room for so many pieces of that.
+            ], endingBy: "QUIT", logFile: log(in: folder))
     }
 
     /// Asks it to end, and makes it do so when it takes too long.

@@ -6,6 +6,9 @@ import Synchronization
 /// The server runs under a shell that reads from a pipe of ours: when this process goes, even by a crash, the pipe closes
 /// and the shell ends the server. It does not wait for it: a child may inherit a mask that blocks the signal by which a
 /// shell would learn of it. That the server has ended is seen by a second pipe, whose other end it alone holds.
+///
+/// A server that leaves something behind when it is killed, as shared memory that the system keeps until it is restarted, can be
+/// asked by another signal first.
 package final class ServerProcess: Sendable {
     private let process: Mutex<Process>
     private let input: Pipe
@@ -14,8 +17,11 @@ package final class ServerProcess: Sendable {
 
     /// - Parameters:
     ///   - environment: In addition to this process's own.
+    ///   - signal: Ends it; one that is still there six seconds later is killed.
     ///   - logFile: Gets what the server prints.
-    package init(_ command: [String], environment: [String: String] = [:], logFile: String) throws {
+    package init(
+        _ command: [String], environment: [String: String] = [:], endingBy signal: String = "KILL", logFile: String
+    ) throws {
         self.logFile = logFile
         let (input, life) = (Pipe(), Pipe())
         // Otherwise the shell would inherit our end of the pipe and hold open what it waits to see closed.
@@ -27,8 +33,15 @@ package final class ServerProcess: Sendable {
             [
                 "-c",
                 """
-                log=$1; shift; "$@" 9>&1 < /dev/null > "$log" 2>&1 & server=$!; exec > /dev/null; read -r _; kill -9 $server
-                """, "server", logFile,
+                log=$1; signal=$2; shift 2
+                "$@" 9>&1 < /dev/null > "$log" 2>&1 & server=$!
+                exec > /dev/null 2>&1; read -r _
+                kill -s "$signal" $server; turns=120
+                while [ "$signal" != KILL ] && kill -0 $server; do
+                  if [ $turns -eq 0 ]; then kill -9 $server; exit; fi
+                  sleep 0.05; turns=$((turns - 1))
+                done
+                """, "server", logFile, signal,
             ] + command
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, ours in ours }
         process.standardInput = input
@@ -49,7 +62,7 @@ package final class ServerProcess: Sendable {
         return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLHUP) != 0
     }
 
-    /// Ends it at once, as a power cut would.
+    /// Ends it at once, and waits until it has ended.
     package func kill() {
         try? input.fileHandleForWriting.close()
         process.withLock { $0.waitUntilExit() }

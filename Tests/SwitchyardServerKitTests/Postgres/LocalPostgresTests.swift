@@ -44,6 +44,26 @@ struct LocalPostgresTests {
         await pool.close()
     }
 
+    #if os(Linux)
+        @Test func `One that is ended at once gives back the shared memory of the system`() async throws {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("shared-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let postgres = try await LocalPostgres(folder: folder)
+            let file = try String(contentsOf: folder.appendingPathComponent("data/postmaster.pid"), encoding: .utf8)
+            // The last but one line has the key and the number of what it has taken.
+            let line = try #require(file.split(separator: "\n").dropLast().last)
+            let piece = try #require(line.split(separator: " ").last.map(String.init))
+            func isThere() throws -> Bool {
+                let list = try #require(try FileHandle(forReadingAtPath: "/proc/sysvipc/shm")?.readToEnd())
+                return String(decoding: list, as: UTF8.self).split(separator: "\n")
+                    .contains { $0.split(separator: " ").dropFirst().first.map(String.init) == piece }
+            }
+            #expect(try isThere())
+            postgres.kill()
+            #expect(try !isThere())
+        }
+    #endif
+
     @Test func `One that ends while it starts is reported with what it said, and not waited for`() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("broken-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -34,4 +34,17 @@ import Testing
         try await eventually("the other one has ended") { lasting.hasEnded }
         server.kill()
     }
+
+    @Test func `A server that may clean up is asked first, and has ended when that returns`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("asked-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let log = folder.appendingPathComponent("log").path
+        let server = try ServerProcess(
+            ["/bin/sh", "-c", "trap 'echo cleaned; exit' TERM; echo ready; while :; do sleep 0.01; done"],
+            endingBy: "TERM", logFile: log)
+        try await eventually("it is there") { server.logTail == "ready\n" }
+        server.kill()
+        #expect(server.hasEnded && server.logTail == "ready\ncleaned\n")
+    }
 }
