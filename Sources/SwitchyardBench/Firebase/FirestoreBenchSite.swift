@@ -28,12 +28,20 @@
 
         func stop() { emulator?.kill() }
 
-        func client() async throws -> any StorageClient {
-            let configuration = FirebaseConfiguration(
+        private var configuration: FirebaseConfiguration {
+            FirebaseConfiguration(
                 project: project, apiKey: "bench",
                 emulators: FirebaseConfiguration.Emulators(firestore: "127.0.0.1:\(port)"),
                 usesEmulatorVariables: false)
-            return try await FirebaseModule(configuration).makeStorageClient(ModuleContext())
+        }
+
+        func client() async throws -> any StorageClient {
+            try await FirebaseModule(configuration).makeStorageClient(ModuleContext())
+        }
+
+        /// What acts for callers and for the project.
+        func backend() async throws -> Infrastructure {
+            try await Infrastructure(FirebaseModule(configuration))
         }
 
         var database: String { "projects/\(project)/databases/(default)" }

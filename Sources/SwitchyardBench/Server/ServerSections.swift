@@ -1,4 +1,9 @@
 extension BenchArea {
     /// What servers do with it.
-    static let server = BenchArea(name: "server", sections: [TokenSection()])
+    #if os(Linux)
+        static let server = BenchArea(
+            name: "server", sections: [TokenSection(), IdentitySection(), ScanSection(), BulkSection()])
+    #else
+        static let server = BenchArea(name: "server", sections: [TokenSection()])
+    #endif
 }

@@ -17,9 +17,11 @@ import SwitchyardServerKit
         private let databasePort: UInt16
         private let server: ChildServer
 
-        static func start(_ section: String, _ settings: BenchSettings) throws -> SupabaseBenchSite {
+        static func start(
+            _ section: String, _ settings: BenchSettings, area: String = "supabase"
+        ) throws -> SupabaseBenchSite {
             guard PostgresServer.isInstalled else { throw BenchFailure("PostgreSQL is not installed") }
-            let server = try ChildServer(area: "supabase", section: section, settings)
+            let server = try ChildServer(area: area, section: section, settings)
             guard let key = server.details.first, let databasePort = server.details.last.flatMap({ UInt16($0) }) else {
                 throw BenchFailure("the server did not tell its key")
             }
@@ -34,7 +36,9 @@ import SwitchyardServerKit
 
         func stop() { server.stop() }
 
-        var configuration: SupabaseConfiguration { SupabaseConfiguration(url: url, key: Secret(key)) }
+        var configuration: SupabaseConfiguration {
+            SupabaseConfiguration(url: url, key: Secret(key), serviceKey: Secret(key))
+        }
 
         func storage() async throws -> any StorageClient {
             try await SupabaseModule(configuration).makeStorageClient(ModuleContext())

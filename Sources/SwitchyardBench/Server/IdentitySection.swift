@@ -1,0 +1,139 @@
+#if os(Linux)
+    import Foundation
+    import Switchyard
+    import SwitchyardBytes
+    import SwitchyardFirebase
+
+    /// Single reads and writes in the names of one, a hundred and ten thousand callers, over the real Firestore emulator; what
+    /// each caller costs in memory, and how long it takes to begin acting for one.
+    struct IdentitySection: BenchSection {
+        let name = "identities"
+        private static let concurrency = 16
+
+        func run(_ bench: Bench) async throws {
+            let site = try await FirestoreBenchSite.start()
+            defer { site.stop() }
+            let backend = try await site.backend()
+            let counts = [1, 100, 10_000]
+            var crowds: [[ActingClients]] = []
+            for count in counts { crowds.append(try await Self.clients(count, backend, site.project)) }
+            for client in crowds[counts.count - 1] {
+                try await client.storage.setDocument(Self.path(client), ["number": 0]).acknowledged()
+            }
+            let calls = bench.settings.count(10_000, quick: 160)
+            for (what, call) in [("get", Self.get), ("set", Self.set)] {
+                let contenders = zip(counts, crowds).map { count, clients in
+                    Contest.Contender("\(count)") { try await Self.spread(calls, over: clients, call) }
+                }
+                let results = try await Contest(rounds: bench.settings.count(7, quick: 1)).run(contenders)
+                for result in results {
+                    await bench.report("\(what), identities: \(result.name)", Double(calls) / result.seconds, "req/s")
+                }
+                for result in results.dropFirst() {
+                    await bench.report(
+                        "\(what), rate of \(result.name) identities, share of one's",
+                        results[0].seconds / result.seconds, "×", .atLeast(1 / 1.15))
+                    await bench.report(
+                        "\(what), processor time of \(result.name) identities, times one's",
+                        result.cpuSeconds / results[0].cpuSeconds, "×", .atMost(1.15))
+                }
+            }
+            try await reportMaking(bench, backend, site.project)
+            let bytes = try await bench.inChild(
+                "memory \(site.port) \(site.project)", rounds: bench.settings.count(3, quick: 1))
+            await bench.report("memory of an identity that has read and written", bytes, "bytes", .atMost(2048))
+            await backend.shutDown()
+        }
+
+        private func reportMaking(_ bench: Bench, _ backend: Infrastructure, _ project: String) async throws {
+            let caller = Self.caller(0, project)
+            let count = bench.settings.count(20_000, quick: 1_000)
+            let results = try await Contest(rounds: bench.settings.count(7, quick: 1)).run([
+                .init("acting(as:)") { for _ in 0..<count { _ = try await backend.acting(as: caller) } }
+            ])
+            await bench.report("acting(as:)", results[0].seconds / Double(count) * 1e6, "µs", .atMost(20))
+        }
+
+        func runChild(_ task: String, _ settings: BenchSettings) async throws -> Double {
+            let words = task.split(separator: " ").map(String.init)
+            guard words.count == 3, words[0] == "memory", let port = Int(words[1]) else {
+                throw BenchFailure("no such task")
+            }
+            let site = FirestoreBenchSite(port: port, project: words[2])
+            let backend = try await site.backend()
+            // Whatever many calls at once need is there before: connections, buffers, the allocator's own.
+            let first = try await Self.clients(1_000, backend, site.project)
+            try await Self.spread(4_000, over: first, Self.set)
+            let count = settings.count(10_000, quick: 1_000)
+            let callers = (0..<count).map { Self.caller($0, site.project) }
+            let before = Usage.residentBytes
+            var clients: [ActingClients] = []
+            clients.reserveCapacity(count)
+            for caller in callers { clients.append(try await backend.acting(as: caller)) }
+            try await Self.spread(count, over: clients, Self.set)
+            try await Self.spread(count, over: clients, Self.get)
+            let growth = Usage.residentBytes - before
+            withExtendedLifetime((clients, callers, first)) {}
+            await backend.shutDown()
+            return Double(growth) / Double(count)
+        }
+
+        // MARK: Callers
+
+        private typealias Call = @Sendable (ActingClients, Int) async throws -> Void
+
+        private static let get: Call = { client, _ in
+            guard try await client.storage.document(path(client), from: .server).exists else {
+                throw BenchFailure("a wrong answer")
+            }
+        }
+
+        /// Another value each time: a write that changes nothing is less work for the server.
+        private static let set: Call = { client, number in
+            try await client.storage.setDocument(path(client), ["number": .of(number)]).acknowledged()
+        }
+
+        private static func path(_ client: ActingClients) -> StoragePath {
+            StoragePath(unchecked: "users/\(client.caller.userID)")
+        }
+
+        private static func clients(
+            _ count: Int, _ backend: Infrastructure, _ project: String
+        ) async throws -> [ActingClients] {
+            var clients: [ActingClients] = []
+            for number in 0..<count { clients.append(try await backend.acting(as: caller(number, project))) }
+            return clients
+        }
+
+        /// With a token as the emulators give them out: without a signature.
+        private static func caller(_ number: Int, _ project: String) -> VerifiedToken {
+            let now = Int64(Date().timeIntervalSince1970)
+            let issuer = "https://securetoken.google.com/\(project)"
+            let claims: JSONObject = [
+                "iss": .string(issuer), "aud": .string(project), "sub": .string("u\(number)"),
+                "user_id": .string("u\(number)"), "iat": .integer(now), "auth_time": .integer(now),
+                "exp": .integer(now + 3600), "firebase": ["sign_in_provider": "password", "identities": [:]],
+            ]
+            let parts = [["alg": "none", "typ": "JWT"], claims].map {
+                Base64.encode(JSON.object($0).bytes(), alphabet: .url)
+            }
+            return VerifiedToken(
+                token: Secret(parts.joined(separator: ".") + "."), provider: .firebase, userID: "u\(number)",
+                issuer: issuer, expiresAt: Date(timeIntervalSince1970: Double(now + 3600)))
+        }
+
+        /// So many calls, sixteen at once, each in the name of the next.
+        private static func spread(_ calls: Int, over clients: [ActingClients], _ call: @escaping Call) async throws {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for worker in 0..<concurrency {
+                    group.addTask {
+                        for number in stride(from: worker, to: calls, by: concurrency) {
+                            try await call(clients[number % clients.count], number)
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+#endif
