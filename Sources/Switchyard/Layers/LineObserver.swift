@@ -49,8 +49,7 @@ public struct LineObserver: InfrastructureObserver {
 
     public func observe(_ event: InfrastructureEvent) {
         guard LineObserver.level(of: event.kind) >= level else { return }
-        let request = event.requestID.map { " for \($0)" } ?? ""
-        write("\(time) \(event.service) on \(event.provider)\(request): \(LineObserver.text(event.kind))")
+        write("\(time) \(event.service) on \(event.provider): \(LineObserver.text(event.kind))")
     }
 
     private var time: String {
