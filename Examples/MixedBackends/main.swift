@@ -38,8 +38,7 @@ for try await snapshot in backend.storage.snapshots(of: notes) {
     if !isMoved {
         isMoved = true
         let report = try await backend.use(projects.auth, for: .storage)
-        let moves = report.moves.map { "\($0.service) from \($0.from?.rawValue ?? "–") to \($0.to?.rawValue ?? "–")" }
-        print("moved: \(moves.isEmpty ? "nothing, since all was there already" : moves.joined(separator: ", "))")
+        print("moved: \(report)")
         try await backend.storage.setDocument("notes/1", ["text": "at the second place"])
     } else if texts == ["at the second place"] {
         break

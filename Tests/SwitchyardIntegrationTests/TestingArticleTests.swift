@@ -33,6 +33,17 @@ struct Todo: Codable, Sendable, Identifiable {
             problem = error.message
         }
     }
+
+    /// What the server refuses later, when nobody waits for it any more: run it as long as the screen is there.
+    func watchRefusals() async {
+        do throws(StorageError) {
+            for try await refused in todos.storage.refusedWrites() where !refused.isEmpty {
+                problem = refused.last?.error.message
+            }
+        } catch {
+            problem = error.message
+        }
+    }
 }
 
 /// What the article on testing an app says, done.
@@ -62,6 +73,18 @@ struct Todo: Codable, Sendable, Identifiable {
             await model.add("Eggs")
             let problem = await model.problem  // says so
             #expect(problem?.contains("“commit”") == true)
+        }
+        if let mock = phone.storage.unwrapped(as: MockStorageClient.self) {
+            let watching = Task { await model.watchRefusals() }
+            network.isOnline = false
+            mock.controls.fail(.send, with: .unauthorized)
+            await model.add("Butter")  // shows at once
+            network.isOnline = true
+            while await model.problem == nil { await Task.yield() }  // undone, and says why
+            let left = mock.controls.unused  // empty: every script has had its turn
+            watching.cancel()
+            #expect(left.isEmpty)
+            #expect(await model.problem?.contains("“send”") == true)
         }
         #expect(project.documentCount == 2)
 
@@ -124,7 +147,7 @@ struct Todo: Codable, Sendable, Identifiable {
             contentsOf: root.appendingPathComponent("Plugins/SwitchyardMock/Documentation.docc/TestingYourApp.md"),
             encoding: .utf8)
         let pieces = article.components(separatedBy: "```swift\n").dropFirst().filter { !$0.hasPrefix(".testTarget") }
-        #expect(pieces.count == 10)
+        #expect(pieces.count == 11)
         for piece in pieces {
             for line in lines(piece.components(separatedBy: "```")[0]) {
                 #expect(done.contains(line), "not done in the test: \(line)")

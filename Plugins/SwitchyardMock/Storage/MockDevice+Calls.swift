@@ -6,6 +6,7 @@ extension MockDevice {
     /// Why a call that looks at `source` cannot be answered at all.
     func refusal(of source: ReadSource) -> StorageError? {
         if isShutDown { return StorageError(.shutDown, "The client was shut down.") }
+        if source == .server && !isNetworkEnabled { return .networkSwitchedOff }
         if source == .server && !isConnected { return StorageError(.unavailable, "The mock's network is off.") }
         return nil
     }
@@ -41,7 +42,10 @@ extension MockDevice {
         }
         let actions = queue.append(item) + changed(Array(Set(batch.writes.map(\.path))), server)
         return (
-            WriteReceipt(batchID: id, lastFailure: { [failure = item.failure] in failure.last }) {
+            WriteReceipt(
+                batchID: id,
+                lastFailure: { [failure = item.failure, reason = queue.stop] in reason.last ?? failure.last }
+            ) {
                 await answer.value ?? .failure(StorageError(.cancelled, "The call was cancelled."))
             }, actions
         )

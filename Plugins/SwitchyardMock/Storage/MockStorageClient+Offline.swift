@@ -18,7 +18,8 @@ extension MockStorageClient {
             if let refusal = device.refusal(of: .cache) { throw refusal }
             let wasConnected = device.isConnected
             device.isNetworkEnabled = isEnabled
-            return ((), device.connectionChanged(from: wasConnected, state.documents))
+            let actions = device.queue.setNetwork(isEnabled: isEnabled)
+            return ((), device.connectionChanged(from: wasConnected, state.documents) + actions)
         }
         if !isEnabled { backend.saveCache(of: device) }
     }

@@ -21,9 +21,10 @@ final class MockWriteQueue {
         /// Why the last attempt failed, for whoever waits for the answer.
         let failure = Failure()
 
-        var pending: PendingWrite {
+        /// - Parameter reason: Why nothing is sent at present.
+        func pending(_ reason: StorageError?) -> PendingWrite {
             PendingWrite(
-                id: id, batch: batch, queuedAt: queuedAt, attempts: attempts, lastError: failure.last)
+                id: id, batch: batch, queuedAt: queuedAt, attempts: attempts, lastError: reason ?? failure.last)
         }
     }
 
@@ -42,6 +43,8 @@ final class MockWriteQueue {
 
     /// Whose `items` and `refused` are; the ID of a user, or nothing for nobody.
     private(set) var owner = ""
+    /// Why nothing is sent: the network is switched off for this device.
+    let stop = Failure()
     private(set) var items: [Item] = [] { didSet { isSaved = false } }
     private(set) var refused: [RefusedWrite] = [] { didSet { isSaved = false } }
     private var others: [String: Share] = [:] { didSet { isSaved = false } }
@@ -53,7 +56,7 @@ final class MockWriteQueue {
 
     var isEmpty: Bool { items.isEmpty }
     var listenerCount: Int { watchers.count + refusalWatchers.count }
-    var pending: [PendingWrite] { items.map(\.pending) }
+    var pending: [PendingWrite] { items.map { $0.pending(stop.last) } }
     var writtenPaths: Set<StoragePath> { Set(writes.keys) }
 
     /// The document with the waiting writes on top; `nil` if neither tells anything about it.
@@ -78,6 +81,13 @@ final class MockWriteQueue {
     }
 
     // MARK: The queue
+
+    func setNetwork(isEnabled: Bool) -> [Action] {
+        let reason: StorageError? = isEnabled ? nil : .networkSwitchedOff
+        guard (stop.last == nil) != isEnabled else { return [] }
+        stop.note(reason)
+        return items.isEmpty ? [] : pendingActions()
+    }
 
     func append(_ item: Item) -> [Action] {
         items.append(item)

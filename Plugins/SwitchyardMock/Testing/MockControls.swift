@@ -9,6 +9,8 @@ import Synchronization
 /// ```
 public final class MockControls<Failure: ClientError>: Sendable {
     private struct Rule {
+        /// For people: how it was asked for.
+        let text: String
         let operation: String?
         /// Which of the calls from now on, counted from 1.
         let calls: ClosedRange<Int>
@@ -51,7 +53,7 @@ public final class MockControls<Failure: ClientError>: Sendable {
     ///   - error: What the caller gets.
     public func fail<Answer>(
         _ operation: MockOperation<Answer, Failure>, onCall call: Int = 1, times: Int = 1, with error: Failure
-    ) { add(operation.name, call, times) { .failure(error) } }
+    ) { add("fail(\(operation))", operation.name, call, times) { .failure(error) } }
 
     /// Makes a call of `operation` fail with `code`, without an effect: `fail(.commit, with: .unavailable)`.
     public func fail<Answer>(
@@ -60,19 +62,32 @@ public final class MockControls<Failure: ClientError>: Sendable {
 
     /// Makes a call of any operation fail, without an effect.
     public func failAny(onCall call: Int = 1, times: Int = 1, with error: Failure) {
-        add(nil, call, times) { .failure(error) }
+        add("failAny()", nil, call, times) { .failure(error) }
     }
 
     /// Answers calls of `operation` without asking the backend.
     public func answer<Answer>(
         _ operation: MockOperation<Answer, Failure>, onCall call: Int = 1, times: Int = 1, with answer: Answer
-    ) { add(operation.name, call, times) { .success(answer) } }
+    ) { add("answer(\(operation))", operation.name, call, times) { .success(answer) } }
 
     /// Lets the next writing calls take effect and loses the answer on its way.
     public func loseAnswers(_ count: Int = 1) {
         change {
             let (sum, overflow) = $0.lostAnswers.addingReportingOverflow(max(0, count))
             $0.lostAnswers = overflow ? .max : sum
+        }
+    }
+
+    /// The scripts that have not had their turn, or not all of it, in the order in which they were made: `fail(send)`,
+    /// `fail(commit), 2 of 3 times left`. A test whose list is not empty at its end has scripted something that never happened.
+    public var unused: [String] {
+        state.withLock { state in
+            let rules = state.rules.map { rule in
+                let used = max(0, rule.seen - rule.calls.lowerBound + 1)
+                guard used > 0 else { return rule.text }
+                return "\(rule.text), \(rule.calls.count - used) of \(rule.calls.count) times left"
+            }
+            return state.lostAnswers > 0 ? rules + ["loseAnswers(\(state.lostAnswers))"] : rules
         }
     }
 
@@ -159,13 +174,14 @@ public final class MockControls<Failure: ClientError>: Sendable {
     }
 
     private func add(
-        _ operation: String?, _ call: Int, _ times: Int,
+        _ text: String, _ operation: String?, _ call: Int, _ times: Int,
         _ outcome: @escaping @Sendable () -> Result<any Sendable, Failure>
     ) {
         let first = max(1, call)
         let (last, overflow) = first.addingReportingOverflow(max(1, times) - 1)
         change {
-            $0.rules.append(Rule(operation: operation, calls: first...(overflow ? .max : last), outcome: outcome))
+            $0.rules.append(
+                Rule(text: text, operation: operation, calls: first...(overflow ? .max : last), outcome: outcome))
         }
     }
 

@@ -51,10 +51,11 @@ extension FileStorageError {
     }
 
     private static let missingPolicy =
-        "The bucket's policies do not allow it. A new bucket lets nobody in: add policies to storage.objects."
+        "The bucket's policies do not allow it. A new bucket lets nobody in: add policies to storage.objects. A local Supabase "
+        + "that is started with --bucket NAME has the usual ones."
     private static let missingBucket =
-        "The bucket does not exist, or the policies hide it. Make it in the dashboard under Storage, or correct the "
-        + "bucket's name in the configuration."
+        "The bucket does not exist, or the policies hide it. Make it in the dashboard under Storage, or start a local Supabase "
+        + "with --bucket NAME, or correct the bucket's name in the configuration."
 
     private static func byName(_ failure: SupabaseFileFailure) -> (Code, String)? {
         switch failure.code {

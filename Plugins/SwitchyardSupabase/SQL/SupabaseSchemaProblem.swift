@@ -10,8 +10,8 @@ public enum SupabaseSchemaProblem: Error, Sendable, Hashable {
     var message: String {
         switch self {
         case .missing:
-            "The database lacks this client's functions. Install them with "
-                + "“switchyard supabase install”."
+            "The database lacks this client's functions. Install them with “switchyard supabase install”. A LocalSupabase in your "
+                + "own process takes them as options.scripts = [DocumentSchema.sql]."
         case .tooOld(let version, let needed):
             "The database has version \(version) of this client's functions, which needs version \(needed). "
                 + "Bring them up to date with “switchyard supabase install”."

@@ -53,7 +53,8 @@ public enum SupabaseTokenProblem: Error, Sendable, Hashable {
         case .missingClaim(let claim): "The token \(name)has no claim “\(claim)”."
         case .unknownIssuer:
             "The project does not accept the token \(name)since it does not know its issuer. "
-                + "Add that in the dashboard: Authentication, Third-party auth."
+                + "Add the issuer in the dashboard: Authentication, Third-party auth. Start a local Supabase with "
+                + "--trust-firebase URL, or both with “switchyard emulator all”."
         case .subjectIsNoUUID:
             "A policy expects the claim “sub” to be a UUID; in the token \(name)it is not. "
                 + "Compare auth.jwt() ->> 'sub' instead of auth.uid()."

@@ -10,6 +10,8 @@ public struct SwitchReport: Sendable {
         public let service: InfrastructureService
         public let from: InfrastructureProvider?
         public let to: InfrastructureProvider?
+        /// Whether it is a domain client that has gone along with its storage, as all do that are not pinned.
+        public let followsStorage: Bool
     }
 
     /// Writes in the queue of a storage that is no longer in use.
@@ -29,7 +31,7 @@ public struct SwitchReport: Sendable {
         public let leftWrites: [LeftWrites]
     }
 
-    /// The clients whose provider has changed.
+    /// The clients whose provider has changed, those that follow the storage included.
     public let moves: [Move]
     /// What was queued on the storages that were left. They go on sending it; see ``drained()``.
     public let leftWrites: [LeftWrites]
@@ -51,9 +53,11 @@ public struct SwitchReport: Sendable {
 }
 
 extension SwitchReport: CustomStringConvertible {
+    /// Without the domain clients that merely follow the storage.
     public var description: String {
         guard !moves.isEmpty else { return "nothing moved" }
-        return (moves.map(\.description) + leftWrites.map(\.description)).joined(separator: "; ")
+        return (moves.filter { !$0.followsStorage }.map(\.description) + leftWrites.map(\.description)).joined(
+            separator: "; ")
     }
 }
 

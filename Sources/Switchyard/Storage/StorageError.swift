@@ -33,6 +33,10 @@ public struct StorageError: ClientError {
         return error
     }
 
+    /// Nothing is sent, and nothing is asked, until the app itself says so.
+    package static let networkSwitchedOff = StorageError(
+        .unavailable, "The network is switched off with disableNetwork(). Call enableNetwork() to switch it on.")
+
     package static func invalid(_ message: String) -> StorageError { StorageError(.invalidArgument, message) }
 }
 

@@ -21,9 +21,12 @@ extension SyncEngine {
     }
 
     /// Why the queue is not sent, while that is so.
-    func lastFailure() -> StorageError? { trouble?.error }
+    func lastFailure() -> StorageError? { isNetworkEnabled ? trouble?.error : .networkSwitchedOff }
 
     func pendingWrite(_ batch: QueuedBatch) -> PendingWrite {
-        PendingWrite(batch, trouble.flatMap { $0.batchID == batch.id ? $0 : nil })
+        guard isNetworkEnabled else {
+            return PendingWrite(batch, SendingTrouble(batchID: batch.id, error: .networkSwitchedOff))
+        }
+        return PendingWrite(batch, trouble.flatMap { $0.batchID == batch.id ? $0 : nil })
     }
 }

@@ -222,8 +222,11 @@ package actor SyncEngine {
     }
 
     func setNetwork(isEnabled: Bool) throws(StorageError) {
+        let isChanged = isNetworkEnabled != isEnabled
         isNetworkEnabled = isEnabled
         try handle(.setNetwork(isEnabled: isEnabled))
+        // Why writes wait is another reason now.
+        if isChanged, queueWatchers.count > 0 { queueWatchers.show(try pendingWrites()) }
     }
 
     func clear() throws(StorageError) {

@@ -123,9 +123,7 @@ extension SyncEngine {
     /// - Throws: `.unavailable` while the network is switched off, and `.shutDown`.
     func checkServer() throws(StorageError) {
         if isShutDown { throw StorageError(.shutDown, "The client was shut down.") }
-        guard isNetworkEnabled else {
-            throw StorageError(.unavailable, "The network is switched off for this client.")
-        }
+        guard isNetworkEnabled else { throw .networkSwitchedOff }
     }
 
     /// The documents that are missing by the answer, as of a time before the version in which they are known here: a server that

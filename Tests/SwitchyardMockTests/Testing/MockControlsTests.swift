@@ -82,6 +82,26 @@ import Testing
         #expect(await read.value == .cancelled)
     }
 
+    @Test func `Scripts that have not had their turn are listed until they have`() async throws {
+        let storage = MockStorageClient(MockBackend())
+        let controls = storage.controls
+        controls.fail(.query, times: 3, with: .unauthorized)
+        controls.fail(.transactionCommit, onCall: 2, with: .aborted)
+        controls.answer(.document, with: .missing("a/1"))
+        controls.loseAnswers(2)
+        #expect(
+            controls.unused == ["fail(query)", "fail(transaction commit)", "answer(document)", "loseAnswers(2)"])
+        _ = try await storage.document("a/1")
+        #expect(controls.unused == ["fail(query)", "fail(transaction commit)", "loseAnswers(2)"])
+        // Both answers are lost: what is asked again after the first loses the second.
+        try await storage.setDocument("a/1", ["n": 1]).acknowledged()
+        #expect(controls.unused == ["fail(query)", "fail(transaction commit)"])
+        await #expect(throws: StorageError.self) { try await storage.documents(Query(in: "a")) }
+        #expect(controls.unused == ["fail(query), 2 of 3 times left", "fail(transaction commit)"])
+        controls.reset()
+        #expect(controls.unused.isEmpty)
+    }
+
     @Test func `Preview clients show the sample, and people share a backend`() async throws {
         let backend = MockBackend.sample()
         let storage = PreviewStorageClient(backend)

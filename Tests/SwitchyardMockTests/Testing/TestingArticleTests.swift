@@ -30,6 +30,12 @@ import Testing
             print(error.message)  // The mock's rules do not allow reading “users/bob” as “alice”.
         }
 
+        storage.controls.fail(.send, with: .unauthorized)
+        try await storage.mergeDocument("users/alice", ["mood": "fine"])  // online, so it never waits
+        let left = storage.controls.unused  // ["fail(send)"]
+        #expect(left == ["fail(send)"])
+        storage.controls.reset()
+
         storage.controls.loseAnswers()
         let receipt = try await storage.updateDocument("users/alice", ["visits": .increment(1)])
         try await receipt.acknowledged()
@@ -85,7 +91,7 @@ import Testing
         let article = try String(
             contentsOf: folder.appendingPathComponent("TestingWithTheMock.md"), encoding: .utf8)
         let pieces = article.components(separatedBy: "```swift\n").dropFirst()
-        #expect(pieces.count == 9)
+        #expect(pieces.count == 10)
         for piece in pieces {
             for line in lines(piece.components(separatedBy: "```")[0]) {
                 #expect(done.contains(line), "not done in the test: \(line)")

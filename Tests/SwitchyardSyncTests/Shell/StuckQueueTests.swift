@@ -112,17 +112,22 @@ import Testing
         await client.shutDown()
     }
 
-    @Test func `Without an attempt the deadline itself is the reason`() async throws {
+    @Test func `While the network is switched off, whoever waits is told so, and what switches it on`() async throws {
         try await client.disableNetwork()
         let receipt = try await client.setDocument("a/b", ["n": 1])
         let error = await #expect(throws: StorageError.self) {
             try await receipt.acknowledged(within: .seconds(1), clock: FastClock())
         }
         #expect(error?.code == .deadlineExceeded)
+        #expect(
+            error?.message.contains("switched off with disableNetwork(). It is kept; enableNetwork() sends it") == true)
+        #expect(try await client.queue.first?.lastError?.message.contains("Call enableNetwork()") == true)
         let other = await #expect(throws: StorageError.self) {
             try await client.waitForPendingWrites(within: .seconds(1))
         }
-        #expect(other?.code == .deadlineExceeded)
+        #expect(other?.code == .deadlineExceeded && other?.message.contains("enableNetwork() sends it") == true)
+        try await client.enableNetwork()
+        try await receipt.acknowledged(within: .seconds(600_000), clock: FastClock())
         await client.shutDown()
     }
 }

@@ -143,6 +143,7 @@ import Testing
 
         let report = try await backend.use("west", for: .storage)
         #expect(Set(report.moves.map(\.service)) == [.storage, .users, .checkIns, .notifications])
+        #expect("\(report)" == "storage: east → west")
         #expect(try await backend.users.currentUser().displayName != "EastSide")
         #expect(try await backend.contacts.contacts().map(\.name) == ["Bob"])
         // The storage that the pinned client lives on is still there, and there is only one of it.

@@ -159,7 +159,9 @@ actor Assembly {
             moves: InfrastructureService.allCases.compactMap { service in
                 let from = old.selection.provider(for: service)
                 let to = new.selection.provider(for: service)
-                return from == to ? nil : SwitchReport.Move(service: service, from: from, to: to)
+                guard from != to else { return nil }
+                let follows = !service.isCore && old.selection[service] == nil && new.selection[service] == nil
+                return SwitchReport.Move(service: service, from: from, to: to, followsStorage: follows)
             },
             leftWrites: left, duration: watch.elapsed, draining: draining)
     }

@@ -88,7 +88,8 @@ public protocol StorageClient: Sendable {
     func enableNetwork() async throws(StorageError)
     /// Stops all network traffic: reads come from the cache, and writes wait.
     func disableNetwork() async throws(StorageError)
-    /// Returns when the server has accepted or refused every write queued so far; at once if the queue is empty.
+    /// Returns when the server has accepted or refused every write queued so far; at once if the queue is empty. Without a
+    /// connection it waits for one; ``waitForPendingWrites(within:)`` waits no longer than you say.
     func waitForPendingWrites() async throws(StorageError)
     /// An element after each round of changes in which all listeners have been served.
     func snapshotsInSync() -> EventStream<Void, StorageError>

@@ -64,7 +64,7 @@ public struct WriteReceipt: Sendable {
     /// Waits until the server has accepted the write, but not forever. If the queue cannot be sent, the error says why.
     ///
     /// - Throws: As ``acknowledged()``; at the deadline the code of the last attempt's failure, or `.deadlineExceeded` if none
-    ///   has failed. The write stays queued then, and goes out as soon as it can.
+    ///   has failed or the network is switched off. The write stays queued then, and goes out as soon as it can.
     @discardableResult
     public func acknowledged(
         within deadline: Duration, clock: any Clock<Duration> = ContinuousClock()
@@ -104,9 +104,29 @@ enum QueueDeadline {
                 "\(subject) is waiting: the server has not answered in time. It is kept, and sent as soon as it can be."
             )
         }
+        if failure.message == StorageError.networkSwitchedOff.message {
+            return StorageError(
+                .deadlineExceeded,
+                "\(subject) is waiting: the network is switched off with disableNetwork(). It is kept; enableNetwork() sends it.",
+                underlying: failure)
+        }
         return StorageError(
             failure.code,
             "\(subject) is waiting and will be tried again; the last attempt failed: \(failure.message)",
             isRetryable: true, underlying: failure)
     }
+}
+
+extension WriteReceipt: CustomStringConvertible, CustomDebugStringConvertible {
+    /// What is known without waiting: that the server has committed the write, or that it is kept and the server is asked
+    /// by ``acknowledged()``.
+    public var description: String {
+        let subject = subject ?? "write \(batchID)"
+        return present.map { "\(subject): \($0)" } ?? "\(subject): kept until the server answers; see acknowledged()"
+    }
+    public var debugDescription: String { "WriteReceipt(\(description))" }
+}
+
+extension WriteReceipt.Acknowledgement: CustomStringConvertible {
+    public var description: String { "committed at \(commitTime)" }
 }

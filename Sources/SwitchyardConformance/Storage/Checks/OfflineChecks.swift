@@ -12,6 +12,17 @@ extension StorageConformance {
             try expect(
                 local.metadata.hasPendingWrites, "the snapshot says that a write is pending", found: "it does not")
             try await other.expectMissing(path)
+            let error = try await context.store.expectFailure(.deadlineExceeded, in: "waiting for the write") {
+                try await receipt.acknowledged(within: .milliseconds(1))
+            }
+            try expect(
+                error.message.contains("enableNetwork()"), "the error says what sends the write", found: error.message)
+            let queue = context.client.pendingWrites()
+            for try await pending in queue {
+                let reason = pending.first?.lastError?.message ?? "nothing"
+                try expect(reason.contains("enableNetwork()"), "the queue says so too", found: reason)
+                break
+            }
             try await context.client.enableNetwork()
             try await receipt.acknowledged()
             try await other.expect(path, holds: ["number": 1])
