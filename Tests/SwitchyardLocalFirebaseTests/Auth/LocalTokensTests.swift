@@ -99,9 +99,13 @@ import Testing
             $0["exp"] = 3600
         }
         #expect(try client.firebase.auth.caller(authorization: "Bearer " + fromTests).userID == "ben")
+        let elsewhere = written { $0["aud"] = "elsewhere" }
+        #expect(throws: LocalTokenFailure.otherProject("elsewhere")) {
+            try client.firebase.auth.caller(authorization: "Bearer " + elsewhere)
+        }
         for other in [
-            written { $0["aud"] = "elsewhere" }, written { $0["iss"] = "https://securetoken.google.com/elsewhere" },
-            written { $0["sub"] = "" }, written { _ in } + "AAAA",
+            written { $0["iss"] = "https://securetoken.google.com/elsewhere" }, written { $0["sub"] = "" },
+            written { _ in } + "AAAA",
         ] {
             #expect(throws: LocalTokenFailure.invalid) {
                 try client.firebase.auth.caller(authorization: "Bearer " + other)
