@@ -1,6 +1,7 @@
-import SwitchyardTestRuns
 import Synchronization
 import Testing
+
+@testable import SwitchyardTestRuns
 
 /// Work that is done beside other tests counts for the test that reports it, as if it were done there.
 @Suite struct SideRunTests {
@@ -29,6 +30,17 @@ import Testing
         }
         for number in 1...6 { try await run.value(of: number) }
         #expect(working.withLock { $0.most } == 1)
+    }
+
+    @Test func `Nothing begins before a test runs, which hears of what fails`() async throws {
+        let lane = SideLane()
+        let began = Mutex(0)
+        let run = SideRun(1...3, width: .max, in: lane) { _ in began.withLock { $0 += 1 } }
+        run.begin(at: "")
+        for _ in 0..<100 { await Task.yield() }
+        #expect(began.withLock { $0 } == 0)
+        for number in 1...3 { try await run.value(of: number) }
+        #expect(began.withLock { $0 } == 3)
     }
 
     @Test func `A piece that nobody named is an error`() async {

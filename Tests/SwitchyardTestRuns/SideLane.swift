@@ -5,6 +5,9 @@ import Synchronization
 /// Tests run one at a time, and half of what the slow ones do is waiting for a server. A ``SideRun`` that is entered here
 /// before the first test begins does its waiting meanwhile. Three pieces run at a time, and a few more while a test does
 /// nothing but wait for its own.
+///
+/// No piece begins before ``open()``: until a test runs, nobody hears of an expectation that is not met, and a test that
+/// starts a process ends the whole run.
 final class SideLane: Sendable {
     static let shared = SideLane()
     /// How many more pieces run while a test does nothing but wait for one: they wait for servers themselves.
@@ -32,6 +35,7 @@ final class SideLane: Sendable {
         var entered: Set<ObjectIdentifier> = []
         /// How many pieces of each run are under way.
         var begun: [ObjectIdentifier: Int] = [:]
+        var isOpen = false
         var allowed = 3
         var working = 0
     }
@@ -47,6 +51,12 @@ final class SideLane: Sendable {
             let entry = Entry(run: ObjectIdentifier(run), place: place, width: width, pieces: pieces[...])
             state.entries.insert(entry, at: state.entries.firstIndex(where: entry.comes) ?? state.entries.endIndex)
         }
+        startWorkers()
+    }
+
+    /// Lets the first pieces begin, now that a test runs.
+    func open() {
+        state.withLock { $0.isOpen = true }
         startWorkers()
     }
 
@@ -88,7 +98,7 @@ final class SideLane: Sendable {
                 state.working -= 1
                 state.begun[ended, default: 1] -= 1
             }
-            guard state.working < state.allowed,
+            guard state.isOpen, state.working < state.allowed,
                 let index = state.entries.firstIndex(where: { state.begun[$0.run, default: 0] < $0.width })
             else { return nil }
             let run = state.entries[index].run

@@ -20,24 +20,32 @@ package final class SideRun<Key: Hashable & Sendable, Value: Sendable>: Sendable
 
     private let keys: [Key]
     private let width: Int
+    private let lane: SideLane
     private let body: @Sendable (Key) async throws -> Value
     private let pieces: Mutex<[Key: Piece]>
 
     /// - Parameter width: How many pieces may be under way at once.
-    package init(
+    package convenience init(
         _ keys: some Sequence<Key>, width: Int = .max, body: @escaping @Sendable (Key) async throws -> Value
+    ) {
+        self.init(keys, width: width, in: .shared, body: body)
+    }
+
+    init(
+        _ keys: some Sequence<Key>, width: Int, in lane: SideLane, body: @escaping @Sendable (Key) async throws -> Value
     ) {
         self.keys = Array(keys)
         self.width = width
+        self.lane = lane
         self.body = body
         pieces = Mutex(Dictionary(self.keys.map { ($0, Piece()) }) { first, _ in first })
     }
 
-    /// Enters the run into the lane; a second time does nothing.
+    /// Enters the run into its lane; a second time does nothing.
     ///
     /// - Parameter place: The file of its test.
     package func begin(at place: String) {
-        SideLane.shared.enter(
+        lane.enter(
             self, at: place, width: width,
             keys.map { key in
                 { [self] in
@@ -53,8 +61,9 @@ package final class SideRun<Key: Hashable & Sendable, Value: Sendable>: Sendable
     /// What came of one piece, once it is done. Nobody else's pieces come before it any more.
     package func value(of key: Key) async throws -> Value {
         begin(at: "")
+        lane.open()
         guard pieces.withLock({ $0[key] != nil }) else { throw UnknownPiece(name: "\(key)") }
-        return try await SideLane.shared.lend(for: self) {
+        return try await lane.lend(for: self) {
             try await withCheckedThrowingContinuation { continuation in
                 let outcome = pieces.withLock { pieces -> Result<Value, any Error>? in
                     if let outcome = pieces[key]?.outcome { return outcome }
@@ -92,12 +101,19 @@ extension SideRun where Key == Int {
     }
 }
 
-/// Begins a run before the first test, if its own test is among those that will run. What may skip the test has to stand
-/// before it.
-package struct SideRunTrait: TestTrait {
+/// Enters a run before the first test, if its own test is among those that will run, and begins all runs with the first such
+/// test. What may skip the test has to stand before it.
+package struct SideRunTrait: TestTrait, TestScoping {
     fileprivate let begin: @Sendable (_ place: String) -> Void
 
     package func prepare(for test: Test) async throws { begin(test.sourceLocation.fileID) }
+
+    package func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+        SideLane.shared.open()
+        try await function()
+    }
 }
 
 extension Trait where Self == SideRunTrait {
