@@ -6,15 +6,12 @@ import Foundation
 final class JSONDecodingDocument {
     private let text: [UInt8]
     private let entries: [JSONIndex.Entry]
-    let settings: JSONBytesDecoder
-    private var snakeKeys: [String: String] = [:]
     /// The key found last, and its object: the next one asked for is mostly the same or the following one.
     private var last = (object: -1, key: -1)
 
-    init(text: [UInt8], index: JSONIndex, settings: JSONBytesDecoder) {
+    init(text: [UInt8], index: JSONIndex) {
         self.text = text
         entries = index.entries
-        self.settings = settings
     }
 
     // MARK: Moving about
@@ -79,14 +76,6 @@ final class JSONDecodingDocument {
         entries[key].kind == .key ? bytes(at: key) { $0.holds(name) } : ExactKey.areEqual(string(at: key), name)
     }
 
-    /// The key under which a property stands.
-    func key(for name: String) -> String {
-        if let known = snakeKeys[name] { return known }
-        let key = SnakeCase.snake(name)
-        snakeKeys[name] = key
-        return key
-    }
-
     @inline(__always)
     func bytes<Result>(at place: Int, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         let entry = entries[place]
@@ -135,10 +124,10 @@ final class JSONDecodingDocument {
         return value
     }
 
-    func double(at place: Int, for type: Any.Type = Double.self) throws -> Double {
-        guard entries[place].kind == .number else { throw mismatch(type, at: place) }
+    func double(at place: Int) throws -> Double {
+        guard entries[place].kind == .number else { throw mismatch(Double.self, at: place) }
         guard let value = bytes(at: place, { JSONWalker.number(in: $0)?.double }) else {
-            throw corrupted("The number does not fit \(type).", at: place)
+            throw corrupted("The number does not fit Double.", at: place)
         }
         return value
     }
@@ -159,8 +148,7 @@ final class JSONDecodingDocument {
         if type == JSON.self { return try json(at: place) as! T }
         if type == URL.self { return try url(at: place) as! T }
         if type == Decimal.self { return try decimal(at: place) as! T }
-        let convertsKeys = settings.keys != .asWritten && !(type is any StringKeyed.Type)
-        return try T(from: JSONNodeDecoder(document: self, place: place, convertsKeys: convertsKeys))
+        return try T(from: JSONNodeDecoder(document: self, place: place))
     }
 
     private func data(at place: Int) throws -> Data {
@@ -183,24 +171,19 @@ final class JSONDecodingDocument {
     }
 
     private func date(at place: Int) throws -> Date {
-        switch settings.dates {
-        case .seconds: return Date(timeIntervalSince1970: try double(at: place, for: Date.self))
-        case .milliseconds: return Date(timeIntervalSince1970: try double(at: place, for: Date.self) / 1000)
-        case .rfc3339:
-            guard kind(at: place) == .string || kind(at: place) == .escapedString else {
-                throw mismatch(Date.self, at: place)
-            }
-            guard
-                let moment = kind(at: place) == .string
-                    ? bytes(at: place, RFC3339.parse) : RFC3339.parse(string(at: place))
-            else { throw corrupted("Not a timestamp.", at: place) }
-            return Date(timeIntervalSince1970: Double(moment.seconds) + Double(moment.nanoseconds) / 1e9)
+        guard kind(at: place) == .string || kind(at: place) == .escapedString else {
+            throw mismatch(Date.self, at: place)
         }
+        guard
+            let moment = kind(at: place) == .string
+                ? bytes(at: place, RFC3339.parse) : RFC3339.parse(string(at: place))
+        else { throw corrupted("Not a timestamp.", at: place) }
+        return Date(timeIntervalSince1970: Double(moment.seconds) + Double(moment.nanoseconds) / 1e9)
     }
 
     private func json(at place: Int) throws -> JSON {
         do throws(JSONError) {
-            return try JSON(parsing: wholeText(at: place), options: settings.parsing)
+            return try JSON(parsing: wholeText(at: place))
         } catch {
             throw corrupted(error.description, at: place)
         }

@@ -10,17 +10,13 @@ final class JSONEncodingOutput {
         let output: JSONEncodingOutput
     }
 
-    let settings: JSONBytesEncoder
     private let basePath: [any CodingKey]
     private var state = JSONEncodingState()
     private var splices: [Splice] = []
     /// What went wrong where nothing could be thrown, or where a type may have caught what was.
     private var failure: (any Error)?
 
-    init(settings: JSONBytesEncoder, path: [any CodingKey]) {
-        self.settings = settings
-        basePath = path
-    }
+    init(path: [any CodingKey]) { basePath = path }
 
     /// Closes what is open and puts everything together.
     func finish() throws -> [UInt8] {
@@ -84,10 +80,9 @@ final class JSONEncodingOutput {
     /// The protocols leave no way to throw here: what goes wrong is thrown at the end.
     func detached(at level: Int, _ begin: () throws -> Void) -> JSONNodeEncoder {
         do { try begin() } catch { failure = failure ?? error }
-        let output = JSONEncodingOutput(settings: settings, path: path)
+        let output = JSONEncodingOutput(path: path)
         splices.append(Splice(offset: state.text.count, output: output))
-        return JSONNodeEncoder(
-            output: output, level: output.state.beginLevel(convertsKeys: state.convertsKeys(at: level)))
+        return JSONNodeEncoder(output: output, level: output.state.beginLevel())
     }
 
     // MARK: Values
@@ -104,8 +99,7 @@ final class JSONEncodingOutput {
 
     func encode<T: Encodable>(_ value: T) throws {
         if try writeSpecial(value) { return }
-        let convertsKeys = settings.keys != .asWritten && !(value is any StringKeyed)
-        let level = state.beginLevel(convertsKeys: convertsKeys)
+        let level = state.beginLevel()
         do {
             try value.encode(to: JSONNodeEncoder(output: self, level: level))
         } catch {
@@ -138,20 +132,14 @@ final class JSONEncodingOutput {
     }
 
     private func write(_ date: Date) throws {
-        let seconds = date.timeIntervalSince1970
-        switch settings.dates {
-        case .seconds: try write(seconds)
-        case .milliseconds: try write(seconds * 1000)
-        case .rfc3339:
-            let microseconds = (seconds * 1e6).rounded()
-            guard abs(microseconds) < 9e18 else { throw invalid("The date is beyond all timestamps.", date) }
-            let (whole, rest) = Int64(microseconds).quotientAndRemainder(dividingBy: 1_000_000)
-            let moment =
-                rest < 0
-                ? RFC3339.Moment(seconds: whole - 1, nanoseconds: Int32(rest + 1_000_000) * 1000)
-                : RFC3339.Moment(seconds: whole, nanoseconds: Int32(rest) * 1000)
-            JSONText.append(moment, to: &state.text)
-        }
+        let microseconds = (date.timeIntervalSince1970 * 1e6).rounded()
+        guard abs(microseconds) < 9e18 else { throw invalid("The date is beyond all timestamps.", date) }
+        let (whole, rest) = Int64(microseconds).quotientAndRemainder(dividingBy: 1_000_000)
+        let moment =
+            rest < 0
+            ? RFC3339.Moment(seconds: whole - 1, nanoseconds: Int32(rest + 1_000_000) * 1000)
+            : RFC3339.Moment(seconds: whole, nanoseconds: Int32(rest) * 1000)
+        JSONText.append(moment, to: &state.text)
     }
 
     // MARK: Errors

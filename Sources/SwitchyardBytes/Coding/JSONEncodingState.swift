@@ -8,7 +8,6 @@ struct JSONEncodingState {
         var count = 0
         var keys = RepeatedKeyFilter()
         let firstKey: Int
-        let convertsKeys: Bool
     }
 
     /// What goes wrong where a container is used against the rules of `Encoder`.
@@ -22,14 +21,13 @@ struct JSONEncodingState {
     private(set) var levels: [Level] = []
     /// Where the keys of all open levels stand in the text, without quotation marks.
     private(set) var keys: [Range<Int>] = []
-    private var snakeKeys: [String: String] = [:]
     /// The keys of levels with so many that comparing one by one would take long, by level.
     private var knownKeys: [Int: (keys: Set<ExactKey>, count: Int)] = [:]
 
     init() { text.reserveCapacity(512) }
 
-    mutating func beginLevel(convertsKeys: Bool) -> Int {
-        levels.append(Level(firstKey: keys.count, convertsKeys: convertsKeys))
+    mutating func beginLevel() -> Int {
+        levels.append(Level(firstKey: keys.count))
         return levels.count
     }
 
@@ -47,8 +45,6 @@ struct JSONEncodingState {
     }
 
     func count(at level: Int) -> Int { level == levels.count ? levels[level - 1].count : 0 }
-
-    func convertsKeys(at level: Int) -> Bool { level <= levels.count ? levels[level - 1].convertsKeys : false }
 
     /// Makes the value of `level` an object or an array, unless it is something already.
     mutating func open(_ kind: Level.Kind, at level: Int) {
@@ -72,7 +68,7 @@ struct JSONEncodingState {
         if levels[level - 1].count > 0 { text.append(UInt8(ascii: ",")) }
         levels[level - 1].count += 1
         let start = text.count + 1
-        JSONText.append(levels[level - 1].convertsKeys ? snakeKey(name) : name, to: &text)
+        JSONText.append(name, to: &text)
         try noteKey(start..<(text.count - 1))
         text.append(UInt8(ascii: ":"))
     }
@@ -104,13 +100,6 @@ struct JSONEncodingState {
 
     /// As written: what is escaped is so always in the same way.
     private func exactKey(_ key: Range<Int>) -> ExactKey { ExactKey(String(decoding: text[key], as: UTF8.self)) }
-
-    private mutating func snakeKey(_ name: String) -> String {
-        if let known = snakeKeys[name] { return known }
-        let key = SnakeCase.snake(name)
-        snakeKeys[name] = key
-        return key
-    }
 
     /// Notes that the value of `level` is written as one piece.
     mutating func beginSingle(at level: Int) throws(Misuse) {

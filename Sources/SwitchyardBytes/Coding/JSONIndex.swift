@@ -16,11 +16,11 @@ struct JSONIndex {
     private(set) var entries: [Entry] = []
 
     /// Checks the whole text. It may have two gigabytes.
-    init(_ text: [UInt8], _ options: JSONParsingOptions) throws(JSONError) {
+    init(_ text: [UInt8]) throws(JSONError) {
         guard text.count <= Int(Int32.max) else { throw JSONError(.tooLong, at: 0) }
         var builder = JSONIndexBuilder(expecting: text.count / 12)
         try text.withUnsafeBufferPointer { (bytes) throws(JSONError) in
-            try JSONWalker.walk(bytes, options, telling: &builder)
+            try JSONWalker.walk(bytes, JSONParsingOptions(), telling: &builder)
         }
         entries = builder.entries
     }

@@ -2,22 +2,15 @@
 struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let document: JSONDecodingDocument
     let object: Int
-    let convertsKeys: Bool
 
     var codingPath: [any CodingKey] { document.path(to: object) }
 
     var allKeys: [Key] {
-        document.keys(of: object).compactMap { place in
-            let key = document.string(at: place)
-            return Key(stringValue: convertsKeys ? SnakeCase.camel(key) : key)
-        }
+        document.keys(of: object).compactMap { Key(stringValue: document.string(at: $0)) }
     }
 
     @inline(__always)
-    private func find(_ key: Key) -> Int? {
-        let name = key.stringValue
-        return document.value(of: convertsKeys ? document.key(for: name) : name, in: object)
-    }
+    private func find(_ key: Key) -> Int? { document.value(of: key.stringValue, in: object) }
 
     private func place(of key: Key) throws -> Int {
         guard let place = find(key) else {
@@ -100,7 +93,5 @@ struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func superDecoder(forKey key: Key) throws -> any Decoder { node(at: try place(of: key)) }
 
-    private func node(at place: Int) -> JSONNodeDecoder {
-        JSONNodeDecoder(document: document, place: place, convertsKeys: convertsKeys)
-    }
+    private func node(at place: Int) -> JSONNodeDecoder { JSONNodeDecoder(document: document, place: place) }
 }

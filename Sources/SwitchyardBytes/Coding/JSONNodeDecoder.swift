@@ -2,19 +2,18 @@
 struct JSONNodeDecoder: Decoder, SingleValueDecodingContainer {
     let document: JSONDecodingDocument
     let place: Int
-    let convertsKeys: Bool
 
     var codingPath: [any CodingKey] { document.path(to: place) }
-    var userInfo: [CodingUserInfoKey: Any] { document.settings.userInfo }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard document.kind(at: place) == .object else { throw document.mismatch([String: Any].self, at: place) }
-        return KeyedDecodingContainer(JSONKeyedDecoding(document: document, object: place, convertsKeys: convertsKeys))
+        return KeyedDecodingContainer(JSONKeyedDecoding(document: document, object: place))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
         guard document.kind(at: place) == .array else { throw document.mismatch([Any].self, at: place) }
-        return JSONUnkeyedDecoding(document: document, array: place, convertsKeys: convertsKeys)
+        return JSONUnkeyedDecoding(document: document, array: place)
     }
 
     func singleValueContainer() -> any SingleValueDecodingContainer { self }

@@ -4,7 +4,7 @@ struct JSONNodeEncoder: Encoder, SingleValueEncodingContainer {
     let level: Int
 
     var codingPath: [any CodingKey] { output.path }
-    var userInfo: [CodingUserInfoKey: Any] { output.settings.userInfo }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         output.open(.object, at: level)

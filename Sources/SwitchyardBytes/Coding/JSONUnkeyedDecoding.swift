@@ -2,14 +2,12 @@
 struct JSONUnkeyedDecoding: UnkeyedDecodingContainer {
     private let document: JSONDecodingDocument
     private let array: Int
-    private let convertsKeys: Bool
     private var place: Int
     private(set) var currentIndex = 0
 
-    init(document: JSONDecodingDocument, array: Int, convertsKeys: Bool) {
+    init(document: JSONDecodingDocument, array: Int) {
         self.document = document
         self.array = array
-        self.convertsKeys = convertsKeys
         place = array + 1
     }
 
@@ -73,20 +71,20 @@ struct JSONUnkeyedDecoding: UnkeyedDecodingContainer {
     mutating func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type
     ) throws -> KeyedDecodingContainer<NestedKey> {
-        try next(type) { [document, convertsKeys] in
-            try JSONNodeDecoder(document: document, place: $0, convertsKeys: convertsKeys).container(keyedBy: type)
+        try next(type) { [document] in
+            try JSONNodeDecoder(document: document, place: $0).container(keyedBy: type)
         }
     }
 
     mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        try next([Any].self) { [document, convertsKeys] in
-            try JSONNodeDecoder(document: document, place: $0, convertsKeys: convertsKeys).unkeyedContainer()
+        try next([Any].self) { [document] in
+            try JSONNodeDecoder(document: document, place: $0).unkeyedContainer()
         }
     }
 
     mutating func superDecoder() throws -> any Decoder {
-        try next((any Decoder).self) { [document, convertsKeys] in
-            JSONNodeDecoder(document: document, place: $0, convertsKeys: convertsKeys)
+        try next((any Decoder).self) { [document] in
+            JSONNodeDecoder(document: document, place: $0)
         }
     }
 }

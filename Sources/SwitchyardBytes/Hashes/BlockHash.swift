@@ -1,11 +1,41 @@
+import CSwitchyardChecksum
+
 /// A hash of the family of MD5 and SHA: 64-byte blocks mixed into a few words.
 package protocol BlockHashFunction: Sendable {
-    init()
-    /// Mixes in sixteen words, each made of four bytes in the function's own order.
-    mutating func mix(_ block: UnsafeBufferPointer<UInt32>)
-    /// The words of the digest.
-    var words: [UInt32] { get }
+    /// The words before the first block.
+    static var start: [UInt32] { get }
     static var isBigEndian: Bool { get }
+    /// Mixes whole blocks into as many words as ``start`` has.
+    static func mix(_ words: inout [UInt32], _ blocks: UnsafePointer<UInt8>, _ count: Int)
+}
+
+/// RFC 1321. For checksums that protocols demand; it protects against nobody.
+package enum MD5Function: BlockHashFunction {
+    package static var start: [UInt32] { [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476] }
+    package static var isBigEndian: Bool { false }
+    package static func mix(_ words: inout [UInt32], _ blocks: UnsafePointer<UInt8>, _ count: Int) {
+        cchecksum_md5(&words, blocks, count)
+    }
+}
+
+/// FIPS 180-4, section 6.1. For the WebSocket handshake and the like; not for anything that must resist forgery.
+package enum SHA1Function: BlockHashFunction {
+    package static var start: [UInt32] { [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0] }
+    package static var isBigEndian: Bool { true }
+    package static func mix(_ words: inout [UInt32], _ blocks: UnsafePointer<UInt8>, _ count: Int) {
+        cchecksum_sha1(&words, blocks, count)
+    }
+}
+
+/// FIPS 180-4, section 6.2.
+package enum SHA256Function: BlockHashFunction {
+    package static var start: [UInt32] {
+        [0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19]
+    }
+    package static var isBigEndian: Bool { true }
+    package static func mix(_ words: inout [UInt32], _ blocks: UnsafePointer<UInt8>, _ count: Int) {
+        cchecksum_sha256(&words, blocks, count)
+    }
 }
 
 package typealias MD5 = BlockHash<MD5Function>
@@ -14,7 +44,7 @@ package typealias SHA256 = BlockHash<SHA256Function>
 
 /// An incremental hash: any number of updates, then the digest. A value: a copy goes on independently.
 package struct BlockHash<Function: BlockHashFunction>: Sendable {
-    private var function = Function()
+    private var words = Function.start
     private var pending: [UInt8] = []
     private var length: UInt64 = 0
 
@@ -44,11 +74,11 @@ package struct BlockHash<Function: BlockHashFunction>: Sendable {
             pending.append(contentsOf: missing)
             rest = rest.dropFirst(missing.count)
             guard pending.count == 64 else { return }
-            pending.withUnsafeBytes { function.mix(blocksOf: $0) }
+            pending.withUnsafeBytes { Self.mix($0, into: &words) }
             pending.removeAll(keepingCapacity: true)
         }
         let whole = rest.count / 64 * 64
-        if whole > 0 { function.mix(blocksOf: UnsafeRawBufferPointer(rebasing: rest.prefix(whole))) }
+        if whole > 0 { Self.mix(UnsafeRawBufferPointer(rebasing: rest.prefix(whole)), into: &words) }
         pending.append(contentsOf: rest.dropFirst(whole))
     }
 
@@ -59,32 +89,15 @@ package struct BlockHash<Function: BlockHashFunction>: Sendable {
         padding.append(contentsOf: repeatElement(0, count: (120 - padding.count) % 64))
         let bits = Function.isBigEndian ? (length &* 8).bigEndian : (length &* 8).littleEndian
         withUnsafeBytes(of: bits) { padding.append(contentsOf: $0) }
-        var function = function
-        padding.withUnsafeBytes { function.mix(blocksOf: $0) }
-        return function.words.flatMap { word in
+        var words = words
+        padding.withUnsafeBytes { Self.mix($0, into: &words) }
+        return words.flatMap { word in
             withUnsafeBytes(of: Function.isBigEndian ? word.bigEndian : word.littleEndian) { Array($0) }
         }
     }
-}
 
-extension BlockHashFunction {
-    fileprivate mutating func mix(blocksOf bytes: UnsafeRawBufferPointer) {
-        withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 16) { block in
-            for start in stride(from: 0, to: bytes.count, by: 64) {
-                for index in 0..<16 {
-                    let word = bytes.loadUnaligned(fromByteOffset: start + index * 4, as: UInt32.self)
-                    block.initializeElement(
-                        at: index, to: Self.isBigEndian ? UInt32(bigEndian: word) : UInt32(littleEndian: word))
-                }
-                mix(UnsafeBufferPointer(block))
-            }
-        }
+    private static func mix(_ blocks: UnsafeRawBufferPointer, into words: inout [UInt32]) {
+        guard let first = blocks.baseAddress else { return }
+        Function.mix(&words, first.assumingMemoryBound(to: UInt8.self), blocks.count / 64)
     }
-}
-
-extension UInt32 {
-    @inline(__always)
-    func rotatedLeft(_ bits: UInt32) -> UInt32 { self &<< bits | self &>> (32 &- bits) }
-    @inline(__always)
-    func rotatedRight(_ bits: UInt32) -> UInt32 { self &>> bits | self &<< (32 &- bits) }
 }

@@ -68,7 +68,7 @@ struct JSONPropertyTests {
         var accepted = 0
         let rounds = RandomRun.rounds(30_000)
         for round in 0..<rounds {
-            let text = Mutation.apply(to: seeds[Int.random(in: 0..<seeds.count, using: &random)], &random)
+            let text = Damage.apply(to: seeds[Int.random(in: 0..<seeds.count, using: &random)], &random)
             let outcome = Result { () throws(JSONError) in try JSON(parsing: text) }
             switch outcome {
             case .success(let value):
@@ -94,29 +94,5 @@ struct JSONPropertyTests {
             if (try? streamed.get()) != (try? outcome.get()) { Issue.record("streamed otherwise: \(Hex.encode(text))") }
         }
         #expect(accepted > rounds / 30 && accepted < rounds / 30 * 29)
-    }
-}
-
-/// Small damage to a text.
-private enum Mutation {
-    private static let telling =
-        Array("{}[],:\"\\u0019eE+-.tfn \n\u{1}dD8c".utf8) + [0x80, 0xBF, 0xC0, 0xC3, 0xED, 0xF0, 0xF4, 0xFF]
-
-    static func apply(to text: [UInt8], _ random: inout SeededGenerator) -> [UInt8] {
-        var text = text
-        for _ in 0..<Int.random(in: 1...4, using: &random) {
-            let place = Int.random(in: 0...text.count, using: &random)
-            switch Int.random(in: 0..<6, using: &random) {
-            case 0: text.insert(telling.randomElement(using: &random)!, at: place)
-            case 1 where place < text.count: text.remove(at: place)
-            case 2 where place < text.count: text[place] = telling.randomElement(using: &random)!
-            case 3 where place < text.count: text[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
-            case 4: text.removeLast(min(text.count, Int.random(in: 0...3, using: &random)))
-            default:
-                let end = min(text.count, place + Int.random(in: 0...8, using: &random))
-                text.insert(contentsOf: Array(text[place..<end]), at: Int.random(in: 0...text.count, using: &random))
-            }
-        }
-        return text
     }
 }
