@@ -21,6 +21,7 @@ package final class URLSessionTransport: Transport {
     private let state: Mutex<URLSession?>
     private let delegate: SessionDelegate
     private let trust: Trust
+    private let connectionsPerHost: Int
 
     /// Which certificates are believed.
     package enum Trust: Sendable {
@@ -29,10 +30,14 @@ package final class URLSessionTransport: Transport {
         case anchors([[UInt8]])
     }
 
-    package init(trust: Trust = .system) {
+    /// - Parameters:
+    ///   - trust: For every connection.
+    ///   - connectionsPerHost: Foundation lets further requests wait, however many.
+    package init(trust: Trust = .system, connectionsPerHost: Int = 256) {
         self.trust = trust
+        self.connectionsPerHost = connectionsPerHost
         delegate = SessionDelegate(trust: trust)
-        state = Mutex(Self.makeSession(delegate))
+        state = Mutex(Self.makeSession(delegate, connectionsPerHost))
     }
 
     deinit {
@@ -122,7 +127,7 @@ package final class URLSessionTransport: Transport {
         try request.validate()
         guard let shared = state.withLock({ $0 }) else { throw Self.shutDown }
         let urlRequest = try URLRequest(request)
-        let fresh = request.usesFreshConnection ? Self.makeSession(delegate.sibling()) : nil
+        let fresh = request.usesFreshConnection ? Self.makeSession(delegate.sibling(), connectionsPerHost) : nil
         let session = fresh ?? shared
         let task =
             switch body {
@@ -136,9 +141,9 @@ package final class URLSessionTransport: Transport {
         return HTTPStream(head: head, body: HTTPBody(exchange))
     }
 
-    private static func makeSession(_ delegate: SessionDelegate) -> URLSession {
+    private static func makeSession(_ delegate: SessionDelegate, _ connectionsPerHost: Int) -> URLSession {
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.httpMaximumConnectionsPerHost = 256
+        configuration.httpMaximumConnectionsPerHost = connectionsPerHost
         configuration.httpCookieStorage = nil
         configuration.urlCache = nil
         configuration.urlCredentialStorage = nil

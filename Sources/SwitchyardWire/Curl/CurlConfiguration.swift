@@ -24,8 +24,13 @@ package struct CurlConfiguration: Sendable {
     package var trust: Trust = .system
     package var proxy: Proxy = .environment
     /// How many exchanges with one origin may be under way; further ones wait their turn, first come first served.
-    /// A stream counts for as long as it is open. On HTTP/1.1 each has a connection, so this bounds descriptors too.
+    /// On HTTP/1.1 each has a connection, so this bounds descriptors too.
     package var maximumExchangesPerOrigin = 256
+    /// How many may wait for their turn; one more is refused with `.overloaded`, and was not sent.
+    package var maximumWaitingPerOrigin = 16_384
+    /// How many streams that are quiet by design (those without an idle limit) may be open beside the exchanges above. They
+    /// have places of their own, since they may keep them for ever. Web sockets are not counted.
+    package var maximumOpenStreamsPerOrigin = 1024
 
     package init() {}
 }

@@ -23,6 +23,10 @@
                 .cannotConnect, "the proxy answered \(status) in place of making a tunnel", isRetryable: status >= 500)
         }
 
+        static func overloaded(_ exchange: CurlExchange) -> TransportError {
+            TransportError(.overloaded, "too many calls to \(exchange.origin) are under way already", isRetryable: true)
+        }
+
         static func stalled(_ exchange: CurlExchange) -> TransportError {
             TransportError(
                 .stalled, "no data arrived for too long", isRetryable: exchange.request.isIdempotent,

@@ -35,7 +35,12 @@
         let isCancelled = Atomic(false)
 
         var continuation: Continuation?
-        var stage = Stage.new
+        var stage = Stage.new {
+            didSet {
+                if stage == .waiting { waiting.value.add(1, ordering: .relaxed) }
+                if oldValue == .waiting { waiting.value.subtract(1, ordering: .relaxed) }
+            }
+        }
         /// Its place in the loop's list of running exchanges.
         var position = 0
         var easy: ccurl_easy?
@@ -55,6 +60,7 @@
         private var bodySize: Int64 = 0
         private var uploaded: Int64 = 0
         private let live: LiveCount
+        private let waiting: LiveCount
         private let clock: LoopClock
 
         init(
@@ -68,6 +74,7 @@
             self.delivery = delivery
             self.deadline = deadline
             live = loop.live
+            waiting = loop.waiting
             clock = loop.clock
             head = ResponseHeadParser(limit: request.maximumHeadSize)
             live.value.add(1, ordering: .relaxed)
@@ -78,6 +85,8 @@
         }
 
         var mayHaveBeenSent: Bool { sendAttempts > 0 }
+        /// Whether it is a stream that is quiet by design, and may be open for ever.
+        var staysOpen: Bool { !isBrief && request.idleLimit == nil }
         /// Whether it ends by itself, other than a stream.
         var isBrief: Bool { if case .whole = delivery { true } else { false } }
         var wasAnsweredInHTTP1: Bool { head.httpVersion.hasPrefix("1.") }

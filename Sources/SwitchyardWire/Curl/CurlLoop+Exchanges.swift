@@ -2,70 +2,6 @@
     import CSwitchyardCurl
     import Synchronization
 
-    /// The exchanges with one origin: a bounded number under way, the others in order of arrival.
-    final class CurlOrigin {
-        /// How many streams servers let one HTTP/2 connection carry, as the protocol recommends and most do.
-        static let usualStreams = 100
-
-        private(set) var active = 0
-        /// Those of them that end by themselves: no streams, which may stay for ever.
-        private var brief = 0
-        /// Whether this may be HTTP/2. Beyond what one connection carries, each exchange would open one of its own; so it
-        /// waits for a place on the connection that there is. An answer in HTTP/1 shows that there is no such thing.
-        var mayShareConnection: Bool
-        private let limit: Int
-        private var waiting: [CurlExchange] = []
-        private var next = 0
-
-        init(limit: Int, mayShareConnection: Bool) {
-            self.limit = limit
-            self.mayShareConnection = mayShareConnection
-        }
-
-        func hasRoom(for exchange: CurlExchange) -> Bool {
-            active < limit && !(mayShareConnection && exchange.isBrief && brief >= Self.usualStreams)
-        }
-
-        func enter(_ exchange: CurlExchange) {
-            active += 1
-            if exchange.isBrief { brief += 1 }
-        }
-
-        func leave(_ exchange: CurlExchange) {
-            active -= 1
-            if exchange.isBrief { brief -= 1 }
-        }
-
-        func enqueue(_ exchange: CurlExchange) {
-            waiting.append(exchange)
-        }
-
-        /// The first that still waits, if there is room for it; cancelled ones have been finished already.
-        func dequeue(inAnyCase: Bool = false) -> CurlExchange? {
-            while next < waiting.count {
-                let exchange = waiting[next]
-                if exchange.stage == .waiting, !inAnyCase, !hasRoom(for: exchange) { return nil }
-                next += 1
-                if next > 1024, next * 2 > waiting.count {
-                    waiting.removeFirst(next)
-                    next = 0
-                }
-                if exchange.stage == .waiting { return exchange }
-            }
-            waiting.removeAll(keepingCapacity: true)
-            next = 0
-            return nil
-        }
-
-        var waitingOnes: some Sequence<CurlExchange> { waiting[next...].lazy.filter { $0.stage == .waiting } }
-
-        func takeAllWaiting() -> [CurlExchange] {
-            var all: [CurlExchange] = []
-            while let exchange = dequeue(inAnyCase: true) { all.append(exchange) }
-            return all
-        }
-    }
-
     // Everything here runs on the loop thread.
     extension CurlLoop {
         func start(_ exchange: CurlExchange) {
@@ -76,18 +12,19 @@
             }
             let origin =
                 origins[exchange.origin]
-                ?? CurlOrigin(
-                    limit: configuration.maximumExchangesPerOrigin,
-                    mayShareConnection: exchange.origin.hasPrefix("https:"))
+                ?? CurlOrigin(configuration, mayShareConnection: exchange.origin.hasPrefix("https:"))
             origins[exchange.origin] = origin
-            if let deadline = exchange.deadline { check(by: deadline) }
-            guard origin.hasRoom(for: exchange) else {
+            switch origin.admit(exchange) {
+            case .enters:
+                if let deadline = exchange.deadline { check(by: deadline) }
+                begin(exchange)
+            case .waits:
+                if let deadline = exchange.deadline { check(by: deadline) }
                 exchange.stage = .waiting
-                origin.enqueue(exchange)
-                return
+            case .refused:
+                exchange.stage = .finished
+                exchange.deliver(CurlErrors.overloaded(exchange))
             }
-            origin.enter(exchange)
-            begin(exchange)
         }
 
         private func begin(_ exchange: CurlExchange) {
@@ -126,6 +63,7 @@
             case .running: finish(exchange, error)
             case .waiting:
                 exchange.stage = .finished
+                origins[exchange.origin]?.forget(exchange)
                 exchange.deliver(error)
             case .new, .finished: break
             }
@@ -220,11 +158,8 @@
             guard let origin = origins[exchange.origin] else { return }
             origin.leave(exchange)
             if exchange.wasAnsweredInHTTP1 { origin.mayShareConnection = false }
-            while let next = origin.dequeue() {
-                origin.enter(next)
-                begin(next)
-            }
-            if origin.active == 0 { origins[exchange.origin] = nil }
+            while let next = origin.admitNext() { begin(next) }
+            if origin.isIdle { origins[exchange.origin] = nil }
         }
     }
 #endif

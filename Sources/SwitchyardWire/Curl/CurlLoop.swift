@@ -6,7 +6,7 @@
 
     /// The one thread that owns every libcurl handle of a transport. Nothing else ever touches one.
     ///
-    /// Sendable by confinement: `queue`, `lifecycle` and `live` are safe by themselves; every other property is used
+    /// Sendable by confinement: `queue`, `lifecycle` and the counts are safe by themselves; every other property is used
     /// by the loop thread only, which starts after `init` and is the only code to call the methods in `CurlLoop+…`.
     final class CurlLoop: @unchecked Sendable {
         private struct Lifecycle {
@@ -19,6 +19,8 @@
 
         let configuration: CurlConfiguration
         let live = LiveCount()
+        /// Exchanges that wait for one of their origin's places.
+        let waiting = LiveCount()
         /// Turns of the loop so far.
         let turns = LiveCount()
         let clock = LoopClock()

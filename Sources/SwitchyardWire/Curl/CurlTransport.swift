@@ -28,6 +28,9 @@
         /// leak checks.
         package var liveExchangeCount: Int { loop.live.value.load(ordering: .relaxed) }
 
+        /// Exchanges that wait for their turn with their origin: for tests of its limits.
+        package var waitingExchangeCount: Int { loop.waiting.value.load(ordering: .relaxed) }
+
         /// How often the loop has looked for work: for tests that it sleeps when there is none.
         package var loopTurnCount: Int { loop.turns.value.load(ordering: .relaxed) }
 

@@ -44,6 +44,8 @@ extension TransportError.Code {
     /// A system library is missing; the message names its package.
     package static let libraryUnavailable = Self(rawValue: "libraryUnavailable")
     package static let shutDown = Self(rawValue: "shutDown")
+    /// Too many exchanges with one origin wait for their turn already. Never sent.
+    package static let overloaded = Self(rawValue: "overloaded")
     /// The system gave no thread or no memory.
     package static let outOfResources = Self(rawValue: "outOfResources")
 
