@@ -1,53 +1,102 @@
-/// The clients of one request: they act for whoever has sent it, with the token that came along, and see what that person may see.
+/// The clients for one request. They act for the user who sent it, with the user's own token, and see what that user may see.
 ///
 /// ```swift
 /// let caller = try await verifier.verify(authorization: request.headers["Authorization"])
 /// let mine = try await backend.acting(as: caller)
 /// let orders = try await mine.storage.documents(Query(in: "orders").where("owner", .equal, caller.userID))
 /// ```
-/// Nothing is kept between calls, neither a cache nor a queue: a write is done when its call returns. The token is not refreshed:
-/// once it has run out, calls throw `.unauthenticated`.
+/// They have no cache and no queue: a write is done when its call returns. The token is not refreshed: once it has expired,
+/// calls throw `.unauthenticated`. Messages are not among them: they go to devices and belong to the session of an app.
 public struct ActingClients: Sendable {
-    public let caller: VerifiedToken
-    /// Says who the caller is, and hands out the token. Nobody signs in or out here.
-    public let auth: any AuthClient
+    public var caller: VerifiedToken { session.caller }
+    /// Says who the caller is and hands out the caller's token. It cannot sign in or out.
+    public var auth: any AuthClient { session }
     public let storage: any StorageClient
-    public let users: any UserClient
-    public let contacts: any ContactsClient
-    public let checkIns: any CheckInClient
-    public let notifications: any NotificationClient
+    /// Files as the caller may see them. A transfer goes on when nobody holds this client any more; one that was interrupted is
+    /// begun anew, since nothing is noted down. Where the chosen provider has no files for callers, each call says why.
+    public var files: any FileStorageClient {
+        desks.files { desk throws(InfrastructureError) in try desk.makeFileStorageClient(for: caller, auth: auth) }
+    }
+    public var users: any UserClient { DocumentUserClient(on: core) }
+    public var contacts: any ContactsClient { DocumentContactsClient(on: core) }
+    public var checkIns: any CheckInClient { DocumentCheckInClient(on: core) }
+    public var notifications: any NotificationClient { DocumentNotificationClient(on: core) }
+    // Made when they are asked for: there may be ten thousand callers at a time.
+    private var core: CoreClients { CoreClients(auth: auth, storage: storage, now: desks.now) }
+    private let session: CallerAuthClient
+    private let desks: CallerDesks
 
-    init(
-        _ caller: VerifiedToken, _ auth: any AuthClient, _ storage: any StorageClient,
-        now: @escaping @Sendable () -> Timestamp
-    ) {
-        let core = CoreClients(auth: auth, storage: storage, now: now)
-        self.caller = caller
-        self.auth = auth
-        self.storage = storage
-        users = DocumentUserClient(on: core)
-        contacts = DocumentContactsClient(on: core)
-        checkIns = DocumentCheckInClient(on: core)
-        notifications = DocumentNotificationClient(on: core)
+    init(_ caller: VerifiedToken, by desks: CallerDesks) throws(InfrastructureError) {
+        session = CallerAuthClient(caller)
+        let storage = try desks.storage.makeStorageClient(for: caller, auth: session)
+        self.storage = desks.layers.around(storage) { $0.layered($1) }
+        self.desks = desks
     }
 }
 
-/// What acts for the project itself, above all rules; see ``Infrastructure/actingAsProject()``.
+/// The clients that act for the project itself and bypass all rules; see ``Infrastructure/actingAsProject()``.
 public struct ProjectClients: Sendable {
-    /// Without a cache and a queue: a write is done when its call returns.
+    /// Has no cache and no queue: a write is done when its call returns.
     public let storage: any StorageClient
+    /// Where the chosen provider has no files of the project's own, or no credential for them, each call says why.
+    public var files: any FileStorageClient {
+        desks.files { desk throws(InfrastructureError) in try desk.makeProjectFileStorageClient() }
+    }
+    private let desks: CallerDesks
+
+    init(by desks: CallerDesks) throws(InfrastructureError) {
+        storage = desks.layers.around(try desks.storage.makeProjectStorageClient()) { $0.layered($1) }
+        self.desks = desks
+    }
 }
 
-/// Somebody whose token came with a request.
+/// Where the clients of callers come from, and what stands around each of them. One for all callers.
+final class CallerDesks: Sendable {
+    let storage: any CallerDesk
+    let layers: Layers
+    let now: @Sendable () -> Timestamp
+    private let files: Result<any CallerDesk, InfrastructureError>
+
+    init(
+        storage: any CallerDesk, files: Result<any CallerDesk, InfrastructureError>, layers: Layers,
+        now: @escaping @Sendable () -> Timestamp
+    ) {
+        self.storage = storage
+        self.files = files
+        self.layers = layers
+        self.now = now
+    }
+
+    /// A server that has no files is none the worse for it: only calls to them fail.
+    func files(
+        _ make: (any CallerDesk) throws(InfrastructureError) -> any FileStorageClient
+    ) -> any FileStorageClient {
+        do throws(InfrastructureError) {
+            return layers.around(try make(try files.get())) { $0.layered($1) }
+        } catch {
+            let message = error.message
+            return Routed(RefusingRoute(error.code == .shutDown ? .shutDown : .unsupported) { _ in message })
+        }
+    }
+}
+
+/// The session of a user whose token came with a request.
 final class CallerAuthClient: BorrowedSession {
     let capabilities = AuthCapabilities()
-    private let caller: VerifiedToken
+    let caller: VerifiedToken
 
     init(_ caller: VerifiedToken) { self.caller = caller }
 
     var provider: InfrastructureProvider { caller.provider }
     var state: AuthState { get async { .signedIn(user) } }
-    func authStateStream() -> SnapshotStream<AuthState, Never> { .just(.signedIn(user)) }
+    /// The state is read from the token when somebody follows it, which hardly anybody does: streams are cheap to hold.
+    func authStateStream() -> SnapshotStream<AuthState, Never> {
+        SnapshotStream { [self] continuation in
+            continuation.yield(.signedIn(user))
+            continuation.finish()
+            return {}
+        }
+    }
 
     private var user: AuthUser {
         AuthUser(
@@ -59,12 +108,12 @@ final class CallerAuthClient: BorrowedSession {
         guard !refreshing else {
             throw AuthError(
                 .sessionExpired,
-                "The server no longer takes the token that came with the request. Whoever has sent it refreshes it.")
+                "The server no longer accepts the token of this request. Its sender has to refresh it and ask again.")
         }
         return AccessToken(value: caller.token, expiresAt: Timestamp(caller.expiresAt), userID: caller.userID)
     }
 
     let refusal = AuthError(
         .unsupported,
-        "A request's clients act for whoever has sent it. Accounts are changed by the app that is signed in.")
+        "The clients of a request cannot change accounts. Do that in the app that is signed in, or with admin().")
 }

@@ -1,35 +1,57 @@
-/// For servers: what the requests of many people have in common at one provider — connections, limits, published keys — and
-/// what makes clients that act for one of them.
+/// For servers: what all requests share at one provider — connections, limits, published keys — and a factory of clients that
+/// act for one caller.
 public protocol CallerDesk: Sendable {
     var verifier: any TokenVerifier { get }
 
-    /// Documents as `caller` sees them, asked with the caller's own token. Made in microseconds, kept by nobody, and nothing has
-    /// to be ended: it shares what this has.
+    /// Makes a storage client that reads and writes with the caller's own token. Making one takes microseconds, and it need not
+    /// be shut down: it shares the connections of this desk.
     ///
     /// - Parameters:
-    ///   - caller: May be signed in at another provider, whose tokens are taken as its sessions are.
+    ///   - caller: The user. May be signed in with another provider whose sessions this one accepts.
     ///   - auth: Hands out the caller's token, and no other.
     func makeStorageClient(
         for caller: VerifiedToken, auth: any AuthClient
     ) throws(InfrastructureError) -> any StorageClient
 
-    /// Documents as the project itself sees them: no rules stand in the way. As light as a caller's.
+    /// Files as `caller` may see them, asked with the caller's own token. As light; uploads are not noted down anywhere.
+    ///
+    /// - Throws: `.unsupported`, as the default does, or `.invalidConfiguration`: then the caller's clients have no files, and
+    ///   calls say why.
+    func makeFileStorageClient(
+        for caller: VerifiedToken, auth: any AuthClient
+    ) throws(InfrastructureError) -> any FileStorageClient
+
+    /// Makes a storage client that acts for the project itself and bypasses all rules. It is as cheap as a caller's.
     ///
     /// - Throws: `.unsupported` where the provider has no such thing; `.invalidConfiguration` where the configuration lacks
-    ///   what proves the project. The defaults of this and the next throw the former.
+    ///   what proves the project. The defaults of this and the next two throw the former.
     func makeProjectStorageClient() throws(InfrastructureError) -> any StorageClient
 
-    /// The project's accounts. As light, and with the same errors.
+    /// All files of the project. As light, and with the same errors.
+    func makeProjectFileStorageClient() throws(InfrastructureError) -> any FileStorageClient
+
+    /// Makes the client that manages the project's accounts. It is as cheap, and throws the same errors.
     func makeAdminClient() throws(InfrastructureError) -> any AdminClient
 
-    /// Ends its connections.
+    /// Closes the connections.
     func shutDown() async
 }
 
 extension CallerDesk {
+    public func makeFileStorageClient(
+        for caller: VerifiedToken, auth: any AuthClient
+    ) throws(InfrastructureError) -> any FileStorageClient {
+        throw InfrastructureError(.unsupported, "The provider “\(verifier.provider)” has no files for callers.")
+    }
+
     public func makeProjectStorageClient() throws(InfrastructureError) -> any StorageClient {
         throw InfrastructureError(
             .unsupported, "The provider “\(verifier.provider)” has no documents of the project's own.")
+    }
+
+    public func makeProjectFileStorageClient() throws(InfrastructureError) -> any FileStorageClient {
+        throw InfrastructureError(
+            .unsupported, "The provider “\(verifier.provider)” has no files of the project's own.")
     }
 
     public func makeAdminClient() throws(InfrastructureError) -> any AdminClient {

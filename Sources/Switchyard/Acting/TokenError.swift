@@ -1,9 +1,9 @@
 import Foundation
 
-/// Why a token was not taken.
+/// Why a token was not accepted.
 ///
-/// Each but `.unavailable`, `.cancelled`, `.unsupported` and `.shutDown` means that the request is not to be served: answer with
-/// HTTP status 401.
+/// Every code but `.unavailable`, `.cancelled`, `.unsupported` and `.shutDown` means that the request must not be served: answer
+/// with HTTP status 401.
 public struct TokenError: ClientError {
     public static let area = "Token"
     public let details: ErrorDetails
@@ -12,15 +12,15 @@ public struct TokenError: ClientError {
 }
 
 extension ErrorCode {
-    /// It is no token, or says something that no good token says.
+    /// The text is not a token, or has claims that no valid token has.
     public static let malformedToken = ErrorCode(rawValue: "malformedToken")
-    /// It was not signed by the issuer, or with another algorithm than the issuer's.
+    /// The issuer did not sign the token, or the algorithm is not the issuer's.
     public static let invalidSignature = ErrorCode(rawValue: "invalidSignature")
     public static let tokenExpired = ErrorCode(rawValue: "tokenExpired")
-    /// It was given out in the future. Check this machine's clock.
+    /// The token was issued in the future. Check this machine's clock.
     public static let tokenNotYetValid = ErrorCode(rawValue: "tokenNotYetValid")
-    /// Another project has given it out, or it is meant for another one.
+    /// The token is from another project, or meant for another one.
     public static let wrongProject = ErrorCode(rawValue: "wrongProject")
-    /// The session that it belongs to was ended.
+    /// The session of the token was ended.
     public static let tokenRevoked = ErrorCode(rawValue: "tokenRevoked")
 }

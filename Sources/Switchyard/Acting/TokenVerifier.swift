@@ -1,4 +1,4 @@
-/// Checks the tokens that requests bring to a server, and says whose they are.
+/// Checks the tokens of requests to a server, and says whose they are.
 ///
 /// ```swift
 /// let verifier = try await project.tokenVerifier()
@@ -8,16 +8,16 @@
 ///     return try await orders(of: caller.userID)
 /// }
 /// ```
-/// Signatures are checked with the issuer's published keys, which are fetched once and kept for as long as the issuer says;
-/// then a check takes microseconds and asks nobody.
+/// Signatures are checked with the issuer's published keys, which are fetched once and kept for as long as the issuer allows.
+/// A check then takes microseconds and needs no request.
 public protocol TokenVerifier: Sendable {
     var provider: InfrastructureProvider { get }
 
     /// - Parameters:
-    ///   - token: As the app has it from `accessToken()`.
-    ///   - checksRevocation: Whether to ask the issuer, with one request, if the session or the account has been ended since the
-    ///     token was given out. Without, an ended session's tokens are good until they run out.
-    /// - Throws: A code that says why the token is not good; `.unavailable` where the issuer's keys cannot be fetched.
+    ///   - token: The token that the app got from `accessToken()`.
+    ///   - checksRevocation: Whether to ask the issuer, with one request, if the session was ended or the account disabled since
+    ///     the token was issued. Without it, tokens of an ended session are valid until they expire.
+    /// - Throws: A code that says why the token is not valid; `.unavailable` if the issuer's keys cannot be fetched.
     func verify(_ token: Secret, checksRevocation: Bool) async throws(TokenError) -> VerifiedToken
 }
 
@@ -29,8 +29,8 @@ extension TokenVerifier {
     /// Checks the token of a request's header `Authorization`.
     ///
     /// - Parameters:
-    ///   - header: `Bearer` and the token; `nil` where the request has none.
-    ///   - checksRevocation: Whether the issuer is asked, too.
+    ///   - header: `Bearer` and the token; `nil` if the request has none.
+    ///   - checksRevocation: Whether to ask the issuer, too.
     public func verify(
         authorization header: String?, checksRevocation: Bool = false
     ) async throws(TokenError) -> VerifiedToken {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What a token says of whoever sends it, once it was found to be good.
+/// The claims of a valid token: who sent the request.
 public struct VerifiedToken: Sendable {
     /// The token itself, to act for its user.
     public let token: Secret

@@ -49,14 +49,14 @@ extension AdminClient {
 
     /// Creates many, some at a time.
     ///
-    /// - Returns: What became of each, in the order given.
+    /// - Returns: The outcome for each, in the given order.
     public func create(_ accounts: [NewAccount]) async throws(AuthError) -> [Result<ManagedAccount, AuthError>] {
         try await each(accounts) { account throws(AuthError) in try await create(account) }
     }
 
     /// Changes many in the same way, some at a time.
     ///
-    /// - Returns: What became of each, in the order given.
+    /// - Returns: The outcome for each, in the given order.
     public func update(
         _ ids: [AuthUser.ID], _ edit: AccountEdit
     ) async throws(AuthError) -> [Result<ManagedAccount, AuthError>] {

@@ -19,22 +19,22 @@ public protocol AuthClient: Sendable {
     /// The state, now and after every change. A refreshed token alone is not a change.
     func authStateStream() -> SnapshotStream<AuthState, Never>
 
-    /// The wishes of this client's life to wipe local data, oldest first: unlike the state, they are there still when somebody
-    /// else has signed in since. `nil`, the default, for a client that remembers none; then only its state tells.
+    /// All requests to wipe local data since this client was made, oldest first. Unlike the state, they remain after another user
+    /// has signed in. `nil`, the default, for a client that remembers none; then only its state tells of them.
     var wipeRequests: [WipeRequest]? { get }
 
     /// Creates an account, and signs in to it unless the project asks for its address to be confirmed first.
     ///
-    /// Doing it again for an address that still waits sends another mail; the password stays the first one.
+    /// Calling it again for an address that is not confirmed yet sends another mail; the first password stays.
     ///
     /// - Throws: `.emailInUse`, `.weakPassword`.
     @discardableResult
     func signUp(email: String, password: Secret) async throws(AuthError) -> SignUpResult
 
-    /// Sends the mail anew that confirms the address of an account. Succeeds also where nothing waits, so that nobody can
-    /// find out who has an account. For a new address of the present account, call ``changeEmail(to:)`` again.
+    /// Sends the mail that confirms the address of an account once more. It also succeeds if nothing is to be confirmed, so that
+    /// nobody can find out who has an account. For a new address of the current account, call ``changeEmail(to:)`` again.
     ///
-    /// - Throws: `.notSignedIn` where the provider sends such mails to the signed-in only.
+    /// - Throws: `.notSignedIn` if the provider sends such mails only to users who are signed in.
     func resendConfirmation(to email: String) async throws(AuthError)
 
     /// - Throws: `.invalidCredential`; `.emailNotConfirmed` while the address waits for its mail; `.secondFactorRequired` with
@@ -46,25 +46,26 @@ public protocol AuthClient: Sendable {
     @discardableResult
     func answer(_ challenge: SecondFactorChallenge, with answer: SecondFactorAnswer) async throws(AuthError) -> AuthUser
 
-    /// The page to open for a sign-in through the browser, with a proof key; the app opens it.
+    /// Begins a sign-in in the browser. The app opens the page that is returned, which carries a proof key.
     func beginBrowserSignIn(
         with provider: IdentityProvider, redirectURL: URL, scopes: [String]
     ) async throws(AuthError) -> BrowserSignIn
 
     func sendPhoneCode(to phoneNumber: String) async throws(AuthError) -> PhoneVerification
-    /// Sends a link that signs in; it leads to `redirectURL`.
+    /// Sends a link that signs in and leads to `redirectURL`.
     func sendEmailLink(to email: String, redirectURL: URL) async throws(AuthError)
-    /// Succeeds also for addresses without an account, so that nobody can find out which have one.
+    /// Sends a mail with a code for a new password. Also succeeds for addresses without an account, so that nobody can find out
+    /// which have one.
     func sendPasswordReset(to email: String) async throws(AuthError)
-    /// Sets a new password with the code out of the mail.
+    /// Sets a new password with the code from the mail.
     func resetPassword(code: Secret, newPassword: Secret) async throws(AuthError)
 
-    /// Adds another way to sign in to the present account.
+    /// Adds another way to sign in to the current account.
     @discardableResult
     func link(_ credential: AuthCredential) async throws(AuthError) -> AuthUser
     @discardableResult
     func unlink(_ provider: IdentityProvider) async throws(AuthError) -> AuthUser
-    /// Proves again who the user is. Needed before changes that throw `.recentSignInRequired`.
+    /// Signs the current user in again. Needed before changes that throw `.recentSignInRequired`.
     func reauthenticate(with credential: AuthCredential) async throws(AuthError)
 
     func beginSecondFactor(_ kind: SecondFactor.Kind) async throws(AuthError) -> SecondFactorEnrollment
@@ -77,19 +78,19 @@ public protocol AuthClient: Sendable {
 
     @discardableResult
     func updateAccount(_ changes: AccountChanges) async throws(AuthError) -> AuthUser
-    /// The account as the server has it now.
+    /// Reloads the account from the server.
     @discardableResult
     func reloadUser() async throws(AuthError) -> AuthUser
     func deleteAccount() async throws(AuthError)
 
-    /// `wipesLocalData` says whether other clients are to forget what they keep on this device for the user: a storage that
-    /// was made with this client as its source of tokens drops its cache, and the user's writes that the server does not have
-    /// yet, before its next call, whoever has signed in by then. What other users have queued stays.
+    /// With `wipesLocalData`, other clients delete what they keep on this device for the user: a storage that uses this client's
+    /// tokens drops its cache, and the user's writes that the server does not have yet, before its next call, even if another
+    /// user has signed in by then. Writes that other users have queued stay.
     func signOut(_ scope: SignOutScope, wipesLocalData: Bool) async throws(AuthError)
 
-    /// A token that is valid for a while, refreshed if necessary. Callers who ask at the same time share one refresh.
+    /// Returns a token that is valid for a while, and refreshes it if necessary. Concurrent callers share one refresh.
     ///
-    /// - Parameter refreshing: Fetches a new one even if the present one is good.
+    /// - Parameter refreshing: Fetches a new token even if the current one is still valid.
     /// - Throws: `.notSignedIn`; `.sessionExpired`; `.unavailable` if a refresh is due and the server cannot be reached.
     func accessToken(refreshing: Bool) async throws(AuthError) -> AccessToken
 
@@ -143,7 +144,7 @@ extension AuthClient {
 
 /// The same on every provider.
 extension AuthClient {
-    /// Whose session it is, if one is present and valid as far as is known.
+    /// The signed-in user, if there is a session that is valid as far as this client knows.
     public var currentUser: AuthUser? {
         get async { if case .signedIn(let user) = await state { user } else { nil } }
     }
@@ -158,7 +159,7 @@ extension AuthClient {
     public func changePassword(to password: Secret) async throws(AuthError) {
         try await updateAccount(AccountChanges(password: password))
     }
-    /// Asks for another address. Doing it again while that waits for its mail sends another mail.
+    /// Changes the account's address. Calling it again while the new address waits for confirmation sends another mail.
     ///
     /// - Throws: `.emailInUse`, `.recentSignInRequired`.
     @discardableResult

@@ -2,17 +2,17 @@ import SwitchyardBytes
 
 /// What is known about the session: unknown, locked, signed out, expired or signed in.
 public enum AuthState: Sendable, Hashable {
-    /// The stored session is still being read. Show neither a sign-in form nor contents.
+    /// The stored session is still being read. Show neither a sign-in form nor the user's data.
     case unknown
     /// There may be a session, but this device cannot read it now: it is protected until the first unlock, or another process
     /// holds it.
     case locked
     case signedOut(SignOut)
-    /// There is a user, but the server no longer accepts the session. They must sign in again.
+    /// There is a user, but the server no longer accepts the session. The user must sign in again.
     case expired(AuthUser)
     case signedIn(AuthUser)
 
-    /// The user whose data this device shows: the one signed in, or the one whose session ran out.
+    /// The user whose data this device shows: the one who is signed in, or whose session expired.
     public var user: AuthUser? {
         switch self {
         case .signedIn(let user), .expired(let user): user
@@ -35,7 +35,7 @@ public struct SignOut: Sendable, Hashable {
     }
 
     public let reason: Reason
-    /// Whether what other clients keep on this device for the user is to go as well.
+    /// Whether other clients should also delete what they keep on this device for the user.
     public let wipesLocalData: Bool
 
     public init(_ reason: Reason, wipesLocalData: Bool = false) {
@@ -44,11 +44,11 @@ public struct SignOut: Sendable, Hashable {
     }
 }
 
-/// Somebody's wish that what is kept of theirs on this device be deleted: a sign-out with that wish, or a deleted account.
+/// A user's request to delete their data from this device: a sign-out with `wipesLocalData`, or a deleted account.
 public struct WipeRequest: Sendable, Hashable, Identifiable {
-    /// Another one for each wish.
+    /// Different for each request.
     public let id: String
-    /// Who left; `nil` where that is not known.
+    /// The user who left; `nil` if that is unknown.
     public let userID: AuthUser.ID?
 
     public init(id: String, userID: AuthUser.ID?) {
@@ -60,11 +60,11 @@ public struct WipeRequest: Sendable, Hashable, Identifiable {
 extension AuthState {
     var wipesLocalData: Bool { if case .signedOut(let signOut) = self { signOut.wipesLocalData } else { false } }
 
-    /// Adds the wish that lies in going over from this state to `next`, if one does.
+    /// Adds the request that the transition from this state to `next` implies, if any.
     package func noteWish(to next: AuthState, in requests: inout [WipeRequest]) {
         guard next != self, next.wipesLocalData else { return }
         requests.append(WipeRequest(id: RandomID.make(), userID: user?.id))
-        // Whoever has slept through so many has been told by the state of most.
+        // A client that missed this many has seen most of them in the state.
         if requests.count > 100 { requests.removeFirst() }
     }
 }
@@ -73,7 +73,7 @@ extension AuthState {
 public struct AccessToken: Sendable, Hashable {
     public let value: Secret
     public let expiresAt: Timestamp
-    /// Whose token it is: it never outlives the session that it was made for.
+    /// The user of the token. A token never outlives the session it was issued for.
     public let userID: AuthUser.ID
 
     public init(value: Secret, expiresAt: Timestamp, userID: AuthUser.ID) {

@@ -1,6 +1,6 @@
-/// Somebody who was signed in elsewhere: there is a state and there are tokens, and accounts are nobody's to change here.
+/// The session of a user who signed in elsewhere. It has a state and tokens, but cannot change accounts.
 package protocol BorrowedSession: AuthClient {
-    /// Why accounts cannot be changed through this client, and who changes them.
+    /// Says why this client cannot change accounts, and who can.
     var refusal: AuthError { get }
 }
 

@@ -1,8 +1,8 @@
 import SwitchyardBytes
 import Synchronization
 
-/// Gets people who are signed in at one provider a token of another, from whoever trusts the one and may speak for the other:
-/// a function of the project's own, mostly.
+/// Exchanges the session of one provider for a token of another, usually by a function of your own server that checks the session
+/// and may issue such tokens.
 ///
 /// ```swift
 /// let exchange = TokenExchange { session, issuer in
@@ -10,8 +10,8 @@ import Synchronization
 ///     return (Secret(answer.token), Timestamp(answer.expiresAt))
 /// }
 /// ```
-/// It is asked once for each session and again shortly before its token runs out, or when that was refused. The other
-/// provider's own sessions are never exchanged.
+/// The closure is called once for each session, and again shortly before its token expires or after the token was refused. The
+/// other provider's own sessions are never exchanged.
 public struct TokenExchange: Sendable {
     public typealias Exchange =
         @Sendable (_ session: AccessToken, _ issuer: InfrastructureProvider) async throws -> (
@@ -20,11 +20,11 @@ public struct TokenExchange: Sendable {
 
     private let exchange: Exchange
 
-    /// - Parameter exchange: Given the present token and who made it. An `AuthError` that it throws reaches callers as it is,
-    ///   everything else as `.unavailable`.
+    /// - Parameter exchange: Gets the current token and its issuer. An `AuthError` that it throws reaches callers as it is; any
+    ///   other error becomes `.unavailable`.
     public init(_ exchange: @escaping Exchange) { self.exchange = exchange }
 
-    /// Where tokens for `provider` come from: the auth client itself, or tokens that it was exchanged for.
+    /// The source of tokens for `provider`: the auth client itself, or one that exchanges its tokens.
     package static func source(
         _ auth: (any AuthClient)?, for provider: InfrastructureProvider, _ exchange: TokenExchange?,
         now: @escaping @Sendable () -> Timestamp
@@ -34,7 +34,8 @@ public struct TokenExchange: Sendable {
     }
 }
 
-/// A session with tokens of another provider, as long as it is not that provider's own. It is asked for tokens and states only.
+/// A session whose tokens are exchanged for those of another provider, unless it is that provider's own. Used only for tokens and
+/// states.
 private final class ExchangedSession: BorrowedSession {
     let provider: InfrastructureProvider
     let capabilities = AuthCapabilities()
@@ -46,7 +47,7 @@ private final class ExchangedSession: BorrowedSession {
         AuthError(.cancelled, "The call was cancelled.")
     })
 
-    /// How long before its end a token is replaced, in seconds.
+    /// How many seconds before its expiry a token is replaced.
     private static let margin: Int64 = 60
 
     init(

@@ -1,4 +1,4 @@
-/// Which wishes to wipe local data are news, for whoever has to carry them out: each once, in their order.
+/// Finds the requests to wipe local data that have not been carried out yet: each once, in order.
 package struct WipeWishes: Sendable {
     private let auth: any AuthClient
     private var provider: InfrastructureProvider
@@ -6,7 +6,7 @@ package struct WipeWishes: Sendable {
     private var last: WipeRequest.ID?
     private var state: AuthState
 
-    /// - Parameter state: The present one. A wish from before belongs to what was there before.
+    /// - Parameter state: The current state. Requests from before belong to an earlier client.
     package init(_ auth: any AuthClient, state: AuthState) {
         self.auth = auth
         self.state = state
@@ -20,11 +20,11 @@ package struct WipeWishes: Sendable {
         last = requests.last?.id
     }
 
-    /// Whether nothing has happened since the last look. Costs next to nothing.
+    /// Whether nothing has happened since the last look. Cheap.
     package func isUpToDate(_ state: AuthState) -> Bool { state == self.state && auth.wipeRequests?.last?.id == last }
 
-    /// - Parameter state: The present one.
-    /// - Returns: Who wants to be forgotten; `nil` among them for whoever was there last.
+    /// - Parameter state: The current state.
+    /// - Returns: The users whose data to delete; `nil` stands for the last user of the device.
     package mutating func take(_ state: AuthState) -> [AuthUser.ID?] {
         let before = self.state
         self.state = state
@@ -42,8 +42,8 @@ package struct WipeWishes: Sendable {
     }
 }
 
-/// A storage that goes by who is signed in, and hears of it with its next call at the latest.
+/// A storage that depends on who is signed in, and finds out by its next call at the latest.
 package protocol SignInFollowing: Sendable {
-    /// Carries out what it has not heard of yet.
+    /// Carries out requests that are new to it.
     func catchUp() async
 }

@@ -24,6 +24,9 @@ public struct ErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConve
     public static let rateLimited = ErrorCode(rawValue: "rateLimited")
     /// The server did not answer: there is no network, or the server is down.
     public static let unavailable = ErrorCode(rawValue: "unavailable")
+    /// Too many calls of this program to one server wait for their turn already, so this one was not even sent; see
+    /// ``CallLimits``. A server that meets it has more to do than its backend can take: answer with HTTP status 503.
+    public static let overloaded = ErrorCode(rawValue: "overloaded")
     public static let deadlineExceeded = ErrorCode(rawValue: "deadlineExceeded")
     public static let cancelled = ErrorCode(rawValue: "cancelled")
     /// The provider has no such client or operation; see its capabilities.
@@ -37,6 +40,7 @@ public struct ErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConve
 
     /// What may be over when the same call is made again.
     static let passing: Set<ErrorCode> = [
-        .unavailable, .deadlineExceeded, .rateLimited, .resourceExhausted, .aborted, .checksumMismatch, .networkError,
+        .unavailable, .overloaded, .deadlineExceeded, .rateLimited, .resourceExhausted, .aborted, .checksumMismatch,
+        .networkError,
     ]
 }

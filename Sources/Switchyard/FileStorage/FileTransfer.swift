@@ -8,8 +8,15 @@ public struct FileTransfer<Output: Sendable>: Sendable {
     /// The progress, now and after every step. The stream ends with the transfer.
     public var progress: SnapshotStream<TransferProgress, Never> { controls.progress() }
 
-    /// Waits for the end. Cancelling the waiting task cancels the transfer.
-    public func result() async throws(FileStorageError) -> Output { try await controls.result() }
+    /// Waits for the end. Cancelling the waiting task cancels the transfer, and so does the deadline of the request that the task
+    /// works for; see ``withRequest(id:deadline:isolation:_:)``.
+    public func result() async throws(FileStorageError) -> Output {
+        try await RequestDeadline.hold { () async throws(FileStorageError) in
+            try await controls.result()
+        } lateText: {
+            "The request's deadline passed before the transfer had ended. It was cancelled."
+        }
+    }
 
     /// Stops after what is under way. Where the provider cannot continue later, ``resume()`` starts from the beginning.
     public func pause() async { await controls.pause() }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The short ways to all clients; an ``InfrastructureFactory`` is for what they do not say.
+/// Short ways to make all clients. Use an ``InfrastructureFactory`` for more.
 extension Infrastructure {
     /// All clients from one provider.
     ///
@@ -13,8 +13,8 @@ extension Infrastructure {
     ///   - stateFolder: A folder for what must outlast the process, such as the session and the writes that wait; `nil` keeps
     ///     everything in memory.
     ///   - observer: Observes everything that clients do; ``LineObserver`` prints it.
-    /// - Throws: `.invalidConfiguration` with what to change, or what the module has to say. Files and
-    ///   messaging that the provider does not have, or not without further settings, throw nothing here: their calls do.
+    /// - Throws: `.invalidConfiguration` with what to change, or the module's own error. Files and messaging that the provider
+    ///   lacks, or that need further settings, throw nothing here: their calls do.
     public convenience init(
         _ module: some InfrastructureModule, others: [any InfrastructureModule] = [], stateFolder: URL? = nil,
         observer: any InfrastructureObserver = SilentObserver()
@@ -24,7 +24,7 @@ extension Infrastructure {
             in: InfrastructureSurroundings(stateFolder: stateFolder, observer: observer))
     }
 
-    /// The same in surroundings with more than a folder: layers, a clock, deadlines.
+    /// All clients from one provider, with surroundings that set more than a folder: layers, a clock, deadlines.
     public convenience init(
         _ module: some InfrastructureModule, others: [any InfrastructureModule] = [],
         in surroundings: InfrastructureSurroundings
@@ -46,7 +46,7 @@ extension Infrastructure {
     ///   - surroundings: The file's own state folder takes precedence over theirs.
     ///   - environment: Where `${NAME}` is looked up.
     /// - Throws: `.localStore` if the file cannot be read; `.invalidConfiguration` and `.unknownProvider` with the place in the
-    ///   file, and what a module has to say.
+    ///   file, or the module's own error.
     public convenience init(
         contentsOf file: URL, modules: [ConfigurableModule],
         in surroundings: InfrastructureSurroundings = InfrastructureSurroundings(),

@@ -72,14 +72,12 @@ public final class Infrastructure: Sendable {
         try await assembly.desk(for: .auth).verifier
     }
 
-    /// For servers: the clients of one request, which act for whoever has sent it. They share this infrastructure's connections
+    /// For servers: the clients of one request, which act for the user who sent it. They share this infrastructure's connections
     /// and limits, cost microseconds, and need no end.
     ///
-    /// - Throws: `.unsupported` by a storage provider that can act for nobody.
+    /// - Throws: `.unsupported` if the storage's provider cannot act for callers.
     public func acting(as caller: VerifiedToken) async throws(InfrastructureError) -> ActingClients {
-        let auth = CallerAuthClient(caller)
-        let desk = try await assembly.desk(for: .storage)
-        return ActingClients(caller, auth, try desk.makeStorageClient(for: caller, auth: auth), now: assembly.now)
+        try ActingClients(caller, by: try await assembly.desks())
     }
 
     /// For servers: what acts for the project itself, with the service account or service key of its configuration. Rules do not
@@ -88,7 +86,7 @@ public final class Infrastructure: Sendable {
     ///
     /// - Throws: `.invalidConfiguration` where the configuration lacks that; `.unsupported` by a provider without such a thing.
     public func actingAsProject() async throws(InfrastructureError) -> ProjectClients {
-        ProjectClients(storage: try await assembly.desk(for: .storage).makeProjectStorageClient())
+        try ProjectClients(by: try await assembly.desks())
     }
 
     /// For servers: the accounts of the chosen auth provider's project, everybody's.

@@ -73,14 +73,14 @@ public struct InfrastructureFactory: Sendable {
     // MARK: One client alone
 
     /// The auth client of `provider` by which all domain clients go that this factory makes alone for it: one, for as long as
-    /// somebody holds it or one of them, in the surroundings of whoever asked first.
+    /// it or one of them is in use, with the surroundings of the first call.
     public func createAuthClient(
         provider: InfrastructureProvider, in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
     ) async throws(InfrastructureError) -> any AuthClient {
         try await alone(\.auth, of: provider, surroundings, on: [])
     }
 
-    /// The storage uses the tokens of `auth`; without one it works for nobody in particular.
+    /// The storage uses the tokens of `auth`; without one its requests are unauthenticated.
     public func createStorageClient(
         provider: InfrastructureProvider, auth: (any AuthClient)? = nil,
         in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()

@@ -43,7 +43,7 @@ public protocol InfrastructureModule: Sendable {
     /// nothing, which is right for a provider that keeps nothing.
     ///
     /// - Parameters:
-    ///   - userID: Who left; `nil` for whoever used the provider last.
+    ///   - userID: The user who left; `nil` for the last user of the provider.
     ///   - context: Where its state is.
     func wipeLocalData(of userID: AuthUser.ID?, _ context: ModuleContext) async throws(InfrastructureError)
 
@@ -81,7 +81,7 @@ extension InfrastructureModule {
 
     public func makeCallerDesk(_ context: ModuleContext) async throws(InfrastructureError) -> any CallerDesk {
         throw InfrastructureError(
-            .unsupported, "The provider “\(Self.provider)” cannot check tokens, or act for whoever brings one.")
+            .unsupported, "The provider “\(Self.provider)” cannot check tokens or act for callers.")
     }
 
     public func wipeLocalData(of userID: AuthUser.ID?, _ context: ModuleContext) async throws(InfrastructureError) {}

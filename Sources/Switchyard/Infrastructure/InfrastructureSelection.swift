@@ -25,7 +25,9 @@ public struct InfrastructureSelection: Sendable, Hashable {
         }
     }
 
-    /// Leaves out the client for `service`: its calls throw `.unsupported`, and no module is asked for one.
+    /// Leaves out the client for `service`: its calls throw `.unsupported`, and no module is asked for one. A configuration
+    /// file says the same with `"none"`: `"clients": { "files": "none" }`. Choosing a provider brings the client back;
+    /// setting the choice to `nil` gives it to the default.
     ///
     /// Auth and storage cannot be omitted, since everything else needs them; omitting them has no effect.
     public mutating func omit(_ service: InfrastructureService) {
@@ -73,13 +75,13 @@ public struct InfrastructureSelection: Sendable, Hashable {
         return chosen[service] ?? (service.isCore ? self.default : provider(for: .storage))
     }
 
-    /// Where in a configuration it is said who stands behind `service`.
+    /// Where a configuration names the provider of `service`.
     func place(of service: InfrastructureService) -> [String] {
         if chosen[service] != nil { return ["clients", service.rawValue] }
         return service.isCore ? ["default"] : place(of: .storage)
     }
 
-    /// Every provider that has something to do.
+    /// All providers that the selection uses.
     var providers: Set<InfrastructureProvider> {
         Set(InfrastructureService.allCases.compactMap { provider(for: $0) })
     }

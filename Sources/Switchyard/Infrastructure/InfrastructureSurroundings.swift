@@ -10,10 +10,13 @@ public struct InfrastructureSurroundings: Sendable {
     public var stateFolder: URL?
     /// Observes everything that clients do, and what their providers report. ``SilentObserver`` costs nothing.
     public var observer: any InfrastructureObserver
-    /// What requests call the app, such as `MyApp/2.1`: it goes into their `User-Agent`, before this package's own name.
+    /// The app's name in requests, such as `MyApp/2.1`. It precedes this package's name in `User-Agent`.
     public var program: String?
-    /// What stands around every client, the closest first. Retries of a configuration are closer still, the observer farther.
+    /// The layers around every client, the closest first. A configuration's retries are closer still, the observer is
+    /// outside of all.
     public var layers: [any ClientLayer] = []
+    /// How many calls one server gets at a time.
+    public var callLimits = CallLimits()
     /// How long a switch waits for calls on the old client before it shuts that down all the same.
     public var drainDeadline: Duration
 
@@ -34,10 +37,10 @@ public struct InfrastructureSurroundings: Sendable {
         ModuleContext(
             auth: auth, clock: clock, now: now,
             stateFolder: stateFolder?.appendingPathComponent(provider.rawValue, isDirectory: true), observer: observer,
-            program: program)
+            program: program, callLimits: callLimits)
     }
 
-    /// The same with the folder that `configuration` names, if it names one.
+    /// These surroundings with the folder that `configuration` names, if it names one.
     func with(_ configuration: InfrastructureConfiguration) -> InfrastructureSurroundings {
         var surroundings = self
         if let folder = configuration.stateFolder { surroundings.stateFolder = folder }

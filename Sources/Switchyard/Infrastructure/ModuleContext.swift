@@ -15,12 +15,16 @@ public struct ModuleContext: Sendable {
     public let observer: any InfrastructureObserver
     /// What requests call the app; `nil` if it has not said.
     public let program: String?
+    /// How much may be asked of one server at a time.
+    public let callLimits: CallLimits
 
     public init(
         auth: (any AuthClient)? = nil, clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) }, stateFolder: URL? = nil,
-        observer: any InfrastructureObserver = SilentObserver(), program: String? = nil
+        observer: any InfrastructureObserver = SilentObserver(), program: String? = nil,
+        callLimits: CallLimits = CallLimits()
     ) {
+        self.callLimits = callLimits
         self.program = program
         self.auth = auth
         self.clock = clock

@@ -3,7 +3,7 @@
 /// ```swift
 /// let report = try await backend.use(.globex, for: .storage)
 /// print(report)                       // storage: acme → globex; 1 write left on acme (kept on disk)
-/// await report.drained()              // the old client is done with
+/// await report.drained()              // the old client has been shut down
 /// ```
 public struct SwitchReport: Sendable {
     public struct Move: Sendable, Hashable {
@@ -23,17 +23,17 @@ public struct SwitchReport: Sendable {
         public let isOnDisk: Bool
     }
 
-    /// What became of the old clients.
+    /// The end of the old clients.
     public struct Drained: Sendable, Hashable {
-        /// Calls that were cut off since they had not ended by the deadline.
+        /// How many calls were cut off because they had not ended by the deadline.
         public let abandonedCalls: Int
-        /// What was still queued in the end.
+        /// The writes that were still queued at the end.
         public let leftWrites: [LeftWrites]
     }
 
     /// The clients whose provider has changed, those that follow the storage included.
     public let moves: [Move]
-    /// What was queued on the storages that were left. They go on sending it; see ``drained()``.
+    /// The writes that were queued on the old storages, which go on sending them; see ``drained()``.
     public let leftWrites: [LeftWrites]
     /// How long the switch took.
     public let duration: Duration
@@ -46,7 +46,7 @@ public struct SwitchReport: Sendable {
         self.draining = draining
     }
 
-    /// Waits until the old clients are done with: their calls have ended, and their queues are empty, or
+    /// Waits until the old clients are shut down: their calls have ended and their queues are empty, or
     /// ``InfrastructureSurroundings/drainDeadline`` has passed.
     @discardableResult
     public func drained() async -> Drained { await draining.value }

@@ -1,10 +1,10 @@
-/// How much may be written at a time: a few batches more while all goes well, half as many when the server is overloaded, and, if
-/// asked for, no more in a second than a collection takes that is still to be spread.
+/// Decides how much may be written at a time: more batches while all goes well, half as many when the server is overloaded, and,
+/// if asked to, no more per second than a new collection can take.
 struct BulkPace: Sendable {
     private let maximum: Int
     private let rampFrom: Int?
     private var exactWidth: Double
-    /// Up to when what was let through so far uses up the rate.
+    /// Until when the writes that were let through use up the rate.
     private var usedUpTo = Duration.zero
 
     private static let rampStep = Duration.seconds(300)
@@ -16,7 +16,7 @@ struct BulkPace: Sendable {
         exactWidth = min(2, Double(maximum))
     }
 
-    /// How many batches may be under way.
+    /// How many batches may be in flight.
     var width: Int { max(1, Int(exactWidth)) }
 
     mutating func note(isOverloaded: Bool) {
@@ -33,7 +33,7 @@ struct BulkPace: Sendable {
         return start - now
     }
 
-    /// Writes in a second; `nil` for no bound.
+    /// Writes per second; `nil` for no limit.
     func rate(at now: Duration) -> Double? {
         guard let rampFrom else { return nil }
         var rate = Double(rampFrom)

@@ -1,34 +1,34 @@
 import SwitchyardBytes
 
-/// How `writeInBulk` of a ``StorageClient`` goes about it.
+/// Options for `writeInBulk` of a ``StorageClient``.
 public struct BulkOptions: Sendable, Hashable {
-    /// How many writes go into one batch; no more than the provider takes in one.
+    /// How many writes go into one batch; never more than the provider allows.
     public var batchSize = 500
-    /// How many batches are under way at most. It begins with two, and goes down again while the server is overloaded.
+    /// How many batches are in flight at most. Writing begins with two, and slows down while the server is overloaded.
     public var parallel = 8
-    /// How often a batch is tried in all that the server was too busy for.
+    /// How often a batch is tried, in all, while the server is too busy for it.
     public var attempts = 10
-    /// Writes in a second to begin with, half as many again after every five minutes: what vendors advise for a collection that
-    /// was not written before, since it takes the server minutes to spread it. `nil`, the default, is as fast as it goes.
+    /// Writes per second in the beginning, raised by half every five minutes: vendors advise it for new collections, which the
+    /// server takes minutes to spread over machines. `nil`, the default, is as fast as possible.
     public var rampFrom: Int?
 
     public init() {}
 }
 
-/// What became of one of many writes.
+/// The outcome of one write of a bulk write.
 public struct BulkResult: Sendable {
     public let write: DocumentWrite
-    /// When it took effect, or why it did not.
+    /// When the write took effect, or why it failed.
     public let outcome: Result<Timestamp, StorageError>
 }
 
-/// What became of many writes.
+/// The outcome of a bulk write.
 public struct BulkReport: Sendable {
     public internal(set) var written = 0
     public internal(set) var failed = 0
-    /// The first hundred that failed.
+    /// The first hundred failures.
     public internal(set) var failures: [BulkResult] = []
-    /// How many batches were tried again.
+    /// How many batches were retried.
     public internal(set) var retries = 0
 }
 
@@ -37,21 +37,21 @@ extension BulkReport: CustomStringConvertible {
 }
 
 extension StorageClient {
-    /// Writes very many documents: in batches, several at a time, slower while the server is overloaded. It is no transaction:
-    /// each write succeeds or fails by itself. Writes of one document stay in their order.
+    /// Writes many documents: in batches, several at a time, and more slowly while the server is overloaded. This is not a
+    /// transaction: each write succeeds or fails by itself. Writes to one document keep their order.
     ///
     /// ```swift
     /// let project = try await backend.actingAsProject().storage
     /// let report = try await project.writeInBulk(rows.map { try .set("products/\($0.id)", $0.fields) })
     /// ```
-    /// Made for clients without a queue: one with a queue sends its batches one after the other.
+    /// Use a client without a queue: one with a queue sends its batches one after the other.
     ///
     /// - Parameters:
-    ///   - writes: Taken as they are needed, so that they never have to be in memory together.
-    ///   - options: How much at a time, and how patiently.
-    ///   - onResult: Told of each write, in no order, from several tasks at a time.
-    /// - Throws: What ends the whole: `.cancelled`, `.shutDown`, `.unauthenticated`, and what `writes` throws. What was
-    ///   reported as written stays.
+    ///   - writes: Read as they are needed, so that they need not be in memory all at once.
+    ///   - options: Batch size, parallelism and retries.
+    ///   - onResult: Called for each write, in no particular order, from several tasks at a time.
+    /// - Throws: What ends the whole bulk write: `.cancelled`, `.shutDown`, `.unauthenticated`, and the errors of `writes`.
+    ///   Writes that were reported as done stay.
     @discardableResult
     public func writeInBulk<Writes: AsyncSequence>(
         _ writes: Writes, options: BulkOptions = BulkOptions(),
@@ -60,7 +60,7 @@ extension StorageClient {
         try await BulkRun(self, options, onResult).run(writes)
     }
 
-    /// The same for writes that are at hand.
+    /// Writes many documents, as the other `writeInBulk`, from a sequence that does not wait.
     @discardableResult
     public func writeInBulk(
         _ writes: some Sequence<DocumentWrite>, options: BulkOptions = BulkOptions(),
@@ -70,7 +70,7 @@ extension StorageClient {
     }
 }
 
-/// A sequence that nobody has to wait for.
+/// A plain sequence as an asynchronous one.
 private struct AtHand<Base: Sequence>: AsyncSequence {
     typealias Element = Base.Element
     private let base: Base
@@ -83,7 +83,7 @@ private struct AtHand<Base: Sequence>: AsyncSequence {
     }
 }
 
-/// One go at writing many.
+/// One bulk write.
 private struct BulkRun: Sendable {
     private let storage: any StorageClient
     private let options: BulkOptions
@@ -99,7 +99,7 @@ private struct BulkRun: Sendable {
         size = max(1, min(options.batchSize, storage.capabilities.maximumBatchSize ?? .max))
     }
 
-    /// About what a request may have; the data of one document are a tenth of that at most.
+    /// About as much as a request may hold; one document has at most a tenth of that.
     private static let bytes = 8 << 20
 
     func run<Writes: AsyncSequence>(_ writes: Writes) async throws -> BulkReport
@@ -109,13 +109,13 @@ private struct BulkRun: Sendable {
             var report = BulkReport()
             var pace = BulkPace(parallel: options.parallel, rampFrom: options.rampFrom)
             var (running, batch, bytes) = (0, [DocumentWrite](), 0)
-            // Documents of the batch that is being filled, and of those that are under way.
-            var (filed, underWay): (Set<StoragePath>, Set<StoragePath>) = ([], [])
+            // Of the batch that is being filled, and of those that are under way.
+            var taken: Set<StoragePath> = []
 
             func settleOne() async throws {
                 guard let outcome = try await group.next() else { return }
                 running -= 1
-                underWay.subtract(outcome.paths)
+                for write in outcome.batch { taken.remove(write.path) }
                 report.add(outcome)
                 pace.note(isOverloaded: outcome.retries > 0)
             }
@@ -126,20 +126,19 @@ private struct BulkRun: Sendable {
                 if pause > .zero { try await storage.clock.sleep(for: pause) }
                 let full = batch
                 running += 1
-                underWay.formUnion(filed)
                 group.addTask { try await self.send(full) }
-                (batch, bytes, filed) = ([], 0, [])
+                (batch, bytes) = ([], 0)
+                batch.reserveCapacity(full.count)
             }
             for try await write in writes {
                 try Task.checkCancellation()
                 let weight = write.bulkBytes
-                let isTwice = filed.contains(write.path)
-                if isTwice || batch.count >= size || (!batch.isEmpty && bytes + weight > Self.bytes) {
-                    try await send()
+                if batch.count >= size || (!batch.isEmpty && bytes + weight > Self.bytes) { try await send() }
+                while !taken.insert(write.path).inserted {
+                    if batch.contains(where: { $0.path == write.path }) { try await send() }
+                    try await settleOne()
                 }
-                while underWay.contains(write.path) { try await settleOne() }
                 batch.append(write)
-                filed.insert(write.path)
                 bytes += weight
             }
             try await send()
@@ -148,9 +147,9 @@ private struct BulkRun: Sendable {
         }
     }
 
-    /// Until each write of the batch has its outcome.
+    /// Returns when each write of the batch has its outcome.
     private func send(_ batch: [DocumentWrite]) async throws -> BatchOutcome {
-        var outcome = BatchOutcome(paths: Set(batch.map(\.path)))
+        var outcome = BatchOutcome(batch: batch)
         try await send(batch[...], &outcome)
         return outcome
     }
@@ -169,8 +168,8 @@ private struct BulkRun: Sendable {
                 failure = error
             }
             if [.cancelled, .shutDown, .unauthenticated].contains(failure.code) { throw failure }
-            // Of these it is known that nothing was done.
-            let isKnown = [.aborted, .resourceExhausted, .rateLimited].contains(failure.code)
+            // These surely had no effect.
+            let isKnown = [.aborted, .overloaded, .resourceExhausted, .rateLimited].contains(failure.code)
             if failure.isRetryable, isKnown || writes.isIdempotent, attempt < options.attempts {
                 attempt += 1
                 outcome.retries += 1
@@ -181,7 +180,7 @@ private struct BulkRun: Sendable {
                 for write in batch { tell(.failure(failure), write, &outcome) }
                 return
             }
-            // One of them is not wanted, and takes the others with it.
+            // One write was refused, and its whole batch with it.
             let middle = batch.startIndex + batch.count / 2
             try await send(batch[..<middle], &outcome)
             return try await send(batch[middle...], &outcome)
@@ -198,7 +197,7 @@ private struct BulkRun: Sendable {
 }
 
 private struct BatchOutcome: Sendable {
-    let paths: Set<StoragePath>
+    let batch: [DocumentWrite]
     var written = 0
     var failures: [BulkResult] = []
     var retries = 0

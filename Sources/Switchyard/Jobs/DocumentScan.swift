@@ -1,10 +1,48 @@
-/// A place in the results of a query, to go on from: it can be kept as JSON, by a job that may be stopped.
+/// A position in the results of a query from which a later run can continue. Store it as JSON in a job that may be stopped.
 public struct ScanPlace: Sendable, Hashable, Codable {
-    let values: [DocumentValue]
+    /// What is left, in the query's order.
+    var parts: [ScanPart]
+}
+
+/// A stretch of a query's results that is read from its beginning to its end.
+struct ScanPart: Sendable, Hashable, Codable {
+    /// Where it begins; `nil` for the query's own beginning.
+    private var start: [DocumentValue]?
+    /// Whether ``start`` is behind what was done already, and not the first document.
+    private var isBehind = false
+    /// The first document of the next part; `nil` for the query's own end.
+    private let end: [DocumentValue]?
+    /// How many documents are done.
+    private var done = 0
+
+    init(from start: StoragePath? = nil, to end: StoragePath? = nil) {
+        self.start = start.map { [$0.documentValue] }
+        self.end = end.map { [$0.documentValue] }
+    }
+
+    mutating func move(behind position: [DocumentValue], after count: Int) {
+        (start, isBehind) = (position, true)
+        done += count
+    }
+
+    /// What of `query` lies in the part and is not done; `nil` for nothing.
+    func rest(of query: Query) -> Query? {
+        query.limit.map { $0.count <= done } == true ? nil : cut(query)
+    }
+
+    private func cut(_ query: Query) -> Query {
+        var rest = query
+        if let start { rest = rest.withStart(start, isInclusive: !isBehind) }
+        if let end { rest = rest.withEnd(end, isInclusive: false) }
+        guard done > 0 else { return rest }
+        rest.offset = 0
+        if case .first(let count) = query.limit { rest = rest.limited(to: count - done) }
+        return rest
+    }
 }
 
 extension StorageClient {
-    /// Does something with each result of a query that may have millions, a page in memory at a time.
+    /// Does something with each result of a query that may have millions, of which a few pages are ever in memory.
     ///
     /// ```swift
     /// try await storage.forEachDocument(Query(in: "orders"), parallel: 8, from: try kept()) { order in
@@ -13,45 +51,123 @@ extension StorageClient {
     ///     try await keep(place)
     /// }
     /// ```
-    /// What is added or removed meanwhile shifts nothing; it is seen or not by where it stands.
+    /// Documents that are added or removed in the meantime do not shift the others; whether the scan meets them depends on their
+    /// position.
+    ///
+    /// If several calls work on all collections of one name, without conditions and ordered by name, and the backend can divide
+    /// them (see ``dividers(ofGroup:into:)``), each reads a part of its own, so that documents come in no particular order.
     ///
     /// - Parameters:
-    ///   - query: Read from the server, in its own order or else by the names of the documents.
-    ///   - pageSize: How many documents are read at once.
-    ///   - parallel: How many are worked on at the same time.
-    ///   - place: Where an earlier run has stopped; `nil` for the beginning.
-    ///   - body: Its first failure ends the whole and is thrown, once what is under way has ended.
-    ///   - reached: Called after each page, with the place behind it: everything before is done, so that a run from there does
-    ///     nothing again but what was begun of the next page.
+    ///   - query: Read from the server in its own order, or by document name if it has none.
+    ///   - pageSize: How many documents to read at once.
+    ///   - parallel: How many calls of `body` run at the same time.
+    ///   - place: Where an earlier run stopped; `nil` for the beginning.
+    ///   - body: Its first error ends the scan and is thrown once the calls in flight have ended.
+    ///   - reached: Called after each page, with what is left behind it: everything else is done, so that a run from there does
+    ///     nothing again but what was begun of later pages.
     public func forEachDocument(
         _ query: Query, pageSize: Int = 500, parallel: Int = 1, from place: ScanPlace? = nil,
         _ body: @escaping @Sendable (DocumentSnapshot) async throws -> Void,
         reached: (ScanPlace) async throws -> Void = { _ in }
     ) async throws {
-        var query = query
-        if let place { query = query.continued(after: place) }
-        let worker = PageWorker(parallel: parallel, body)
-        // The next page is read while this one is worked on.
-        var (page, rest) = try await Self.next(pages(of: query, size: pageSize, from: .server).makeAsyncIterator())
-        while let present = page {
-            let following = rest
-            async let next = Self.next(following)
-            try await worker.work(on: present.documents)
-            if let last = present.documents.last { try await reached(ScanPlace(values: query.position(of: last))) }
-            (page, rest) = try await next
+        let parallel = max(1, parallel)
+        var parts = place?.parts ?? [ScanPart()]
+        if place == nil, parallel > 1, case .group(let id, nil) = query.source, query.isWholeCollection,
+            query.effectiveOrders.allSatisfy({ $0.direction == .ascending })
+        {
+            // More than there are workers, since some are larger than others.
+            let places = try await dividers(ofGroup: id, into: parallel * ScanRun.partsForEach)
+            parts = zip([nil] + places, places + [nil]).map { ScanPart(from: $0, to: $1) }
         }
-    }
-
-    private static func next(
-        _ pages: DocumentPages.AsyncIterator
-    ) async throws(StorageError) -> (QuerySnapshot?, DocumentPages.AsyncIterator) {
-        var pages = pages
-        return (try await pages.next(), pages)
+        try await ScanRun(storage: self, query: query, pageSize: pageSize, body: body).run(parts, parallel, reached)
     }
 }
 
-extension Query {
-    fileprivate func continued(after place: ScanPlace) -> Query {
-        taking { copy throws(StorageError) in try copy.start(at: place.values, false) }
+/// One run through what is left of a query: some parts at a time, in each a page that is worked on while the next is read.
+private struct ScanRun: Sendable {
+    static let partsForEach = 4
+
+    let storage: any StorageClient
+    let query: Query
+    let pageSize: Int
+    let body: @Sendable (DocumentSnapshot) async throws -> Void
+
+    private typealias Pages = DocumentPages.AsyncIterator
+
+    private enum Event: Sendable {
+        /// What reading the next page of a part has come to.
+        case read(Int, Result<(QuerySnapshot, Pages)?, any Error>)
+        case worked(Int, QuerySnapshot)
+    }
+
+    /// How far a part is.
+    private struct Progress {
+        var next: Result<(QuerySnapshot, Pages)?, any Error>?
+        var isWorking = false
+    }
+
+    func run(
+        _ parts: [ScanPart], _ parallel: Int, _ reached: (ScanPlace) async throws -> Void
+    ) async throws {
+        var left = parts.map(Optional.some)
+        let width = min(parallel, parts.count)
+        let worker = PageWorker(parallel: parallel / max(width, 1), body)
+        try await withThrowingTaskGroup(of: Event.self) { group in
+            var waiting = parts.indices[...]
+            var progress: [Int: Progress] = [:]
+
+            func read(_ index: Int, _ pages: Pages) {
+                group.addTask { .read(index, await Self.next(pages)) }
+            }
+            func begin() {
+                while progress.count < width, let index = waiting.popFirst() {
+                    guard let rest = left[index]?.rest(of: query) else {
+                        left[index] = nil
+                        continue
+                    }
+                    progress[index] = Progress()
+                    read(index, storage.pages(of: rest, size: pageSize, from: .server).makeAsyncIterator())
+                }
+            }
+            begin()
+            while let event = try await group.next() {
+                let index: Int
+                switch event {
+                case .read(let part, let result):
+                    index = part
+                    progress[part]?.next = result
+                case .worked(let part, let page):
+                    index = part
+                    progress[part]?.isWorking = false
+                    if let last = page.documents.last {
+                        left[part]?.move(behind: try query.position(of: last), after: page.count)
+                        try await reached(ScanPlace(parts: left.compactMap(\.self)))
+                    }
+                }
+                // The page that was read is worked on when the one before it is done.
+                guard let present = progress[index], !present.isWorking, let next = present.next else { continue }
+                guard let (page, rest) = try next.get() else {
+                    progress[index] = nil
+                    left[index] = nil
+                    begin()
+                    continue
+                }
+                progress[index] = Progress(next: nil, isWorking: true)
+                read(index, rest)
+                group.addTask {
+                    try await worker.work(on: page.documents)
+                    return .worked(index, page)
+                }
+            }
+        }
+    }
+
+    private static func next(_ pages: Pages) async -> Result<(QuerySnapshot, Pages)?, any Error> {
+        var pages = pages
+        do throws(StorageError) {
+            return .success(try await pages.next().map { ($0, pages) })
+        } catch {
+            return .failure(error)
+        }
     }
 }

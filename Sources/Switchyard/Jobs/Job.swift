@@ -1,26 +1,26 @@
-/// A piece of work that somebody has claimed from a ``WorkQueue``, and has to finish before its lease ends.
+/// A job that a worker has claimed from a ``WorkQueue`` and has to finish before its lease ends.
 public struct Job<Payload: Sendable>: Sendable, Identifiable {
     public typealias ID = String
 
     public let id: ID
     public let payload: Payload
-    /// Which attempt at it this is, from 1.
+    /// The number of this attempt, from 1.
     public let attempt: Int
-    /// Until when it is nobody else's.
+    /// The end of the lease: until then no other worker gets the job.
     public internal(set) var leaseEnd: Timestamp
-    /// Names this claim, so that whoever has lost it notices.
+    /// Identifies this claim, so that a worker that lost it finds out.
     let lease: String
 }
 
 extension Job: CustomStringConvertible {
-    /// Without the payload.
+    /// Leaves out the payload.
     public var description: String { "Job(\(id), attempt \(attempt))" }
 }
 
-/// A piece of work that was given up.
+/// A job that was given up.
 public struct DeadLetter<Payload: Sendable>: Sendable, Identifiable {
     public let id: Job<Payload>.ID
-    /// `nil` where it does not fit the type any more.
+    /// `nil` if it no longer fits the type.
     public let payload: Payload?
     public let attempts: Int
     /// Why the last attempt failed.
@@ -28,16 +28,17 @@ public struct DeadLetter<Payload: Sendable>: Sendable, Identifiable {
     public let diedAt: Timestamp
 }
 
-/// How a ``WorkQueue`` treats its jobs.
+/// Options of a ``WorkQueue``.
 public struct WorkQueueOptions: Sendable, Hashable {
-    /// For how long a claimed job is nobody else's. While a body runs in ``WorkQueue/run(parallel:_:)`` it is extended, so this is
-    /// how long the jobs of a worker that has died wait for another. Clocks of workers may differ by a fraction of it only.
+    /// How long a claimed job belongs to its worker. ``WorkQueue/run(parallel:_:)`` extends the lease while a body runs, so
+    /// this is how long the jobs of a worker that died wait for another. The workers' clocks may differ only by a fraction
+    /// of it.
     public var lease: Duration = .seconds(60)
-    /// After how many failed attempts a job becomes a dead letter.
+    /// How many attempts a job has before it becomes a dead letter.
     public var attempts = 5
-    /// How long a job waits after its first failure, twice as long after each further one, an hour at most.
+    /// How long a job waits after its first failure. Each further failure doubles it, up to an hour.
     public var firstPause: Duration = .seconds(5)
-    /// How often ``WorkQueue/run(parallel:_:)`` looks for jobs even if nobody announces any.
+    /// How often ``WorkQueue/run(parallel:_:)`` looks for jobs that no live query announced.
     public var pollInterval: Duration = .seconds(30)
 
     public init() {}

@@ -2,17 +2,18 @@ import SwitchyardBytes
 import Synchronization
 
 extension WorkQueue {
-    /// Works until the task is cancelled: claims jobs when they become due, extends their leases while they are worked on, and
-    /// tells of each whether it was done. New jobs are heard of by a live query, and looked for now and then besides.
+    /// Works until the task is cancelled: claims jobs when they become due, extends their leases while `body` runs, and
+    /// marks each as done or failed. A live query announces new jobs, and the queue is checked from time to time as well.
     ///
-    /// Once cancelled it claims nothing more and cancels what is under way; jobs whose bodies end by that are given back at once.
+    /// Cancelling it claims no more jobs and cancels the running bodies; jobs whose bodies end because of that are given
+    /// back at once.
     ///
     /// - Parameters:
-    ///   - parallel: How many jobs are worked on at the same time.
-    ///   - body: Its error is the reason why the job is tried again after a pause, and kept with it. It is cancelled where the
-    ///     lease is lost.
-    /// - Throws: What makes all work impossible: `.unauthorized`, `.unauthenticated`, `.unsupported`, `.shutDown`. While the
-    ///   server cannot be reached it waits.
+    ///   - parallel: How many jobs run at the same time.
+    ///   - body: Does the job. If it throws, the job is tried again after a pause, and the error is kept with it. It is
+    ///     cancelled if the lease is lost.
+    /// - Throws: What makes all work impossible: `.unauthorized`, `.unauthenticated`, `.unsupported`, `.shutDown`. It waits
+    ///   while the server cannot be reached.
     public func run(
         parallel: Int = 1, _ body: @escaping @Sendable (Job<Payload>) async throws -> Void
     ) async throws(StorageError) {
@@ -63,7 +64,7 @@ extension WorkQueue {
             .contains(error.code)
     }
 
-    /// Rings when something has changed at the head of the queue.
+    /// Rings when the head of the queue has changed.
     private func listen(_ bell: AsyncStream<Void>.Continuation) async {
         guard storage.capabilities.liveStreams else { return }
         let head = Query(in: collection).ordered(by: "availableAt").limited(to: 1)
@@ -78,7 +79,7 @@ extension WorkQueue {
         }
     }
 
-    /// Until the first job is due.
+    /// How long until the first job is due.
     private func pauseUntilNext() async throws(StorageError) -> Duration {
         let head = Query(in: collection).ordered(by: "availableAt").limited(to: 1)
         let first = try await storage.documents(head, from: .server).documents.first
@@ -106,12 +107,12 @@ extension WorkQueue {
             var ending: Ending?
             while ending == nil, let next = await group.next() { ending = next }
             group.cancelAll()
-            // The body decides what became of the work, also when it ends because the lease was lost.
+            // The body decides the outcome, also if it ends because the lease was lost.
             while let next = await group.next() { if case .done? = next { ending = next } }
             return ending
         }
         let wasCancelled = Task.isCancelled
-        // What is to be said of the job is said also by a worker that is being stopped.
+        // A worker that is being stopped still marks the job.
         await Task {
             do throws(StorageError) {
                 switch ending {
@@ -121,14 +122,14 @@ extension WorkQueue {
                 case .leaseLost, nil: break
                 }
             } catch {
-                // Its lease ends, and somebody else does it again.
+                // Its lease ends, and another worker does it again.
             }
         }.value
     }
 
-    /// Extends the lease for as long as the job is worked on.
+    /// Extends the lease while the job runs.
     ///
-    /// - Returns: Whether it still has it.
+    /// - Returns: Whether this worker still has it.
     private func keep(_ job: Job<Payload>) async -> Bool {
         var job = job
         while (try? await storage.clock.sleep(for: options.lease / 3)) != nil {
@@ -136,7 +137,7 @@ extension WorkQueue {
                 job = try await extend(job)
             } catch {
                 if error.code == .aborted, !error.isRetryable { return false }
-                // Without an answer it goes on, until somebody else may have it.
+                // Without an answer it goes on until another worker may have the job.
                 if now() >= job.leaseEnd { return Task.isCancelled }
             }
         }
@@ -144,7 +145,7 @@ extension WorkQueue {
     }
 }
 
-/// How many jobs are under way.
+/// Counts the running jobs.
 private final class Running: Sendable {
     private let number = Atomic(0)
     var count: Int { number.load(ordering: .relaxed) }

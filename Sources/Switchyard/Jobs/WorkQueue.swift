@@ -1,20 +1,21 @@
 public import Foundation
 import SwitchyardBytes
 
-/// Work for any number of workers on any number of machines, kept in a collection: each job is claimed for a while by one of them,
-/// done, and gone. What a worker leaves undone another one takes up.
+/// A queue of jobs in a collection, for any number of workers on any number of machines. A worker claims a job for a while,
+/// does it and removes it; if the worker dies, another one takes over.
 ///
 /// ```swift
 /// let mails = WorkQueue("mails", on: project.storage, of: Mail.self)
 /// try await mails.add(Mail(to: "alice@example.com", text: "Hello"))
 /// try await mails.run(parallel: 4) { job in try await send(job.payload) }
 /// ```
-/// A job is done at least once; twice where a worker loses its lease in the middle, or dies after the work and before saying so.
-/// Make the work such that this does no harm, by its ``Job/id`` for example. The order is that in which jobs became due, about.
+/// Every job is done at least once, and twice if a worker loses its lease halfway, or dies after the work and before it
+/// could mark it as done. Make that harmless, for example by the job's ``Job/id``. Jobs run roughly in the order in which
+/// they become due.
 ///
-/// Every job is a document with the fields `payload`, `availableAt`, `addedAt`, `attempts`, `lease` and `reason`. Jobs that were
-/// given up are moved to the collection with `-dead` behind its name. Only the project's own servers should have
-/// access to either. Claims are transactions, which the storage has to have.
+/// A job is a document with the fields `payload`, `availableAt`, `addedAt`, `attempts`, `lease` and `reason`. Jobs that were
+/// given up move to the collection whose name ends in `-dead`. Only the project's own servers should have access to the two
+/// collections. Claims are transactions, so the storage has to support them.
 public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
     public let collection: CollectionPath
     public let options: WorkQueueOptions
@@ -22,11 +23,11 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
     let now: @Sendable () -> Timestamp
 
     /// - Parameters:
-    ///   - collection: Where the jobs are.
-    ///   - storage: Better one without a queue of its own, such as ``Infrastructure/actingAsProject()`` gives.
-    ///   - type: What has to be known to do a job.
+    ///   - collection: Where the jobs are kept.
+    ///   - storage: Preferably one without a queue of writes, such as that of ``Infrastructure/actingAsProject()``.
+    ///   - type: The type of the jobs' payloads.
     ///   - options: Leases, attempts and pauses.
-    ///   - now: The time of day, by which jobs become due.
+    ///   - now: The clock by which jobs become due.
     public init(
         _ collection: CollectionPath, on storage: any StorageClient, of type: Payload.Type = Payload.self,
         options: WorkQueueOptions = WorkQueueOptions(), now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) }
@@ -42,10 +43,9 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
     // MARK: Adding
 
     /// - Parameters:
-    ///   - payload: What has to be known to do it.
-    ///   - id: A name of its own: added again while a job of that name waits or is worked on, it changes nothing. Random when
-    ///     left out.
-    ///   - delay: When it is due, from now.
+    ///   - payload: What the worker needs to know.
+    ///   - id: The job's name. Adding a job has no effect while one of the same name waits or runs. Random by default.
+    ///   - delay: How long from now the job becomes due.
     /// - Returns: The job's name.
     @discardableResult
     public func add(
@@ -66,17 +66,17 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
         return path.id
     }
 
-    /// How many jobs there are that are not done: those that wait, and those that somebody works on.
+    /// How many jobs are not done: those that wait and those that are running.
     public func count() async throws(StorageError) -> Int { try await storage.count(Query(in: collection)) }
 
     // MARK: Claiming
 
-    /// Claims jobs that are due, for the time of a lease. A job whose payload does not fit the type becomes a dead letter.
+    /// Claims due jobs for the time of a lease. A job whose payload does not fit the type becomes a dead letter.
     public func claim(upTo limit: Int = 1) async throws(StorageError) -> [Job<Payload>] {
         guard limit > 0 else { return [] }
         let due = Query(in: collection).where("availableAt", .lessThanOrEqual, .timestamp(now()))
             .ordered(by: "availableAt").limited(to: min(limit * 4, 200))
-        // Workers that look at the same moment should not all want the same ones.
+        // Workers that look at the same moment should not all try to claim the same jobs.
         let candidates = try await storage.documents(due, from: .server).documents.shuffled()
         var claimed: [Job<Payload>] = []
         for candidate in candidates where claimed.count < limit {
@@ -85,7 +85,7 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
         return claimed
     }
 
-    /// - Returns: `nil` where somebody else was quicker.
+    /// - Returns: `nil` if another worker was faster.
     private func claim(_ candidate: DocumentSnapshot) async throws(StorageError) -> Job<Payload>? {
         let (path, time, lease) = (candidate.path, now(), RandomID.make())
         let end = time.advanced(by: options.lease)
@@ -113,7 +113,7 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
         do throws(StorageError) {
             let payload: Payload = try Self.payload(candidate)
             let job = Job(id: path.id, payload: payload, attempt: attempts, leaseEnd: end, lease: lease)
-            // Whoever had it died of it, perhaps, again and again.
+            // Perhaps the job crashes its workers, again and again.
             guard attempts > options.attempts else { return job }
             try await bury(path, lease, "Each of \(options.attempts) attempts ended without a word.")
         } catch {
@@ -123,7 +123,7 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
         return nil
     }
 
-    /// What of a job's document is the work's own.
+    /// The payload in a job's document.
     private struct Letter: Decodable {
         let payload: Payload
     }
@@ -132,16 +132,16 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
         try DocumentCoder.standard.decode(Letter.self, from: document.data ?? DocumentData(), at: document.path).payload
     }
 
-    // MARK: What becomes of a claimed job
+    // MARK: Finishing a claimed job
 
-    /// Says that it is done. It is gone then.
+    /// Marks the job as done and removes it.
     ///
-    /// - Throws: `.aborted` where the lease was lost: somebody else has claimed it, and does it again.
+    /// - Throws: `.aborted` if the lease was lost: another worker has claimed the job and does it again.
     public func finish(_ job: Job<Payload>) async throws(StorageError) {
         try await change(job.id, job.lease) { transaction, path, _ in try await transaction.delete(path) }
     }
 
-    /// Keeps a job for another lease, from now on.
+    /// Extends the lease, from now on.
     ///
     /// - Throws: As ``finish(_:)``.
     public func extend(_ job: Job<Payload>) async throws(StorageError) -> Job<Payload> {
@@ -154,7 +154,7 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
         return longer
     }
 
-    /// Gives a job back that could not be done. It is due again after a pause, or a dead letter once its attempts are used up.
+    /// Gives back a job that failed. It is due again after a pause, or becomes a dead letter if it has no attempts left.
     ///
     /// - Throws: As ``finish(_:)``.
     public func fail(_ job: Job<Payload>, because reason: String) async throws(StorageError) {
@@ -172,7 +172,7 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
         }
     }
 
-    /// Gives a job back that nobody has tried: it is due at once.
+    /// Gives back a job without having tried it: it is due at once.
     func giveBack(_ job: Job<Payload>) async throws(StorageError) {
         let due = now()
         try await change(job.id, job.lease) { transaction, path, _ in
@@ -217,7 +217,7 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
 
     // MARK: Dead letters
 
-    /// Those that were given up, by their names.
+    /// The jobs that were given up, by name.
     public func deadLetters(limit: Int = 100) async throws(StorageError) -> [DeadLetter<Payload>] {
         let found = try await storage.documents(Query(in: deadCollection).limited(to: limit), from: .server)
         return found.documents.map { document in
@@ -229,9 +229,9 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
         }
     }
 
-    /// Puts a dead letter back into the queue, due at once and with all its attempts.
+    /// Puts a dead letter back into the queue: due at once, and with all attempts left.
     ///
-    /// - Throws: `.notFound` where there is none of that name.
+    /// - Throws: `.notFound` if there is none with that name.
     public func revive(_ id: Job<Payload>.ID) async throws(StorageError) {
         let (grave, path, time) = (deadCollection.document(id), collection.document(id), now())
         try await storage.transaction { transaction in

@@ -1,4 +1,4 @@
-/// Something that wraps every call, stream and transfer of a client of any service: a retry, a measurement, a limit.
+/// Wraps every call, stream and transfer of a client of any service: with retries, measurements or limits.
 ///
 /// ```swift
 /// struct Counting: ClientLayer {
@@ -12,9 +12,9 @@
 /// }
 /// let storage = acme.layered(Counting())
 /// ```
-/// Every requirement has a default that changes nothing, so a layer implements only what it needs. A layer sees only the calls
-/// that reach the client below it; put first the layer that is to be closest to it. A wrapper that changes what one operation *means* conforms to
-/// ``StorageLayer``, or to ``RoutedAuthClient`` and its siblings, instead.
+/// Every requirement has a default that changes nothing, so implement only what you need. The first of several layers is the one
+/// closest to the client, and each sees only the calls that the layers outside of it let through. To change what one operation
+/// *means*, conform to ``StorageLayer``, or to ``RoutedAuthClient`` and its siblings, instead.
 public protocol ClientLayer: Sendable {
     /// Runs `body`, as often as it likes if ``ClientCall/isRepeatable``, else once or not at all.
     func call<Result, Failure: ClientError>(
@@ -29,7 +29,7 @@ public protocol ClientLayer: Sendable {
         _ call: ClientCall, _ stream: EventStream<Element, Failure>
     ) -> EventStream<Element, Failure>
 
-    /// Looks at a transfer that has begun.
+    /// Called when a transfer has begun.
     func began<Output: Sendable>(_ call: ClientCall, _ transfer: FileTransfer<Output>)
 }
 
@@ -52,9 +52,9 @@ extension ClientLayer {
 public struct ClientCall: Sendable, Hashable {
     public let service: InfrastructureService
     public let provider: InfrastructureProvider
-    /// Such as `commit` or `sign in`.
+    /// The operation's name, such as `commit` or `sign in`.
     public let operation: String
-    /// Whether doing it again after a failure does no harm, even if only the answer to the first time was lost.
+    /// Whether a repetition after a failure is harmless, even if only the answer to the first attempt was lost.
     public let isRepeatable: Bool
 
     public init(

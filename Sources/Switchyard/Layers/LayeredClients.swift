@@ -3,7 +3,7 @@
 extension StorageClient {
     /// This client, with `layer` around each of its calls.
     public func layered(_ layer: any ClientLayer) -> Routed<any StorageClient> {
-        Routed(LayeredRoute(self, layer, .storage) { self.provider })
+        Routed(LayeredRoute(self, layer, .storage) { $0.provider })
     }
     /// This client, repeating calls that failed for a temporary reason and are safe to repeat.
     public func retrying(_ policy: RetryPolicy = .standard) -> Routed<any StorageClient> {
@@ -29,7 +29,7 @@ extension AuthClient {
 extension FileStorageClient {
     /// This client, with `layer` around each of its calls.
     public func layered(_ layer: any ClientLayer) -> Routed<any FileStorageClient> {
-        Routed(LayeredRoute(self, layer, .files) { self.provider })
+        Routed(LayeredRoute(self, layer, .files) { $0.provider })
     }
     /// This client, repeating calls that failed for a temporary reason and are safe to repeat.
     public func retrying(_ policy: RetryPolicy = .standard) -> Routed<any FileStorageClient> {
@@ -44,7 +44,7 @@ extension FileStorageClient {
 extension MessagingClient {
     /// This client, with `layer` around each of its calls.
     public func layered(_ layer: any ClientLayer) -> Routed<any MessagingClient> {
-        Routed(LayeredRoute(self, layer, .messaging) { self.provider })
+        Routed(LayeredRoute(self, layer, .messaging) { $0.provider })
     }
     /// This client, repeating calls that failed for a temporary reason and are safe to repeat.
     public func retrying(_ policy: RetryPolicy = .standard) -> Routed<any MessagingClient> {
@@ -56,13 +56,13 @@ extension MessagingClient {
     }
 }
 
-/// An auth client with a layer around each of its calls. One that is about the session stays, over all attempts, with the
-/// session it began with.
+/// An auth client with a layer around each of its calls. All attempts at a call about the session keep to the session that the
+/// first one began with.
 public struct LayeredAuthClient: RoutedAuthClient {
     public let route: any Route<any AuthClient>
 
     init(_ base: any AuthClient, _ layer: any ClientLayer) {
-        route = LayeredRoute(base, layer, .auth) { base.provider }
+        route = LayeredRoute(base, layer, .auth) { $0.provider }
     }
 
     @discardableResult
@@ -75,7 +75,7 @@ public struct LayeredAuthClient: RoutedAuthClient {
         }
     }
 
-    /// Repeats for as long as the session is the one of the beginning, and lets no answer of another one out.
+    /// Repeats only while the session is still the one it began with, and never returns an answer for another one.
     private func bound<Result>(
         _ operation: String, to user: (Result) -> AuthUser.ID,
         _ body: (any AuthClient) async throws(AuthError) -> Result

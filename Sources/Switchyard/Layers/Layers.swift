@@ -2,9 +2,11 @@
 struct Layers: Sendable {
     private var all: [any ClientLayer] = []
 
-    /// Retries innermost, so that whoever watches from outside sees one call with its pauses.
+    /// Retries are innermost, so that an observer outside sees one call with its pauses, and a deadline holds for all
+    /// attempts.
     init(retry: RetryPolicy?, _ surroundings: InfrastructureSurroundings) {
         if let retry { all.append(RetryLayer(retry, clock: surroundings.clock, observer: surroundings.observer)) }
+        all.append(DeadlineLayer())
         all += surroundings.layers
         if !(surroundings.observer is SilentObserver) {
             all.append(ObserveLayer(surroundings.observer, clock: surroundings.clock))

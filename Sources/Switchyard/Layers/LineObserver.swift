@@ -49,7 +49,8 @@ public struct LineObserver: InfrastructureObserver {
 
     public func observe(_ event: InfrastructureEvent) {
         guard LineObserver.level(of: event.kind) >= level else { return }
-        write("\(time) \(event.service) on \(event.provider): \(LineObserver.text(event.kind))")
+        let request = event.requestID.map { " for \($0)" } ?? ""
+        write("\(time) \(event.service) on \(event.provider)\(request): \(LineObserver.text(event.kind))")
     }
 
     private var time: String {
@@ -63,7 +64,7 @@ public struct LineObserver: InfrastructureObserver {
     private static func level(of kind: InfrastructureEvent.Kind) -> Level {
         switch kind {
         case .call("access token", _, nil), .tokenRefreshed(nil): .debug
-        // Nobody is signed in, as at every first start: no failure, and not what an app is looked into for.
+        // Nobody is signed in, as at every first start: not a failure.
         case .call("access token", _, let failure?) where failure.code == .notSignedIn: .debug
         case .streamOpened("state stream"), .streamClosed("state stream", nil): .debug
         case .call(_, _, nil), .streamOpened, .streamClosed(_, nil), .pendingWrites(_, nil): .info
@@ -103,7 +104,7 @@ public struct LineObserver: InfrastructureObserver {
     }
 }
 
-/// One call, so that lines of several tasks do not mix; what cannot be written is nobody's to hear of.
+/// Writes in one call, so that lines of several tasks do not mix. Errors of writing are ignored.
 private func printToStandardError(_ line: String) {
     var text = line + "\n"
     _ = text.withUTF8 { write(STDERR_FILENO, $0.baseAddress, $0.count) }

@@ -2,8 +2,8 @@ import SwitchyardBytes
 
 /// Reports every call, stream and transfer, and how long it took, to an observer. Changes nothing about them.
 ///
-/// What happens below a client — a connection that is repaired, a token that is fetched — its provider reports to the
-/// observer of its ``ModuleContext``; an ``Infrastructure`` adds the length of its storages' queues.
+/// A provider reports what happens below its clients, such as a repaired connection or a fetched token, to the observer of its
+/// ``ModuleContext``. An ``Infrastructure`` reports the length of its storages' queues.
 public struct ObserveLayer: ClientLayer {
     private let observer: any InfrastructureObserver
     private let clock: any Clock<Duration>
@@ -37,24 +37,26 @@ public struct ObserveLayer: ClientLayer {
     public func stream<Element: Sendable, Failure: Error>(
         _ call: ClientCall, _ stream: SnapshotStream<Element, Failure>
     ) -> SnapshotStream<Element, Failure> {
-        stream.observingLife {
-            opened(call)
+        let requestID = ServedRequest.current?.id
+        return stream.observingLife {
+            opened(call, requestID)
         } ended: { failure in
-            closed(call, failure)
+            closed(call, failure, requestID)
         }
     }
 
     public func stream<Element: Sendable, Failure: Error>(
         _ call: ClientCall, _ stream: EventStream<Element, Failure>
     ) -> EventStream<Element, Failure> {
-        stream.observingLife {
-            opened(call)
+        let requestID = ServedRequest.current?.id
+        return stream.observingLife {
+            opened(call, requestID)
         } ended: { failure in
-            closed(call, failure)
+            closed(call, failure, requestID)
         }
     }
 
-    /// Waits for its end beside whoever else does.
+    /// Waits for the end of the transfer, as its owner may do, too.
     public func began<Output: Sendable>(_ call: ClientCall, _ transfer: FileTransfer<Output>) {
         let whole = ClientCall(
             service: call.service, provider: call.provider, operation: call.operation + " to its end")
@@ -62,20 +64,25 @@ public struct ObserveLayer: ClientLayer {
             do throws(FileStorageError) {
                 _ = try await self.call(whole) { () throws(FileStorageError) in try await transfer.result() }
             } catch {
-                // It was told; who began the transfer hears of it as well.
+                // The observer was told, and the owner of the transfer gets the error, too.
             }
         }
     }
 
-    private func opened(_ call: ClientCall) { tell(call, .streamOpened(operation: call.operation)) }
-    private func closed(_ call: ClientCall, _ failure: (any Error)?) {
+    private func opened(_ call: ClientCall, _ requestID: String?) {
+        tell(call, .streamOpened(operation: call.operation), requestID)
+    }
+    private func closed(_ call: ClientCall, _ failure: (any Error)?, _ requestID: String?) {
         let failure = failure.map { error in
             (error as? any ClientError).map { InfrastructureEvent.Failure($0) } ?? .init(.unknown, "\(error)")
         }
-        tell(call, .streamClosed(operation: call.operation, failure: failure))
+        tell(call, .streamClosed(operation: call.operation, failure: failure), requestID)
     }
 
-    private func tell(_ call: ClientCall, _ kind: InfrastructureEvent.Kind) {
-        observer.observe(InfrastructureEvent(service: call.service, provider: call.provider, kind: kind))
+    private func tell(
+        _ call: ClientCall, _ kind: InfrastructureEvent.Kind, _ requestID: String? = ServedRequest.current?.id
+    ) {
+        observer.observe(
+            InfrastructureEvent(service: call.service, provider: call.provider, kind: kind, requestID: requestID))
     }
 }

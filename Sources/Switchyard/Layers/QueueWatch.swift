@@ -2,7 +2,7 @@
 final class QueueWatch: Sendable {
     private let following: Task<Void, Never>
 
-    /// - Returns: `nil` where there is no queue or nobody to tell.
+    /// - Returns: `nil` if there is no queue or no observer.
     init?(_ storage: any StorageClient, _ observer: any InfrastructureObserver) {
         guard storage.capabilities.offline, !(observer is SilentObserver) else { return nil }
         following = Task {

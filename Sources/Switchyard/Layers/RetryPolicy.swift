@@ -25,7 +25,7 @@ public struct RetryPolicy: Sendable, Hashable {
 
     /// Runs `call` until it succeeds, fails for good, or has failed often enough.
     ///
-    /// - Parameter onRetry: Told before each pause.
+    /// - Parameter onRetry: Called before each pause.
     func run<Result, Failure: ClientError>(
         clock: any Clock<Duration>, onRetry: (_ attempt: Int, _ pause: Duration, Failure) -> Void,
         _ call: () async throws(Failure) -> Result
@@ -39,9 +39,10 @@ public struct RetryPolicy: Sendable, Hashable {
             } catch {
                 failure = error
             }
-            guard attempt < maximumAttempts, failure.isRetryable, failure.retryAfter ?? .zero <= maximumPause else {
-                throw failure
-            }
+            // More attempts are the last thing that helps while this program asks for too much.
+            guard attempt < maximumAttempts, failure.isRetryable, failure.code != .overloaded,
+                failure.retryAfter ?? .zero <= maximumPause
+            else { throw failure }
             let pause = pauses.next(atLeast: failure.retryAfter)
             onRetry(attempt, pause, failure)
             // A cancelled pause ends the retrying; the caller learns why the last call failed.
@@ -87,7 +88,7 @@ extension RetryPolicy: Codable {
     }
 }
 
-/// The pauses between the attempts at one thing, measured on any clock. Made when the first attempt begins.
+/// The pauses between the attempts at one call, on any clock. Make it when the first attempt begins.
 struct RetryPauses {
     private var backoff: Backoff
     private let watch: Stopwatch

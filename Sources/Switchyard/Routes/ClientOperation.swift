@@ -1,8 +1,8 @@
-/// What a routed client is asked to do, for its ``Route``.
+/// The operation of a routed client, as its ``Route`` sees it.
 public struct ClientOperation: Sendable, Hashable, ExpressibleByStringLiteral {
-    /// Such as `commit` or `sign in`.
+    /// The operation's name, such as `commit` or `sign in`.
     public let name: String
-    /// Whether doing it again after a failure does no harm, even if only the answer to the first time was lost.
+    /// Whether a repetition after a failure is harmless, even if only the answer to the first attempt was lost.
     public let isRepeatable: Bool
     /// Whether a stream ends with the client that it began on, where others move over to the next one.
     public let isPinned: Bool
@@ -14,7 +14,7 @@ public struct ClientOperation: Sendable, Hashable, ExpressibleByStringLiteral {
         /// Such as `Reading`.
         public let doing: String
         public let target: String
-        /// How many more are meant beside the target.
+        /// How many more targets there are.
         public let others: Int
 
         public init(_ doing: String, _ target: String, others: Int = 0) {
@@ -23,7 +23,7 @@ public struct ClientOperation: Sendable, Hashable, ExpressibleByStringLiteral {
             self.others = others
         }
 
-        /// As error texts begin.
+        /// The beginning of error texts.
         var text: String { "\(doing) “\(target)”" + (others > 0 ? " and \(others) more" : "") }
     }
 
@@ -43,8 +43,8 @@ public struct ClientOperation: Sendable, Hashable, ExpressibleByStringLiteral {
 }
 
 extension ClientError {
-    /// The same error, with a text that says what was tried, on what. One that says so already stays as it is, and so does
-    /// one that is about the client or its user.
+    /// This error with the operation and its target in the text, unless the text names the target already, or the error is about
+    /// the client or its user.
     func naming(_ operation: ClientOperation) -> Self {
         guard let subject = operation.subject, !ErrorCode.aboutTheClient.contains(code) else { return self }
         guard !message.contains("“\(subject.target)”") else { return self }

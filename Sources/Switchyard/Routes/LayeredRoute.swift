@@ -1,15 +1,15 @@
-/// To one client, with a layer around each call.
+/// Leads to one client, with a layer around each call.
 struct LayeredRoute<Client: Sendable>: Route {
     private let base: Client
     private let layer: any ClientLayer
     private let service: InfrastructureService
-    /// Who stands behind `base`, which may change.
-    private let provider: @Sendable () -> InfrastructureProvider
+    /// Who stands behind a client, which may change.
+    private let provider: @Sendable (Client) -> InfrastructureProvider
     var client: Client? { base }
 
     init(
         _ client: Client, _ layer: any ClientLayer, _ service: InfrastructureService,
-        _ provider: @escaping @Sendable () -> InfrastructureProvider
+        _ provider: @escaping @Sendable (Client) -> InfrastructureProvider
     ) {
         base = client
         self.layer = layer
@@ -19,7 +19,7 @@ struct LayeredRoute<Client: Sendable>: Route {
 
     private func about(_ operation: ClientOperation) -> ClientCall {
         ClientCall(
-            service: service, provider: provider(), operation: operation.name, isRepeatable: operation.isRepeatable)
+            service: service, provider: provider(base), operation: operation.name, isRepeatable: operation.isRepeatable)
     }
 
     func call<Result, Failure: ClientError>(

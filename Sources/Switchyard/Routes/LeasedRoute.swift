@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// To whoever stands on a switchboard: a call keeps the client that it begins with, a stream moves over to the next one.
+/// Leads to the current client of a switchboard: a call keeps the client it began with, a stream moves to the next one.
 struct LeasedRoute<Client: Sendable>: Route {
     let board: Switchboard<Client>
     /// What lives as long as the client of this route.
@@ -72,7 +72,7 @@ struct LeasedRoute<Client: Sendable>: Route {
     }
 }
 
-/// A transfer whose failure says what was tried, on what.
+/// A transfer whose error names the operation and its target.
 private struct NamedTransfer<Output: Sendable>: FileTransferControls {
     let base: FileTransfer<Output>
     let operation: ClientOperation

@@ -1,4 +1,4 @@
-/// To nobody: every call and every stream fails, and says why.
+/// Leads nowhere: every call and every stream fails with a reason.
 package struct RefusingRoute<Client: Sendable>: Route {
     private let code: ErrorCode
     private let message: @Sendable (_ operation: String) -> String
@@ -46,6 +46,6 @@ package struct RefusingRoute<Client: Sendable>: Route {
 }
 
 extension InfrastructureProvider {
-    /// Who stands behind a client that has nobody.
+    /// The provider of a client that leads nowhere.
     static let nobody: InfrastructureProvider = "none"
 }

@@ -7,7 +7,7 @@ public protocol Route<Client>: Sendable {
     /// The protocol of the client: `any StorageClient` and its siblings.
     associatedtype Client: Sendable
 
-    /// Who is asked now, for what is known at once; `nil` if nobody is there.
+    /// The current client, for what it knows without waiting; `nil` if there is none.
     var client: Client? { get }
 
     /// Runs `body` on a client.
@@ -28,7 +28,7 @@ public protocol Route<Client>: Sendable {
         _ body: (Client) async throws(FileStorageError) -> FileTransfer<Output>
     ) async throws(FileStorageError) -> FileTransfer<Output>
 
-    /// The states of something that cannot fail; `absent` for ever if nobody is there.
+    /// A stream of states that cannot fail; `absent` forever if there is no client.
     func states<Element: Sendable>(
         _ operation: ClientOperation, absent: Element,
         _ open: @escaping @Sendable (Client) -> SnapshotStream<Element, Never>

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// An auth client that has its answers from whoever its route leads to.
+/// An auth client that forwards every call along its route.
 ///
 /// What may be repeated neither uses up a code, nor sends anything, nor makes an account.
 public protocol RoutedAuthClient: AuthClient {

@@ -1,4 +1,4 @@
-/// A client for check-ins that has its answers from whoever its route leads to.
+/// A client for check-ins that forwards every call along its route.
 public protocol RoutedCheckInClient: CheckInClient {
     var route: any Route<any CheckInClient> { get }
 }

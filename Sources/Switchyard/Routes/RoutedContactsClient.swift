@@ -1,4 +1,4 @@
-/// A client for contacts that has its answers from whoever its route leads to.
+/// A client for contacts that forwards every call along its route.
 public protocol RoutedContactsClient: ContactsClient {
     var route: any Route<any ContactsClient> { get }
 }

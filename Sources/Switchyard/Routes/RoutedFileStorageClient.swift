@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A file storage client that has its answers from whoever its route leads to.
+/// A file storage client that forwards every call along its route.
 ///
 /// What may be repeated reads, or ends the same when it is done twice. A move or deletion does not: the second time the file
 /// is gone.

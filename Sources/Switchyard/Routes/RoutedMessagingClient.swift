@@ -1,4 +1,4 @@
-/// A messaging client that has its answers from whoever its route leads to.
+/// A messaging client that forwards every call along its route.
 ///
 /// Everything that goes to the server may be repeated: a registration or subscription is there or not.
 public protocol RoutedMessagingClient: MessagingClient {

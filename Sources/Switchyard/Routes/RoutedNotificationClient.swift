@@ -1,4 +1,4 @@
-/// A client for notifications that has its answers from whoever its route leads to.
+/// A client for notifications that forwards every call along its route.
 public protocol RoutedNotificationClient: NotificationClient {
     var route: any Route<any NotificationClient> { get }
 }

@@ -1,4 +1,4 @@
-/// A storage client that has its answers from whoever its route leads to.
+/// A storage client that forwards every call along its route.
 ///
 /// ```swift
 /// struct Counted: RoutedStorageClient {
@@ -90,6 +90,12 @@ extension RoutedStorageClient {
             try await storage.collections(under: document)
         }
     }
+    public func dividers(ofGroup group: String, into count: Int) async throws(StorageError) -> [StoragePath] {
+        try Query(group: group).checked()
+        return try await route.call(.repeatable("dividers", .init("Dividing", group))) { storage throws(StorageError) in
+            try await storage.dividers(ofGroup: group, into: count)
+        }
+    }
     /// Not repeated as a whole, since it tells its progress.
     public func deleteRecursively(
         _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
@@ -150,8 +156,9 @@ extension RoutedStorageClient {
 
 extension Routed: StorageClient, RoutedStorageClient where Client == any StorageClient {}
 
-/// A storage client around another, which does differently only what it writes out.
+/// A storage client around another. Calls that it does not implement itself go to its ``base``, streams included.
 public protocol StorageLayer: RoutedStorageClient {
+    /// The client inside, to which calls are forwarded. It should stay the same for as long as the layer lives.
     var base: any StorageClient { get }
 }
 

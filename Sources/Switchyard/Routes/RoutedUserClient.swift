@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A client for users that has its answers from whoever its route leads to.
+/// A client for users that forwards every call along its route.
 public protocol RoutedUserClient: UserClient {
     var route: any Route<any UserClient> { get }
 }

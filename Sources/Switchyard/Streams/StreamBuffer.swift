@@ -5,7 +5,7 @@ import Synchronization
 /// Ends once, by the producer, the consumer's leaving or its cancellation; the cleanup runs once, outside of the lock.
 package final class StreamBuffer<Element: Sendable, Failure: Error>: Sendable {
     package enum Policy: Sendable {
-        /// A new element takes the place of one that nobody has fetched yet.
+        /// A new element replaces one that has not been read yet.
         case newest
         case all
     }

@@ -1,4 +1,4 @@
-/// An element that says how it differs from the one before it, and so must know when nobody saw that one.
+/// An element that says how it differs from the one before it, and so must know if that one was skipped.
 ///
 /// A ``SnapshotStream`` drops a state that its consumer has not fetched when a newer one comes. An element of this kind
 /// is asked first, so that its differences are always those against what the consumer saw last.

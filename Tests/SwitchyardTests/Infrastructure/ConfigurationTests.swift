@@ -71,7 +71,8 @@ struct AcmeConfiguration: Codable, Sendable, Equatable {
 
     /// What is wrong with a file, and what the error says about it.
     static let mistakes: [(json: String, says: [String])] = [
-        ("", ["not valid JSON", "byte 0"]),
+        ("", ["not valid JSON at line 1, column 1"]),
+        ("{\n  \"default\": \"acme\",\n}", ["line 3, column 1", "an unexpected character"]),
         ("[]", ["the top level", "an array", "an object"]),
         ("{}", ["“default”", "nothing"]),
         (#"{"default": 5}"#, ["“default”", "a whole number", "a string"]),
@@ -155,6 +156,17 @@ struct AcmeConfiguration: Codable, Sendable, Equatable {
         #expect(error.code == .invalidConfiguration || error.code == .unknownProvider)
         for words in mistake.says { #expect(error.message.contains(words), "\(error.message)") }
         #expect(!error.message.contains("s3cret"))
+    }
+
+    @Test func `A file that is not JSON is named, with the place`() throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).json")
+        try Data("{ \"default\" }".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let error = #expect(throws: InfrastructureError.self) {
+            try InfrastructureConfiguration(contentsOf: file, environment: [:])
+        }
+        let start = "The configuration file “\(file.path)” is not valid JSON at line 1, column 13"
+        #expect(error?.message.hasPrefix(start) == true, "\(error?.message ?? "")")
     }
 
     @Test func `A configuration of ten megabytes is refused before it is read`() {

@@ -25,18 +25,12 @@ import Testing
     }
 
     /// Has documents and accounts, and would have files if somebody set them up.
-    struct Thrifty: InfrastructureModule {
+    struct Thrifty: MockBacked {
         static let provider: InfrastructureProvider = "thrifty"
         struct Configuration: Codable, Sendable { var name = "" }
         let configuration: Configuration
-        private let mock = MockModule(backend: MockBackend())
+        let mock = MockModule(backend: MockBackend())
         init(_ configuration: Configuration = Configuration()) { self.configuration = configuration }
-        func makeAuthClient(_ context: ModuleContext) async throws(InfrastructureError) -> any AuthClient {
-            try await mock.makeAuthClient(context)
-        }
-        func makeStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any StorageClient {
-            try await mock.makeStorageClient(context)
-        }
         func makeFileStorageClient(
             _ context: ModuleContext
         ) async throws(InfrastructureError) -> any FileStorageClient {

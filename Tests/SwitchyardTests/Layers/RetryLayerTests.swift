@@ -16,6 +16,14 @@ import Testing
         var testDescription: String { name }
     }
 
+    @Test func `What was refused because too much is under way is not repeated`() async throws {
+        let mock = MockStorageClient(MockBackend(), network: MockNetwork())
+        let attempts = try await attempts(at: mock.controls, StorageError(.overloaded, "Too much.")) {
+            _ = try await mock.retrying(Self.hasty).document("a/1", from: .server)
+        }
+        #expect(attempts == 1)
+    }
+
     // MARK: Auth
 
     private static let authCalls: [String: @Sendable (any AuthClient, MockAccounts) async throws -> Void] = [

@@ -230,4 +230,14 @@ import Testing
         }
         #expect(storage.commits.isEmpty && storage.paths == ["a/1"])
     }
+
+    @Test func `An error of the body is in the one that is thrown, which names its type`() async throws {
+        struct NotEnough: Error {}
+        let storage = ToyStorage(["a/1": ["n": 1]])
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.transaction { _ in throw NotEnough() }
+        }
+        #expect(error?.underlying is NotEnough)
+        #expect(error?.message.contains("“NotEnough”") == true)
+    }
 }

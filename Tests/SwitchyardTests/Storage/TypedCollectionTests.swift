@@ -57,7 +57,7 @@ import Testing
         let error = await #expect(throws: StorageError.self) { try await readings.document("2").get() }
         #expect(error?.code == .codingFailed && error?.message.contains("“degrees” of “readings/2”") == true)
         let unnamed = readings.where(\.degrees, .greaterThan, 1)
-        #expect(unnamed.query.mistake?.message.contains("Give the field's name as text") == true)
+        #expect(unnamed.query.mistake?.message.contains("Name the field as text") == true)
     }
 
     @Test func `A typed stream shows every state, and ends at a document that does not fit`() async throws {

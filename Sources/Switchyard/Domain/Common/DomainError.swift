@@ -20,7 +20,7 @@ public struct DomainError: ClientError {
             case .unauthorized: .notAllowed
             case .invalidArgument, .tooLarge: .invalidArgument
             case .unavailable, .deadlineExceeded: .networkError
-            case .notFound, .alreadyExists, .unsupported, .cancelled, .unknown: error.code
+            case .notFound, .alreadyExists, .unsupported, .overloaded, .cancelled, .unknown: error.code
             default: .serverError
             }
         self.init(

@@ -23,8 +23,7 @@ struct SignedInUser: Sendable {
     func stream<Element: Sendable>(
         _ make: @escaping @Sendable (AuthUser.ID) throws(StorageError) -> SnapshotStream<Element, StorageError>
     ) -> SnapshotStream<Element, DomainError> {
-        let auth = auth
-        return SnapshotStream { continuation in
+        SnapshotStream { continuation in
             let inner = TaskBox()
             let outer = Task {
                 var userID: AuthUser.ID?
@@ -41,7 +40,7 @@ struct SignedInUser: Sendable {
                             return
                         }
                         userID = user.id
-                        inner.replace(with: Task { await SignedInUser.forward(user.id, make, to: continuation) })
+                        inner.replace(with: Task { await forward(user.id, make, to: continuation) })
                     }
                 }
                 // The auth client was shut down: without it nobody can say whose data this is.
@@ -54,7 +53,7 @@ struct SignedInUser: Sendable {
         }
     }
 
-    private static func forward<Element: Sendable>(
+    private func forward<Element: Sendable>(
         _ id: AuthUser.ID,
         _ make: @Sendable (AuthUser.ID) throws(StorageError) -> SnapshotStream<Element, StorageError>,
         to continuation: SnapshotStream<Element, DomainError>.Continuation
@@ -63,7 +62,12 @@ struct SignedInUser: Sendable {
             for try await element in try make(id) { continuation.yield(element) }
             if !Task.isCancelled { continuation.finish() }
         } catch {
-            continuation.finish(throwing: DomainError(error))
+            // Storage may have learned of a sign-out before this stream has: then it is not the rules that have ended it.
+            if case .signedIn(let user) = await auth.state, user.id == id {
+                continuation.finish(throwing: DomainError(error))
+            } else {
+                continuation.finish(throwing: error.code == .unauthorized ? .notAuthenticated : DomainError(error))
+            }
         }
     }
 }

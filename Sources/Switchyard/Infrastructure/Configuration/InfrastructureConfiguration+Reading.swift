@@ -7,13 +7,19 @@ extension InfrastructureConfiguration {
     public init(
         json: Data, environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(InfrastructureError) {
+        try self.init(json: json, called: "The configuration", environment: environment)
+    }
+
+    private init(json: Data, called name: String, environment: [String: String]) throws(InfrastructureError) {
         guard json.count <= InfrastructureConfiguration.maximumBytes else { throw .tooLarge(json.count) }
         let value: JSON
         do throws(JSONError) {
             value = try JSON(parsing: json)
         } catch {
             throw InfrastructureError(
-                .invalidConfiguration, "The configuration is not valid JSON: \(error.description)", underlying: error)
+                .invalidConfiguration,
+                "\(name) is not valid JSON \(json.place(of: error.offset)): \(error.reason.rawValue).",
+                underlying: error)
         }
         do throws(ConfigurationProblem) {
             try self.init(value, environment: environment)
@@ -41,7 +47,7 @@ extension InfrastructureConfiguration {
                     ? "The configuration file “\(file.path)” cannot be read; is it a file, and may you read it?"
                     : "There is no configuration file “\(file.path)”.", underlying: error)
         }
-        try self.init(json: data, environment: environment)
+        try self.init(json: data, called: "The configuration file “\(file.path)”", environment: environment)
     }
 
     /// From variables alone: `SWITCHYARD_DEFAULT`, `SWITCHYARD_STORAGE` and so on for the clients, `SWITCHYARD_STATE_FOLDER`,
@@ -117,6 +123,16 @@ extension InfrastructureConfiguration: Codable {
     }
 
     public func encode(to encoder: any Encoder) throws { try shape.encode(to: encoder) }
+}
+
+extension Data {
+    /// As an editor shows it.
+    fileprivate func place(of offset: Int) -> String {
+        let before = prefix(offset)
+        let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+        let column = before.reversed().prefix { $0 != UInt8(ascii: "\n") }.count + 1
+        return "at line \(line), column \(column)"
+    }
 }
 
 extension InfrastructureError {

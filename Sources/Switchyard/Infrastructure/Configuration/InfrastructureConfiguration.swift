@@ -27,11 +27,11 @@ public struct InfrastructureConfiguration: Sendable {
     public var selection: InfrastructureSelection
     /// A folder for what must outlast the process: one below it for each provider. `nil` keeps everything in memory.
     public var stateFolder: URL?
-    /// Whether failed calls are repeated where that is safe; `nil` leaves it to whoever calls.
+    /// How calls that failed are repeated if that is safe; `nil` repeats none.
     public var retry: RetryPolicy?
     /// Where `${NAME}` is looked up. Never shown, and never written.
     public var environment: [String: String]
-    /// What is said about each provider, as it stands in a file.
+    /// Each provider's settings, as they stand in a file.
     var settings: [InfrastructureProvider: JSONObject] = [:]
     /// The places outside of the settings that named a variable, so that they are written back the same way.
     private var references: [[String]: Reference] = [:]
@@ -54,7 +54,7 @@ public struct InfrastructureConfiguration: Sendable {
 
     // MARK: Settings in code
 
-    /// Sets a provider up with a value of its own type, in place of what was said about it before.
+    /// Sets a provider's settings to a value of its own type, in place of earlier ones.
     ///
     /// A secret is kept by name: its own, or one made from its place, such as `ACME_API_KEY`; its value goes to
     /// ``environment``.
@@ -75,9 +75,9 @@ public struct InfrastructureConfiguration: Sendable {
         environment.merge(names.values) { _, new in new }
     }
 
-    /// What is said about a provider, as a value of its own type; `nil` if nothing is.
+    /// A provider's settings as a value of its own type; `nil` if there are none.
     ///
-    /// - Throws: `.invalidConfiguration` for what the type does not know or take.
+    /// - Throws: `.invalidConfiguration` for settings that the type does not know or accept.
     public func settings<Module: InfrastructureModule>(
         of type: Module.Type
     ) throws(InfrastructureError) -> Module.Configuration? {

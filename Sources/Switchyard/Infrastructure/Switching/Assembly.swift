@@ -1,4 +1,5 @@
 import SwitchyardBytes
+import Synchronization
 
 /// Makes, shares, exchanges and shuts down the clients of one ``Infrastructure``. One change at a time.
 actor Assembly {
@@ -16,8 +17,12 @@ actor Assembly {
     private var unfinished: [InfrastructureProvider: [AuthUser.ID?]] = [:]
     /// What acts for callers, as far as somebody has asked for it.
     private var desks: [InfrastructureProvider: any CallerDesk] = [:]
+    /// Those that are being made.
+    private var deskMakings: [InfrastructureProvider: Task<Result<(any CallerDesk)?, InfrastructureError>, Never>] = [:]
     /// Those of settings that have changed since, which somebody may still use.
     private var oldDesks: [any CallerDesk] = []
+    /// Those of the present choice, put together. Nothing while a change is under way, and before anybody has asked.
+    private nonisolated let callerDesks = Mutex<CallerDesks?>(nil)
     private var following: Task<Void, Never>?
     private var changes = 0
     /// What is being done with the clients that left, by the change with which they did.
@@ -105,6 +110,7 @@ actor Assembly {
         _ edit: @escaping @Sendable (inout InfrastructureConfiguration) -> Void
     ) async throws(InfrastructureError) -> SwitchReport {
         let before = lastChange
+        callerDesks.withLock { $0 = nil }
         let task = Task { () -> Result<SwitchReport, InfrastructureError> in
             await before?.value
             do throws(InfrastructureError) {
@@ -132,7 +138,7 @@ actor Assembly {
         }
         let wasOff = !slots.storageNetwork.isOn
         try await prepare(plan)
-        // Whoever hears of a sign-out with the next call only would miss it: somebody else will be asked by then.
+        // A client that finds out by its next call only would miss a sign-out: the next call goes to another client.
         await takeWishes()
         for storage in slots.storage.open.values {
             await storage.unwrapped(as: (any SignInFollowing).self)?.catchUp()
@@ -195,6 +201,7 @@ actor Assembly {
     func shutDown() async {
         let before = lastChange
         isShutDown = true
+        callerDesks.withLock { $0 = nil }
         following?.cancel()
         await before?.value
         for slot in slots.all.reversed() { await slot.shutDown() }
@@ -203,9 +210,59 @@ actor Assembly {
 
     // MARK: Callers
 
-    nonisolated var now: @Sendable () -> Timestamp { surroundings.now }
+    /// What clients for callers are made by.
+    nonisolated func desks() async throws(InfrastructureError) -> CallerDesks {
+        if let ready = callerDesks.withLock({ $0 }) { return ready }
+        return try await gatherDesks()
+    }
 
-    /// That of the provider that is chosen for `service`, made once.
+    private func gatherDesks() async throws(InfrastructureError) -> CallerDesks {
+        while true {
+            let change = lastChange
+            await change?.value
+            let storage = try await desk(for: .storage)
+            let files: Result<any CallerDesk, InfrastructureError>
+            var lasts = true
+            do throws(InfrastructureError) {
+                files = .success(try await desk(for: .files))
+            } catch {
+                files = .failure(error)
+                // Whatever else went wrong may go right for the next request.
+                lasts = error.code == .unsupported || error.code == .invalidConfiguration
+            }
+            // Another change may have begun in the meantime, or everything have ended.
+            guard let present, !isShutDown, change == lastChange else { continue }
+            let made = CallerDesks(storage: storage, files: files, layers: present.layers, now: surroundings.now)
+            if lasts { callerDesks.withLock { $0 = made } }
+            return made
+        }
+    }
+
+    /// Only one is made at a time for a provider, however many callers ask for it: the transport of a second one would be shut
+    /// down at once.
+    private func makeDesk(
+        of provider: InfrastructureProvider, by module: any InfrastructureModule, _ plan: Plan, after change: Int
+    ) async -> Result<(any CallerDesk)?, InfrastructureError> {
+        let result: Result<any CallerDesk, InfrastructureError>
+        do throws(InfrastructureError) {
+            result = .success(try await module.makeCallerDesk(plan.surroundings.context(for: provider, auth: nil)))
+        } catch {
+            result = .failure(error)
+        }
+        deskMakings[provider] = nil
+        let isOutdated = isShutDown || change != changes
+        switch result {
+        case .success(let made) where isOutdated:
+            await made.shutDown()
+            return .success(nil)
+        case .success(let made):
+            desks[provider] = made
+            return .success(made)
+        case .failure(let error): return isOutdated ? .success(nil) : .failure(error)
+        }
+    }
+
+    /// The desk of the provider that is chosen for `service`, made once.
     func desk(for service: InfrastructureService) async throws(InfrastructureError) -> any CallerDesk {
         while true {
             // A change that is under way may be about what is asked for.
@@ -220,14 +277,14 @@ actor Assembly {
                     .unsupported, "No provider was chosen for \(service.rawValue). Choose one in the selection.")
             }
             if let known = desks[provider] { return known }
-            let change = changes
-            let made = try await module.makeCallerDesk(present.surroundings.context(for: provider, auth: nil))
-            if !isShutDown, change == changes, desks[provider] == nil {
-                desks[provider] = made
-                return made
-            }
-            // Others have asked, the settings have changed, or everything has ended in the meantime.
-            await made.shutDown()
+            let making =
+                deskMakings[provider]
+                ?? Task { [changes] in
+                    await makeDesk(of: provider, by: module, present, after: changes)
+                }
+            deskMakings[provider] = making
+            // None where the settings have changed, or everything has ended, in the meantime.
+            if let made = try await making.value.get() { return made }
         }
     }
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The storage of an ``Infrastructure``: whether its network is on belongs to the place, not to whoever stands there.
+/// The storage of an ``Infrastructure``. Whether its network is on is kept here, so that it survives a switch.
 struct PlacedStorageClient: RoutedStorageClient {
     let route: any Route<any StorageClient>
     let network: PlaceNetwork

@@ -94,7 +94,7 @@ struct Plan: Sendable {
     ) -> InfrastructureError {
         switch error.code {
         case .unsupported where service.isCore:
-            // A storage may be wanted by nobody but a domain client that is pinned to its provider.
+            // A storage may be needed only by a domain client that is pinned to its provider.
             let asking =
                 selection.provider(for: service) == provider
                 ? service : InfrastructureService.domain.first { selection[$0] == provider } ?? service

@@ -44,7 +44,7 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
         let change: Int
         /// Nothing is under way on it any more; only a change that may want it back keeps it.
         var isDone = false
-        /// It is being shut down, and nobody's any more.
+        /// It is being shut down and no longer in use.
         var isEnding = false
     }
 
@@ -69,7 +69,7 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
         board = Switchboard(absent)
     }
 
-    /// The chosen client, whoever that is: what an app uses.
+    /// The client that apps use: always the chosen one.
     ///
     /// - Parameter owner: What lives as long as the result.
     func client(keeping owner: (any AnyObject & Sendable)? = nil) -> Client {

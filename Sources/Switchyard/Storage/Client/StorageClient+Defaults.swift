@@ -31,6 +31,8 @@ extension StorageClient {
         throw .unsupported("listing collections", by: provider, instead: "Keep their names in a document.")
     }
 
+    public func dividers(ofGroup group: String, into count: Int) async throws(StorageError) -> [StoragePath] { [] }
+
     public func enableNetwork() async throws(StorageError) { throw offlineRefusal("switching the network") }
     public func disableNetwork() async throws(StorageError) { throw offlineRefusal("switching the network") }
     public func waitForPendingWrites() async throws(StorageError) {}

@@ -75,7 +75,9 @@ enum TransactionRetry {
         default:
             .final(
                 StorageError(
-                    .aborted, "The transaction's body threw an error.", isRetryable: false, underlying: error))
+                    .aborted,
+                    "The transaction's body threw “\(type(of: error))”, so nothing was written. The error itself is in “underlying”.",
+                    isRetryable: false, underlying: error))
         }
     }
 

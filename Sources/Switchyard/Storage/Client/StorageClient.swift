@@ -73,6 +73,15 @@ public protocol StorageClient: Sendable {
     /// The names of the collections below `document`, or at the top, sorted. Asks the server, never the cache.
     func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath]
 
+    /// Documents that divide all collections of one name into parts of about the same size, for several to read at a time: sorted,
+    /// each the first of its part, and none before the first part.
+    ///
+    /// Fewer than asked for where there is little to divide; none where the backend cannot say, as with the default.
+    /// - Parameters:
+    ///   - group: The collections' name.
+    ///   - count: How many parts are wanted.
+    func dividers(ofGroup group: String, into count: Int) async throws(StorageError) -> [StoragePath]
+
     /// Deletes `document` and everything below it on the server, in bounded batches; needs the capability.
     ///
     /// Not one transaction: stopped half-way, by cancellation or a failure, it leaves the upper documents, and can be

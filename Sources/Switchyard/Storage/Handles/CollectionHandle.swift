@@ -31,12 +31,18 @@ public struct CollectionHandle: DocumentQuerySource, Hashable, CustomStringConve
     /// A document with a new random name. It does not exist until you write it.
     public func newDocument() -> DocumentHandle { DocumentHandle(storage: storage, path: path.newDocument()) }
 
-    /// Adds a document with a new random name.
+    /// Adds a document with a new random name. To learn what the server makes of it, use ``addWithReceipt(_:)``.
     @discardableResult
     public func add(_ fields: WriteFields) async throws(StorageError) -> DocumentHandle {
+        try await addWithReceipt(fields).document
+    }
+
+    /// Adds a document with a new random name, and returns it with the receipt, on which to wait for the server.
+    public func addWithReceipt(
+        _ fields: WriteFields
+    ) async throws(StorageError) -> (document: DocumentHandle, receipt: WriteReceipt) {
         let document = newDocument()
-        try await document.create(fields)
-        return document
+        return (document, try await document.create(fields))
     }
 
     /// Adds a document with a new random name and the fields of `value`.
@@ -45,6 +51,13 @@ public struct CollectionHandle: DocumentQuerySource, Hashable, CustomStringConve
         from value: some Encodable, by coder: DocumentCoder = .standard
     ) async throws(StorageError) -> DocumentHandle {
         try await add(coder.encode(value))
+    }
+
+    /// As ``addWithReceipt(_:)``, with the fields of `value`.
+    public func addWithReceipt(
+        from value: some Encodable, by coder: DocumentCoder = .standard
+    ) async throws(StorageError) -> (document: DocumentHandle, receipt: WriteReceipt) {
+        try await addWithReceipt(coder.encode(value))
     }
 
     /// Deletes all documents with everything below them; see ``StorageClient/deleteRecursively(_:progress:)-(StoragePath,_)``.

@@ -3,7 +3,7 @@ public import Foundation
 /// The text of a path with values in it, as Swift builds it from `"users/\(id)/todos"`.
 ///
 /// Each value is one segment, or a part of one: an empty value, or one that holds a slash, makes the path invalid, whatever the
-/// rest looks like. So nobody who may choose a value can choose another document. A whole path can stand at the beginning:
+/// rest looks like. So a value from a user can never lead to another document. A whole path can stand at the beginning:
 /// `"\(user)/todos"`.
 public struct PathInterpolation: StringInterpolationProtocol, Sendable {
     private(set) var text = ""

@@ -1,6 +1,6 @@
 /// The live result of one query: an ordered set of documents, its limit, and the difference between two states.
 ///
-/// A pure value. Whoever holds it feeds it documents as they change and takes the difference; the mock, the offline
+/// A pure value. Its owner feeds it documents as they change and takes the difference; the mock, the offline
 /// engine and the local servers all do. Cost grows with the change, not with the result:
 ///
 /// ```swift

@@ -1,4 +1,4 @@
-/// A type that says itself how it stands in a document: for those who do not want `Codable`.
+/// A type that converts itself to and from document fields, without `Codable`.
 ///
 /// ```swift
 /// extension Temperature: DocumentConvertible {

@@ -29,12 +29,18 @@ public struct TypedCollection<Value: Sendable>: TypedQuerySource {
         TypedDocument(storage: storage, path: path, converter: converter)
     }
 
-    /// Adds a document with a new random name.
+    /// Adds a document with a new random name. To learn what the server makes of it, use ``addWithReceipt(_:)``.
     @discardableResult
     public func add(_ value: Value) async throws(StorageError) -> TypedDocument<Value> {
+        try await addWithReceipt(value).document
+    }
+
+    /// Adds a document with a new random name, and returns it with the receipt, on which to wait for the server.
+    public func addWithReceipt(
+        _ value: Value
+    ) async throws(StorageError) -> (document: TypedDocument<Value>, receipt: WriteReceipt) {
         let document = newDocument()
-        try await document.create(value)
-        return document
+        return (document, try await document.create(value))
     }
 
     /// The same collection without the type.

@@ -1,6 +1,6 @@
 /// Documents and named queries that were packed on a server, to be loaded into a cache in one go.
 ///
-/// Neutral: which file format it came from is the business of whoever read it.
+/// Independent of the file format it was read from.
 public struct DocumentBundle: Sendable, Equatable {
     /// The bundle's own name; a bundle of the same name replaces it when it is newer.
     public var id: String

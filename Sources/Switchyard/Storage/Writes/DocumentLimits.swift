@@ -36,7 +36,7 @@ package enum DocumentLimits {
             "A batch holds at most \(maximumTransforms) transforms of one document, this one has \(count); split it.")
     }
 
-    /// Whether `data` fits into a document at `path`: for whoever carries out merges and transforms.
+    /// Whether `data` fits into a document at `path`. For backends that carry out merges and transforms themselves.
     package static func checkSize(_ data: DocumentData, at path: StoragePath) throws(StorageError) {
         let size = data.storedBytes + path.rawValue.utf8.count + 1 + 16 + 32
         guard size <= maximumBytes else {

@@ -29,7 +29,7 @@ public struct WriteReceipt: Sendable {
     ///
     /// - Parameters:
     ///   - batchID: The batch's own name.
-    ///   - lastFailure: Why the last attempt to send the queue failed, if one has; for whoever stops waiting.
+    ///   - lastFailure: Why the last attempt to send the queue failed, if one did. Thrown to callers that stop waiting.
     ///   - answer: Waits for the server; called once for each time somebody asks. It returns early with `.cancelled` when the
     ///     asking task is cancelled; the write itself goes on.
     public init(

@@ -1,4 +1,4 @@
-/// A place for one element that a newer one takes over; the newer one is told when nobody fetched the older.
+/// Holds the newest element; an element that replaces an unread one learns of it.
 struct Slot<Element: Sendable>: Sendable {
     private(set) var element: Element?
     private var isUnseen = false

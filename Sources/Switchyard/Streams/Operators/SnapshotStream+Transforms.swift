@@ -25,7 +25,7 @@ extension SnapshotStream {
 }
 
 extension SnapshotStream {
-    /// The same stream where nobody needs the kind of failure: for lists of streams that fail in different ways.
+    /// This stream with `any Error` as its failure, for lists of streams that fail in different ways.
     public func erasingFailure() -> SnapshotStream<Element, any Error> { mapElements({ $0 }, failure: { $0 }) }
 }
 
@@ -37,7 +37,7 @@ extension SnapshotStream where Failure == Never {
 }
 
 extension EventStream {
-    /// The same stream where nobody needs the kind of failure.
+    /// This stream with `any Error` as its failure.
     public func erasingFailure() -> EventStream<Element, any Error> { mapElements({ $0 }, failure: { $0 }) }
 }
 

@@ -74,6 +74,7 @@ import Testing
             let query = Self.orders.ordered(by: property).limited(to: 5)
             #expect(query.query.mistake?.code == .invalidArgument)
             #expect(query.query.mistake?.message.contains("FieldNaming") == true)
+            #expect(query.query.mistake?.message.contains("0x") == false, "\(query.query.mistake?.message ?? "")")
             let error = await #expect(throws: StorageError.self) { try await query.documents() }
             #expect(error?.message == query.query.mistake?.message)
         }

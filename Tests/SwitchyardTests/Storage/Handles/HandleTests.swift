@@ -35,6 +35,19 @@ import Testing
         #expect(storage.paths.isEmpty)
     }
 
+    @Test func `What was added comes with its receipt when asked for`() async throws {
+        let storage = ToyStorage()
+        let notes = storage.collection("notes")
+        let (milk, first) = try await notes.addWithReceipt(["text": "Milk", "n": 1])
+        let time = try await first.acknowledged().commitTime
+        #expect(try await milk.get().updateTime == time)
+        let (eggs, second) = try await notes.addWithReceipt(from: Note(text: "Eggs", n: 2))
+        #expect(try await eggs.get()["text"] == "Eggs")
+        let (tea, third) = try await notes.of(Note.self).addWithReceipt(Note(text: "Tea", n: 3))
+        #expect(try await tea.get() == Note(text: "Tea", n: 3))
+        #expect(try await second.acknowledged().commitTime < third.acknowledged().commitTime)
+    }
+
     struct Note: Codable, Sendable, Equatable {
         var text: String
         var n: Int

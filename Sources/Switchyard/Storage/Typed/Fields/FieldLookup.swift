@@ -48,7 +48,14 @@ enum FieldLookup {
 
     private static func refusal(_ property: AnyKeyPath, _ reason: String) -> StorageError {
         .invalid(
-            "“\(property)” names no field: \(reason). Give the field's name as text, or make the type FieldNaming.")
+            "\(name(of: property)) is not a field: \(reason). Name the field as text, or make the type FieldNaming.")
+    }
+
+    /// Swift describes computed properties by their address.
+    private static func name(of property: AnyKeyPath) -> String {
+        let description = "\(property)"
+        guard description.contains("<computed") else { return "“\(description)”" }
+        return "This computed property of “\(type(of: property).rootType)”"
     }
 
     /// A value decoded from made-up ones, and what they were.

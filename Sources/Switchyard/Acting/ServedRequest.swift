@@ -1,0 +1,78 @@
+import Synchronization
+
+/// The request that a server is working on, as the calls made for it see it; see
+/// ``withRequest(id:deadline:isolation:_:)``.
+public struct ServedRequest: Sendable, Hashable {
+    /// Appears in every ``InfrastructureEvent`` of the request's calls.
+    public let id: String?
+    /// When the sender of the request stops waiting for the answer.
+    public let deadline: ContinuousClock.Instant?
+
+    /// The request of the current task and its child tasks while the work for it goes on. Tasks that live longer, such as an
+    /// engine that the first request started, belong to no request afterwards.
+    public static var current: ServedRequest? { RequestScope.current?.request }
+
+    /// - Parameters:
+    ///   - id: May come from the request itself. Characters that do not belong in a log line are removed, and everything after
+    ///     the 128th.
+    ///   - deadline: `nil` to wait as long as each call does on its own.
+    public init(id: String? = nil, deadline: ContinuousClock.Instant? = nil) {
+        let visible = (id ?? "").unicodeScalars.filter { (0x21..<0x7F).contains($0.value) }.prefix(128)
+        self.id = visible.isEmpty ? nil : String(String.UnicodeScalarView(visible))
+        self.deadline = deadline
+    }
+}
+
+/// Runs `body` for one request of a server: its calls end at `deadline`, and the events of its calls carry `id`.
+///
+/// ```swift
+/// let answer = try await withRequest(id: request.headers["X-Request-ID"], deadline: .now + .seconds(5)) {
+///     try await backend.acting(as: caller).storage.documents(orders)
+/// }
+/// ```
+/// Calls of an ``Infrastructure``'s clients, and of clients that act for a caller, are cancelled at the deadline and throw
+/// `.deadlineExceeded`; calls that begin later throw it at once. Streams that are being followed throw it, too, and so does
+/// ``FileTransfer/result()``, which cancels its transfer. Streams that cannot fail go on, and so do transfers that no task waits
+/// for. A request inside another has the earlier of the two deadlines, and the outer ID if it has none.
+public func withRequest<Value, Failure: Error>(
+    id: String? = nil, deadline: ContinuousClock.Instant? = nil, isolation: isolated (any Actor)? = #isolation,
+    _ body: () async throws(Failure) -> Value
+) async throws(Failure) -> Value {
+    let outer = ServedRequest.current
+    let inner = ServedRequest(id: id, deadline: deadline)
+    let request = ServedRequest(
+        id: inner.id ?? outer?.id, deadline: [deadline, outer?.deadline].compactMap { $0 }.min())
+    let scope = RequestScope(request, in: RequestScope.current)
+    defer { scope.end() }
+    let result: Result<Value, Failure> = await RequestScope.$innermost.withValue(scope) {
+        do throws(Failure) {
+            return .success(try await body())
+        } catch {
+            return .failure(error)
+        }
+    }
+    return try result.get()
+}
+
+/// Lasts from the beginning of the work for a request to its end.
+private final class RequestScope: Sendable {
+    @TaskLocal static var innermost: RequestScope?
+
+    let request: ServedRequest
+    private let outer: RequestScope?
+    private let isOver = Atomic(false)
+
+    init(_ request: ServedRequest, in outer: RequestScope?) {
+        self.request = request
+        self.outer = outer
+    }
+
+    /// The innermost that has not come to its end.
+    static var current: RequestScope? {
+        var scope = innermost
+        while let next = scope, next.isOver.load(ordering: .acquiring) { scope = next.outer }
+        return scope
+    }
+
+    func end() { isOver.store(true, ordering: .releasing) }
+}
