@@ -12,7 +12,7 @@ public struct BloomFilter: Sendable, Hashable {
     ///   - bitmap: The bits, the lowest of each byte first.
     ///   - padding: How many bits at the end of `bitmap` do not count, 0 to 7.
     ///   - hashCount: How many bits each name has set.
-    ///   - prefix: What stands before a document's path to make the name that was put in.
+    ///   - prefix: What to put before a document's path to get the name that the filter was made of.
     /// - Returns: `nil` when the numbers contradict each other; a server's filter is then to be ignored.
     public init?(bitmap: [UInt8], padding: Int, hashCount: Int, prefix: String) {
         guard (0...7).contains(padding), hashCount >= 0 else { return nil }

@@ -56,6 +56,9 @@ public protocol SyncDriver: Sendable {
 
     func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath]
 
+    /// As `StorageClient.dividers(ofGroup:into:)`. The default has none.
+    func dividers(ofGroup group: String, into count: Int) async throws(StorageError) -> [StoragePath]
+
     /// Deletes a document and everything below it, where the server can by itself; called once all writes queued before have
     /// been answered. The default refuses: then the engine lists collections and deletes through its queue.
     ///
@@ -66,7 +69,7 @@ public protocol SyncDriver: Sendable {
 
     /// Reads a bundle in the backend's own format. The default refuses.
     ///
-    /// - Throws: `.invalidArgument` for what is no bundle, or one of another database.
+    /// - Throws: `.invalidArgument` if the data is not a bundle, or is one of another database.
     func bundle(from data: Data) async throws(StorageError) -> DocumentBundle
 
     /// Releases connections. No call follows.
@@ -93,6 +96,8 @@ extension SyncDriver {
     public func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath] {
         throw .unsupported("listing collections", by: provider, instead: "Keep their names in a document.")
     }
+
+    public func dividers(ofGroup group: String, into count: Int) async throws(StorageError) -> [StoragePath] { [] }
 
     public func deleteRecursively(
         _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
@@ -149,7 +154,7 @@ public struct OutgoingBatch: Sendable {
     public let writes: [DocumentWrite]
     /// Whether an earlier attempt may have reached the server.
     public internal(set) var mayHaveBeenSent: Bool
-    /// In whose queue the batch is; it must not travel in anybody else's name. `nil` for nobody's.
+    /// The user whose queue holds the batch; never send it in another user's name. `nil` if nobody was signed in.
     public let userID: String?
 
     public init(id: String, writes: [DocumentWrite], mayHaveBeenSent: Bool, userID: String? = nil) {
@@ -166,7 +171,7 @@ public struct CommitResult: Sendable, Hashable {
     public var commitTime: Timestamp
     /// For each write the document's version after it; `nil` stands for `commitTime`.
     public var updateTimes: [Timestamp?]
-    /// For each write the values its transforms left; `nil` has the engine work them out from what it has cached.
+    /// For each write the results of its transforms; with `nil` the engine computes them from its cache.
     public var transformResults: [[DocumentValue]?]
 
     /// Lists may be shorter than the batch; what is missing counts as `nil`.

@@ -14,7 +14,7 @@ public protocol WatchConnection: Sendable {
     func close()
 }
 
-/// What the engine asks of a stream of changes.
+/// What the engine requests of a stream of changes.
 public enum WatchRequest: Sendable, Hashable {
     case add(TargetRequest)
     /// The end of a target. To be answered by ``WatchEvent/removed(_:cause:)`` without a cause.
@@ -26,7 +26,7 @@ public struct TargetRequest: Sendable, Hashable {
     /// Why it is watched. Backends may count the reasons; the answer is the same.
     public enum Purpose: Sendable, Hashable {
         case listen
-        /// What is cached did not add up with the server's count, so everything is asked for again.
+        /// The cached results did not match the server's count, so all of them are requested again.
         case existenceFilterMismatch
         /// The same, although the server had said which documents are unchanged.
         case existenceFilterMismatchBloom

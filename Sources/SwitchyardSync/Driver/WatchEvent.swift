@@ -11,7 +11,7 @@ public enum WatchEvent: Sendable {
     case removed([Int], cause: StorageError? = nil)
     /// What came so far is the complete state of these targets.
     case current([Int], token: [UInt8] = [])
-    /// These targets begin anew: their documents follow, and what does not is no result any more.
+    /// These targets start over. Their documents follow; any that does not is no longer a result.
     case reset([Int], token: [UInt8] = [])
     /// A newer token for these targets, and nothing else.
     case token([Int], token: [UInt8])

@@ -4,7 +4,7 @@ import Switchyard
 package enum CachePolicy: Sendable, Hashable {
     /// Nothing: a document goes with its last reference, at the end of the transaction.
     case eager
-    /// Everything, until a pass of the collector removes what was not used for longest.
+    /// Keeps everything until the collector removes the least recently used.
     case leastRecentlyUsed(CacheLimits)
 
     package static let standard = CachePolicy.leastRecentlyUsed(CacheLimits())

@@ -1,7 +1,7 @@
 import Switchyard
 
 extension QueuedBatch {
-    /// What the cache has of a document once the server took this batch.
+    /// The cached document once the server has accepted this batch.
     ///
     /// - Parameter places: Which of the writes touch the document.
     func committed(
@@ -23,7 +23,7 @@ extension CommitResult {
         index < updateTimes.count ? updateTimes[index] ?? commitTime : commitTime
     }
 
-    /// What whoever made the batch is told.
+    /// The result for whoever made the batch.
     func acknowledgement(of batch: WriteBatch) -> WriteReceipt.Acknowledgement {
         let times = batch.writes.enumerated().map { $1.operation == .delete ? nil : version(ofWrite: $0) }
         return WriteReceipt.Acknowledgement(commitTime: commitTime, updateTimes: times)
@@ -69,7 +69,7 @@ extension DocumentWrite {
 }
 
 extension FieldTransform.Operation {
-    /// Servers do not tell what an array transform left; it follows from what was there.
+    /// Servers do not return the result of an array transform, so it is computed from the value before.
     fileprivate var hasResult: Bool {
         switch self {
         case .arrayUnion, .arrayRemove: false

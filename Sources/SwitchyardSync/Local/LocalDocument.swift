@@ -1,6 +1,6 @@
 import Switchyard
 
-/// A document while local writes are laid over what the cache has.
+/// A document while local writes are applied on top of the cached one.
 struct LocalDocument {
     enum State {
         /// Nothing is known.
@@ -128,7 +128,7 @@ extension Overlay {
 /// A document under the pending writes of a batch, or of several.
 struct WrittenDocument {
     var document: LocalDocument
-    /// What the writes have touched.
+    /// The fields that the writes have touched.
     var mask = FieldMask.none
     /// The newest batch among them.
     fileprivate(set) var newest = 0

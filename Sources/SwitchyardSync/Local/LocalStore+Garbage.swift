@@ -7,7 +7,7 @@ package struct CollectionReport: Sendable, Equatable {
 }
 
 extension LocalStore {
-    /// Removes what was not used for longest, if the cache is above its limit.
+    /// Removes the least recently used documents if the cache is above its limit.
     ///
     /// Targets in use stay with their documents, and so does what a pending write or an open view refers to.
     func collectGarbage(_ limits: CacheLimits? = nil) throws(StorageError) -> CollectionReport {

@@ -10,7 +10,7 @@ extension LocalStore {
 
     /// Runs a query on the cache and the pending writes.
     ///
-    /// - Parameter usesConfirmed: Whether what the server confirmed may be the start; false when it may lack something.
+    /// - Parameter usesConfirmed: Whether to start from the confirmed results; `false` if they may be incomplete.
     func run(_ query: LiveQuery, usesConfirmed: Bool = true) throws(StorageError) -> QueryResult {
         let target = query.target
         let record = active.values.first { $0.target == target }

@@ -4,7 +4,7 @@ extension LocalStore {
     /// The stored token of a target may be this much older than the newest one.
     private static let tokenLag: Int64 = 5 * 60
 
-    /// Takes in what the server told.
+    /// Applies a change that the server sent.
     ///
     /// - Returns: Every document that may look different now.
     func apply(_ event: RemoteEvent) throws(StorageError) -> Documents {

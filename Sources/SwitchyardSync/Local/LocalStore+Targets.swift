@@ -13,7 +13,7 @@ extension LocalStore {
         forget(id)
     }
 
-    /// A target that nobody listens to any more: gone with eager collection, else kept with its newest token.
+    /// Releases a target without listeners: eager collection removes it, otherwise it is kept with its newest token.
     func release(_ id: Int) throws(StorageError) {
         guard active[id] != nil else { return }
         try perform(.releaseTarget) { transaction throws(StorageError) in

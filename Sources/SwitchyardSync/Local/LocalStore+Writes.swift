@@ -120,7 +120,7 @@ extension LocalStore {
 extension LocalTransaction {
     /// - Parameters:
     ///   - recomputed: Where the batches that stay may mean something else without this one.
-    ///   - cached: What the cache has at the paths of the batch.
+    ///   - cached: The cached documents at the paths of the batch.
     fileprivate func remove(
         _ batch: QueuedBatch, recomputing recomputed: Set<StoragePath>, over cached: [StoragePath: CachedDocument]
     ) throws(StorageError) {

@@ -1,6 +1,6 @@
 import Switchyard
 
-/// What is known here: the cache, the queue and the targets, and every rule about them.
+/// The local state — cache, queue and targets — and the rules about it.
 ///
 /// Each operation is one transaction of the store below; when that fails, nothing here has changed either.
 final class LocalStore {
@@ -144,7 +144,7 @@ extension LocalTransaction {
         try localDocuments(at: paths, cached: cachedDocuments(at: paths))
     }
 
-    /// The same, with what the cache has at `paths`.
+    /// The same, with the cached documents at `paths`.
     ///
     /// - Parameter existenceChanged: Those that the server made appear or vanish; a patch over them means something else now.
     func localDocuments(

@@ -35,7 +35,7 @@ struct LimboResolver {
         return (lastID, path)
     }
 
-    /// - Returns: The look-up that was under way.
+    /// - Returns: The look-up that was in progress.
     mutating func end(_ path: StoragePath) -> Int? {
         waiting.removeAll { $0 == path }
         guard let id = active.removeValue(forKey: path) else { return nil }
@@ -49,7 +49,7 @@ struct LimboResolver {
         if !change.added.isEmpty { received.insert(id) } else if !change.removed.isEmpty { received.remove(id) }
     }
 
-    /// What the server has confirmed for a look-up: its document or nothing. `nil` when there is no such look-up.
+    /// The document that the server confirmed for a look-up, or none. `nil` if there is no such look-up.
     func confirmed(for id: Int) -> Set<StoragePath>? {
         paths[id].map { received.contains(id) ? [$0] : [] }
     }

@@ -6,7 +6,7 @@ struct OpenView {
     let target: Int
 }
 
-/// One listener: what it saw last decides what it is told next.
+/// One listener. What it saw last decides what it is sent next.
 struct Listener {
     let query: LiveQuery
     let options: ViewOptions
@@ -37,7 +37,7 @@ struct Listener {
         return snapshot
     }
 
-    /// That nothing is left of what it was shown.
+    /// A snapshot without documents: everything it was shown is gone.
     var vanishing: ViewSnapshot? {
         guard hasRaisedFirst, var snapshot = last else { return nil }
         snapshot.documents = DocumentList()

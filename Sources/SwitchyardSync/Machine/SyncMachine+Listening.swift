@@ -42,7 +42,7 @@ extension SyncMachine {
         forget(target)
     }
 
-    /// What the listeners are to be told when the store has been emptied. Nothing may be handled after that.
+    /// What to tell the listeners once the store has been emptied. Handle no event after that.
     func vanishing() -> [SyncAction] {
         listeners.sorted { $0.key < $1.key }.compactMap { id, listener in
             listener.vanishing.map { .snapshot(id, $0) }
@@ -71,13 +71,13 @@ extension SyncMachine {
         queriesByTarget[record.id, default: []].append(query)
         let shown = view.contents.documents.map(\.path)
         if !shown.isEmpty {
-            // As below: what is not noted costs time later, and nothing else.
+            // As below: a lost note costs only time later.
             try? local.noteView(of: record.id, added: shown, removed: [], isSynced: false)
         }
         trackLimbo(outcome, of: record.id)
     }
 
-    /// Ends everything about a target that nobody listens to, or that the server refused.
+    /// Removes a target that has no listeners left or that the server refused.
     func forget(_ target: Int, because error: StorageError? = nil) {
         for query in queriesByTarget.removeValue(forKey: target) ?? [] {
             views[query] = nil

@@ -60,7 +60,7 @@ extension SyncMachine {
     /// Whether the store works on the queue of who is there now.
     var isOwnerPresent: Bool { wantedOwner == local.owner }
 
-    /// What one user has queued is nobody else's to see, and nothing of anybody else's may be added to it.
+    /// Users see only their own queue, and nobody else's writes are added to it.
     func checkOwner() throws(StorageError) {
         guard !isOwnerPresent else { return }
         throw StorageError(
@@ -109,7 +109,7 @@ extension SyncMachine {
         }
     }
 
-    /// No network until the store works: what the server tells could not be kept.
+    /// No network until the store works, since what the server sends could not be saved.
     func waitForStore() {
         waitForStore { [local] () throws(StorageError) in try local.probe() }
     }

@@ -1,6 +1,6 @@
 import Switchyard
 
-/// Who waits for the answer to a batch, and in whose queue that is.
+/// Who waits for the answer to a batch, and in which user's queue the batch is.
 package struct WriteToken: Sendable {
     let token: Int
     let owner: QueueOwner

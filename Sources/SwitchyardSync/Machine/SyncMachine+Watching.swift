@@ -126,7 +126,7 @@ extension SyncMachine: TargetLookup {
         startWatch()
     }
 
-    // MARK: What it tells
+    // MARK: Messages from the server
 
     func watched(_ event: WatchEvent) {
         guard watch == .open else { return }

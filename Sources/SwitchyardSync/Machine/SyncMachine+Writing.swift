@@ -33,7 +33,7 @@ extension SyncMachine {
         guard !waiting.queue.isEmpty else { return }
         let first: Int
         do throws(StorageError) {
-            // What is on its way is the beginning of the queue.
+            // The batches in flight are the first of the queue.
             if let next = pipeline.first {
                 first = next.number
             } else {

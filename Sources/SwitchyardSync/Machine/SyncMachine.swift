@@ -1,7 +1,7 @@
 package import Switchyard
 import SwitchyardBytes
 
-/// The engine without time, tasks and network: what happened goes in, what is to be done comes out.
+/// The engine without time, tasks or network: events go in, actions come out.
 ///
 /// Deterministic: the same store and the same events give the same actions. Used from one place at a time.
 package final class SyncMachine {
@@ -23,7 +23,7 @@ package final class SyncMachine {
     // The stream of changes
     var watch = StreamState.stopped
     var aggregator = WatchAggregator()
-    /// What the stream is to watch, with the newest tokens: queries and look-ups of single documents.
+    /// The targets to watch, with their newest tokens: queries and look-ups of single documents.
     var listening: [Int: TargetRequest] = [:]
     /// The versions in which documents were known when their targets were asked for.
     var askedVersions: [Int: Timestamp] = [:]

@@ -1,9 +1,9 @@
-/// What is known about the connection.
+/// The state of the connection.
 package enum OnlineState: Sendable, Hashable {
-    /// An attempt is under way, or nobody needs one.
+    /// Connecting, or no connection is needed.
     case unknown
     case online
-    /// An attempt failed or took too long, or the network is switched off: listeners get what the cache has.
+    /// An attempt failed or took too long, or the network is switched off: listeners are served from the cache.
     case offline
 }
 

@@ -11,7 +11,7 @@ final class TargetState {
     private(set) var isNewlyCurrent = false
     private var resumeToken: [UInt8] = []
     private var changes: [StoragePath: Change] = [:]
-    /// What the server had confirmed as of the last snapshot, once somebody has asked.
+    /// The keys confirmed as of the last snapshot; computed on first use.
     private var confirmed: Set<StoragePath>?
     /// True at first: also a target without documents has something to say.
     private(set) var hasChanges = true

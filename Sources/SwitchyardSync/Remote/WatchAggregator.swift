@@ -1,6 +1,6 @@
 import Switchyard
 
-/// What the aggregator must know about targets, and does not keep itself.
+/// What the aggregator needs to know about targets and does not store itself.
 protocol TargetLookup {
     func isWatched(_ id: Int) -> Bool
     /// The target of that name, if it is watched.
@@ -115,7 +115,7 @@ struct WatchAggregator {
         return state
     }
 
-    /// What is known of a target, if it is watched and has no unanswered request.
+    /// The state of a target, if it is watched and has no unanswered request.
     private func active(_ id: Int, _ targets: some TargetLookup) -> TargetState? {
         guard let state = states[id], state.pendingResponses == 0, targets.isWatched(id) else { return nil }
         return state
@@ -127,7 +127,7 @@ struct WatchAggregator {
         keep(document, for: id)
     }
 
-    /// - Parameter document: What is known of it now, if anything.
+    /// - Parameter document: Its present state, if known.
     private mutating func remove(
         _ path: StoragePath, from id: Int, _ document: CachedDocument?, _ targets: some TargetLookup
     ) {

@@ -12,6 +12,7 @@ public final class DirectStorageClient: StorageClient {
     public let capabilities: StorageCapabilities
     public let clock: any Clock<Duration>
     private let driver: any SyncDriver
+    private let observer: any InfrastructureObserver
     private let userID: String?
     private let live = Mutex<Live?>(nil)
     private let isShutDown = Atomic(false)
@@ -30,8 +31,13 @@ public final class DirectStorageClient: StorageClient {
     ///   - driver: Not ended with this client, since others may use what stands behind it.
     ///   - userID: Who acts; `nil` for nobody, and where the driver knows of no people.
     ///   - clock: What pauses are measured with.
-    public init(_ driver: any SyncDriver, userID: String? = nil, clock: any Clock<Duration> = ContinuousClock()) {
+    ///   - observer: Told of what streams meet on their way: lost connections, and repairs. Calls tell nothing; that is a layer's.
+    public init(
+        _ driver: any SyncDriver, userID: String? = nil, clock: any Clock<Duration> = ContinuousClock(),
+        observer: any InfrastructureObserver = SilentObserver()
+    ) {
         self.driver = driver
+        self.observer = observer
         self.userID = userID
         self.clock = clock
         provider = driver.provider
@@ -81,6 +87,13 @@ public final class DirectStorageClient: StorageClient {
     public func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath] {
         try document?.checked()
         return try await patiently { [driver] () throws(StorageError) in try await driver.collections(under: document) }
+    }
+
+    public func dividers(ofGroup group: String, into count: Int) async throws(StorageError) -> [StoragePath] {
+        try Query(group: group).checked()
+        return try await patiently { [driver] () throws(StorageError) in
+            try await driver.dividers(ofGroup: group, into: count)
+        }
     }
 
     private static let over = StorageError(.shutDown, "The client was shut down.")
@@ -151,7 +164,10 @@ public final class DirectStorageClient: StorageClient {
             do throws(StorageError) { return try await body() } catch {
                 // Of an overloaded or conflicting call it is known that nothing was done.
                 let isKnown = [.aborted, .resourceExhausted, .rateLimited].contains(error.code)
-                guard error.isRetryable, mayRepeat || isKnown, attempt < Self.attempts, !Task.isCancelled else {
+                // More attempts are the last thing that helps while this program asks for too much.
+                guard error.isRetryable, error.code != .overloaded, mayRepeat || isKnown, attempt < Self.attempts,
+                    !Task.isCancelled
+                else {
                     throw error
                 }
                 attempt += 1
@@ -202,7 +218,10 @@ public final class DirectStorageClient: StorageClient {
         live.withLock { live in
             guard !isShutDown.load(ordering: .relaxed) else { return nil }
             var present =
-                live ?? Live(client: SyncedStorageClient(driver: driver, storage: .memory, clock: clock), streams: 0)
+                live
+                ?? Live(
+                    client: SyncedStorageClient(driver: driver, storage: .memory, clock: clock, observer: observer),
+                    streams: 0)
             present.streams += 1
             live = present
             return present.client

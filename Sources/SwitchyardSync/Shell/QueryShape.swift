@@ -1,6 +1,6 @@
 import Switchyard
 
-/// From the engine's result of a query to what was asked for: offset and projection are no business of the engine's.
+/// Turns the engine's result into the one that was asked for: the engine knows neither offset nor projection.
 struct QueryShape: Sendable {
     private let query: Query
     private var previous = DocumentList()
@@ -23,7 +23,7 @@ struct QueryShape: Sendable {
         var hasPendingWrites = snapshot.hasPendingWrites
         if query.offset > 0 {
             documents = DocumentList(inOrder: Array(documents.dropFirst(query.offset)))
-            // Those before it are nobody's concern.
+            // The results before the offset were not asked for.
             hasPendingWrites = hasPendingWrites && documents.contains { $0.metadata.hasPendingWrites }
             changes = ListDifference.changes(from: previous, to: documents, by: QueryEvaluator(query))
         }

@@ -1,6 +1,6 @@
 import Switchyard
 
-/// Streams of documents come and go. Whoever ends one waits until its beginning has been dealt with.
+/// Starts and ends streams of documents. Ending one waits until its start has been processed.
 extension SyncEngine {
     func listen(_ id: Int, _ query: LiveQuery, _ options: ViewOptions, _ body: @escaping Listen) {
         do throws(StorageError) {

@@ -1,6 +1,6 @@
 import Switchyard
 
-/// Timers and the two streams. Each stream has a generation: what an ended one still tells is not listened to.
+/// Timers and the two streams. Each stream has a generation, so that late messages of an ended one are ignored.
 extension SyncEngine {
     // MARK: Timers
 
@@ -237,7 +237,7 @@ struct OutgoingRequest: Sendable {
 
 /// A timer whose task is asleep.
 struct SetTimer {
-    /// What the task finds when it wakes.
+    /// What the task sees when it wakes.
     enum Wish { case fire, sleepAgain, nothing }
 
     let generation: Int

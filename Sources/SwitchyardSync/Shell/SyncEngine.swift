@@ -248,11 +248,11 @@ package actor SyncEngine {
         // Those who wait for the queue wait for that of who is there now.
         if owner == self.owner { others.queue = [] }
         try empty(keeping: others) { store throws(StorageError) in try store.wipe(of: owner) }
-        // Also where nobody waits or looks: what others have queued is sent on.
+        // Even if nobody waits: the writes that others have queued are still sent.
         try beginAnew()
     }
 
-    /// The same for who was there last, unless nobody has been signed in since it was done.
+    /// The same for whoever was signed in last, unless it was done and nobody has signed in since.
     func wipeAfterSomebody() throws(StorageError) {
         if let userID = try machine().lastUserID { try wipe(of: QueueOwner(userID)) }
     }

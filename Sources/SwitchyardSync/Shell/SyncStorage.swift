@@ -19,11 +19,11 @@ public struct SyncStorage: Sendable, Hashable {
     /// long and look at much once.
     public static let memoryWhileInUse = SyncStorage(place: .memory, policy: .eager)
 
-    /// In a folder of its own, made when it is missing, for one client at a time.
+    /// In a folder of its own, which is created if missing and serves one client at a time.
     ///
     /// - Parameters:
-    ///   - url: The folder; nobody else keeps anything in it.
-    ///   - maximumBytes: Above about this size, what was not used for longest is removed little by little.
+    ///   - url: The folder. Keep nothing else in it.
+    ///   - maximumBytes: Above about this size, the least recently used documents are removed, a few at a time.
     public static func folder(_ url: URL, maximumBytes: Int64 = 100 << 20) -> SyncStorage {
         var limits = CacheLimits()
         limits.threshold = maximumBytes
@@ -33,7 +33,7 @@ public struct SyncStorage: Sendable, Hashable {
     /// Deletes what a user has left in a folder of which no client is there: the cache, what was set aside, and the writes that
     /// they have queued. What others have queued stays. Nothing is made where nothing is.
     ///
-    /// - Parameter userID: Who wants to be forgotten; `nil` for whoever was there last.
+    /// - Parameter userID: Whose data to delete; `nil` for whoever was signed in last.
     /// - Throws: `.localStore`, also while a client has the folder.
     public func wipe(of userID: String?) throws(StorageError) {
         guard case .folder(let folder) = place, FileManager.default.fileExists(atPath: folder.path) else { return }
@@ -67,7 +67,7 @@ extension SyncStorage {
 }
 
 extension StoreClaim {
-    /// - Returns: `nil` for a folder that cannot be used, of which the first call that needs it tells.
+    /// - Returns: `nil` if the folder cannot be used; the first call that needs it reports why.
     /// - Throws: `.locked` while another client has the folder.
     static func take(_ folder: URL) throws(InfrastructureError) -> StoreClaim? {
         do throws(StorageError) {

@@ -10,7 +10,7 @@ extension SyncedStorageClient {
     /// One that was loaded before, or is older than the one of its name that was, is passed over. So are documents of
     /// which something newer is known.
     /// - Parameter data: In the format of the provider's own bundles.
-    /// - Throws: `.unsupported` by a provider without bundles; `.invalidArgument` for what is none.
+    /// - Throws: `.unsupported` by a provider without bundles; `.invalidArgument` if the data is not a bundle.
     public func loadBundle(_ data: Data) async throws(StorageError) {
         try await loadBundle(driver.bundle(from: data))
     }

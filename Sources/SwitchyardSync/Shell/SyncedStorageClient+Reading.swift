@@ -52,10 +52,16 @@ extension SyncedStorageClient {
         try await engine.checkServer()
         return try await driver.collections(under: document)
     }
+
+    public func dividers(ofGroup group: String, into count: Int) async throws(StorageError) -> [StoragePath] {
+        try Query(group: group).checked()
+        try await engine.checkServer()
+        return try await driver.dividers(ofGroup: group, into: count)
+    }
 }
 
 extension SyncEngine {
-    /// What is read at once.
+    /// What a single read asks for.
     enum Request {
         case documents([StoragePath])
         case results(Query)
@@ -91,7 +97,7 @@ extension SyncEngine {
                     attempt += 1
                     continue
                 }
-                // What is known of them here was known before the server was asked, so its answer is the newer one.
+                // What is cached is older than the request, so the server's answer wins.
                 for (path, version) in contradicted where doubted[path] == version {
                     fetched.deletionTimes[path] = Timestamp(microseconds: version.microseconds + 1)
                 }
@@ -140,7 +146,7 @@ extension SyncEngine {
         return contradicted
     }
 
-    /// What the server answered, with this device's pending writes among it.
+    /// The server's answer with this device's pending writes applied.
     ///
     /// - Parameter mark: ``acknowledgedCount`` before the server was asked; `nil` takes any answer.
     /// - Returns: `nil` if the server has taken a write since then that the answer does not show.

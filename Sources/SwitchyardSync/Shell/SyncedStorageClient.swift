@@ -42,11 +42,11 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, QueueKee
         self.init(engine, keepsQueueOnDisk: storage.isOnDisk)
     }
 
-    /// For whoever is signed in: as people come and go, so do their queues of writes.
+    /// Follows the session: each user who signs in gets their own queue of writes.
     ///
     /// - Parameters:
     ///   - folder: Where documents and queued writes are kept; `nil` to have them gone with the client.
-    ///   - cacheBytes: Above about this size, what was not used for longest is dropped.
+    ///   - cacheBytes: Above about this size, the least recently used documents are dropped.
     ///   - context: Whose session it is, and time.
     /// - Throws: `.locked` while another client has the folder. A folder that cannot be used for another reason is told of by the
     ///   first call that needs it.
@@ -165,7 +165,7 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, QueueKee
         }
     }
 
-    /// - Parameter owner: Whose write it is; that of whoever the storage works for when left out.
+    /// - Parameter owner: Who makes the write; by default the user whom the storage works for.
     /// - Throws: `.sessionChanged` when the storage works for somebody else by now.
     func commit(_ batch: WriteBatch, of owner: QueueOwner?) async throws(StorageError) -> WriteReceipt {
         try checkBatch(batch)

@@ -12,9 +12,9 @@ actor UserFollower {
     /// Whose queue the engine works on.
     private var told: AuthUser.ID?
     private var wishes: WipeWishes
-    /// Whose data is to go and could not be deleted yet; `nil` among them for whoever was there last.
+    /// Users whose data should be deleted and could not be yet; `nil` means whoever was signed in last.
     private var leavers: [AuthUser.ID?] = []
-    /// The last change that is under way; the next one waits for it.
+    /// The change in progress; the next one waits for it.
     private var turn: Task<Void, Never>?
     private var following: Task<Void, Never>?
 
@@ -44,7 +44,7 @@ actor UserFollower {
 
     func stop() { following?.cancel() }
 
-    /// As ``catchUp()``, for what is going to be written: it must be somebody's, or nobody's for certain.
+    /// Like ``catchUp()``, but for writes: fails unless it is known who is signed in, or that nobody is.
     ///
     /// - Returns: Whose it is.
     @discardableResult

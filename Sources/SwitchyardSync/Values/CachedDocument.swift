@@ -4,7 +4,7 @@ package import Switchyard
 package struct CachedDocument: Sendable, Equatable {
     package enum State: UInt8, Sendable {
         case found
-        /// The server said that there is none.
+        /// The server said that the document does not exist.
         case missing
         /// A write was acknowledged for a document that was never read: it has a version and unknown contents.
         case unknown
@@ -16,7 +16,7 @@ package struct CachedDocument: Sendable, Equatable {
     package var data: DocumentData?
     package var createTime: Timestamp?
     package var version: Timestamp
-    /// As of which snapshot this was stored: what changed since then can be found without looking at everything.
+    /// The snapshot with which this was stored, so that later changes are found without a full scan.
     package var readTime: Timestamp
     /// Whether an acknowledged write is in it that the stream of changes has not shown yet.
     package var hasCommittedMutations: Bool

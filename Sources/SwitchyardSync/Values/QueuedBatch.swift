@@ -66,7 +66,7 @@ package struct Overlay: Sendable, Equatable {
     package var path: StoragePath { write.path }
 }
 
-/// Whose queue it is. Each user has one, and nobody being signed in counts as a user.
+/// Who owns a queue. Each user has one, and so does the device while nobody is signed in.
 package struct QueueOwner: Sendable, Hashable {
     package let userID: String?
     package init(_ userID: String?) { self.userID = userID }

@@ -1,6 +1,6 @@
 package import Switchyard
 
-/// What is kept of a target, so that a later listen to it can go on where the last one ended.
+/// What is stored of a target, so that listening to it again resumes where it ended.
 package struct TargetRecord: Sendable, Equatable {
     package let target: WatchTarget
     /// Even; never used again for another target.

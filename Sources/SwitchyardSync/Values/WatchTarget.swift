@@ -9,7 +9,7 @@ public enum WatchTarget: Sendable, Hashable {
     case query(Query)
 }
 
-/// What somebody listens to; several of these can share one ``WatchTarget``.
+/// What a listener asked for; several of these can share one ``WatchTarget``.
 package enum LiveQuery: Sendable, Hashable {
     case document(StoragePath)
     case query(Query)
@@ -46,6 +46,6 @@ extension Query {
 }
 
 extension Timestamp {
-    /// The version of what has none: before everything a server ever says.
+    /// The version of something without one: older than any that a server sends.
     package static let never = Timestamp(microseconds: 0)
 }

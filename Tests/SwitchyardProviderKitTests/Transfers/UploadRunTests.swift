@@ -237,9 +237,9 @@ struct TransferBench {
         let bench = try TransferBench()
         defer { bench.remove() }
         let contents = TransferBench.bytes(100)
-        let transfer = try bench.upload(.file(bench.file(contents)))
         for _ in 0..<200 { bench.server.fail("ask", .refuse(MemoryFileServer.lost)) }
         bench.server.fail("send", .loseAnswer)
+        let transfer = try bench.upload(.file(bench.file(contents)))
         let error = await #expect(throws: FileStorageError.self) {
             try await bench.letTimePass { try await transfer.result() }
         }

@@ -91,7 +91,7 @@ final class SQLiteStatement {
         }
     }
 
-    /// What `body` makes of the only row; `nil` when there is none.
+    /// The result of `body` for the only row; `nil` if there is no row.
     func first<Result>(_ body: (SQLiteRow) throws(StorageError) -> Result) throws(StorageError) -> Result? {
         var result: Result?
         try rows { row throws(StorageError) in

@@ -63,7 +63,7 @@ final class SQLiteRows: StoreRows {
         }
     }
 
-    /// - Parameter body: What belongs to the same transaction.
+    /// - Parameter body: Work within the same transaction.
     private func empty(
         _ tables: [String], _ body: () throws(StorageError) -> Void = {}
     ) throws(StorageError) {
@@ -80,7 +80,7 @@ final class SQLiteRows: StoreRows {
             rollBack()
             throw error
         }
-        // The rows are gone; what is left of them in free pages and in the log goes too.
+        // The rows are deleted; their remains in free pages and in the log are removed as well.
         try connection.run("VACUUM")
         _ = try connection.number("PRAGMA wal_checkpoint(TRUNCATE)")
     }

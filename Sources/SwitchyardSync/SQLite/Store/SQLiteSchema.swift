@@ -38,7 +38,7 @@ struct SQLiteSchema {
         CREATE TABLE named_queries (name TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID;
         """
 
-    /// What has been learned from the server, and can be again.
+    /// Data that came from the server and can be fetched again.
     static let cacheTables = [
         "targets", "confirmed", "collections", "documents", "uses", "bundles", "named_queries",
     ]

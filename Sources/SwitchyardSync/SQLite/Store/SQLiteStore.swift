@@ -120,7 +120,7 @@ package final class SQLiteStore: SyncStore {
         try removeSetAside()
         do throws(StorageError) { if let rows { try body(rows) } } catch {
             guard error.isDamage else { throw error }
-            // Nobody can read any more what was to stay; what was to go must not stay for that.
+            // The file cannot be read, so what should have stayed is lost anyway; what should go must still go.
             rows = nil
             rows = try startOver(.damaged)
             try removeSetAside()

@@ -53,7 +53,7 @@ struct SQLiteStoreFiles {
             atPath: damageMark.path, contents: nil, attributes: [.posixPermissions: 0o600])
     }
 
-    /// Deletes what was set aside of the user's data. A database of somebody else stays.
+    /// Deletes the user's data that was set aside. Other users' databases stay.
     func removeSetAside() throws(StorageError) {
         let reasons: [SQLiteStore.SetAside.Reason] = [.damaged, .newer]
         do {
@@ -69,7 +69,7 @@ struct SQLiteStoreFiles {
         }
     }
 
-    /// Renames the database and what belongs to it, so that nothing of it is lost.
+    /// Renames the database with its companion files, so that nothing is lost.
     ///
     /// - Returns: Where the database is now.
     func setAside(as reason: SQLiteStore.SetAside.Reason) throws(StorageError) -> URL {

@@ -2,7 +2,7 @@ import Foundation
 import Switchyard
 import SwitchyardBytes
 
-/// A folder for a store, taken before the store is opened: nobody else gets it until it is released.
+/// An exclusive claim on a store's folder, taken before the store is opened and held until it is released.
 struct StoreClaim: Sendable {
     let folder: URL
     private let lock: FileLock
