@@ -73,7 +73,7 @@ public final class MockBackend: Sendable {
     public func close() { keeper?.close() }
 
     /// How many documents there are.
-    public var documentCount: Int { database.read { $0.documents.count } }
+    public var documentCount: Int { database.withState { $0.documents.count } }
 
     func save() { keeper?.saveDocuments() }
 

@@ -34,6 +34,22 @@ struct MockCallerDesk: CallerDesk {
         MockStorageClient(backend, network: network, actingFor: nil)
     }
 
+    func makeFileStorageClient(
+        for caller: VerifiedToken, auth: any AuthClient
+    ) throws(InfrastructureError) -> any FileStorageClient { makeFileStorageClient(auth) }
+
+    func makeProjectFileStorageClient() throws(InfrastructureError) -> any FileStorageClient {
+        makeFileStorageClient(nil)
+    }
+
+    private func makeFileStorageClient(_ auth: (any AuthClient)?) -> any FileStorageClient {
+        var capabilities = FileStorageCapabilities.all
+        // Nothing is noted down.
+        capabilities.resumableUploads = false
+        return MockFileStorageClient(
+            backend, network: network, store: MockUploadStore(), capabilities: capabilities, tenant: nil, auth: auth)
+    }
+
     func makeAdminClient() throws(InfrastructureError) -> any AdminClient { MockAdminClient(backend, network: network) }
 
     func shutDown() async { tenant?.leave() }

@@ -2,17 +2,17 @@ public import Switchyard
 import Synchronization
 
 extension InfrastructureProvider {
-    /// Everything in memory, by ``MockModule``.
+    /// Everything in memory; see ``MockModule``.
     public static let mock: InfrastructureProvider = "mock"
 }
 
 extension InfrastructureModule where Self == MockModule {
-    /// A mock that begins empty.
+    /// A new, empty mock.
     public static var mock: MockModule { MockModule() }
 
     public static func mock(_ configuration: MockConfiguration) -> MockModule { MockModule(configuration) }
 
-    /// A mock on a project that a test holds on to.
+    /// A mock on a project that the test keeps a reference to.
     public static func mock(_ backend: MockBackend, network: MockNetwork = MockNetwork()) -> MockModule {
         MockModule(backend: backend, network: network)
     }
@@ -25,31 +25,33 @@ extension ConfigurableModule {
 
 /// The mock as a provider: all four clients on one ``MockBackend``, sharing one ``MockNetwork``.
 ///
-/// A module is one device: its clients share the connection, the kept session and the notes of uploads. Another device of
-/// the same project is another module on the same backend.
+/// A module is one device: its clients share the connection, the saved session and the record of uploads. That holds for
+/// everything made from it, so a factory used twice with one module makes the same device twice, as if the program had
+/// been started again: who is signed in on the first is signed in on the second. For another device of the same project, make
+/// another module on the same backend, or call ``MockBackend/infrastructure(signedInAs:network:in:)``.
 ///
 /// Nothing leaves the process and nothing has to be set up. Queries run without an index, in time linear in the collection.
 /// With a folder in the configuration, documents, accounts, files, subscriptions, the queue of writes and the cache are kept
-/// across runs; a damaged file makes the client's making fail once, with the name under which it was set aside. A folder
-/// that another process uses is refused as `.locked`; it is free again when every client of the module was shut down.
+/// across runs. If a file is damaged, making the client fails once, with the name under which the file was set aside. A
+/// folder that another process uses is refused as `.locked`; it is free again once all clients of the module are shut down.
 ///
-/// Writes that wait and uploads that were interrupted are whoever's they are: those of somebody who has signed out wait until
-/// they come back. Who signs out with the wish to wipe local data has theirs forgotten, and the cache with them. The
-/// observer is told of refreshed tokens, and of a connection that comes back while streams are open.
+/// Queued writes and interrupted uploads belong to the user who made them, and wait until that user comes back. Signing out
+/// with `wipesLocalData` deletes them together with the cache. The observer gets events for refreshed tokens, and for a
+/// connection that comes back while streams are open.
 ///
-/// Tests hold on to what they want to look into:
+/// Tests keep references to what they want to inspect:
 ///
 /// ```swift
 /// let backend = MockBackend()
 /// let network = MockNetwork()
 /// let factory = InfrastructureFactory(MockModule(backend: backend, network: network))
 /// ```
-/// The clients' own controls are reached by `unwrapped(as: MockStorageClient.self)` and its like.
+/// Reach the clients' own controls with `unwrapped(as: MockStorageClient.self)` and the like.
 public struct MockModule: InfrastructureModule {
     public static let provider: InfrastructureProvider = .mock
     public let configuration: MockConfiguration
     private let shared: Shared
-    /// Whether the project came from outside.
+    /// Whether the project was passed in.
     private let isGiven: Bool
 
     public init(_ configuration: MockConfiguration = MockConfiguration()) {
@@ -68,7 +70,7 @@ public struct MockModule: InfrastructureModule {
         isGiven ? MockModule(configuration, shared: shared) : MockModule(configuration)
     }
 
-    /// A module on a project that somebody else holds too. Settings of a configuration change nothing about that.
+    /// Creates a module on a project that is shared. Settings of a configuration do not change the project.
     public init(backend: MockBackend, network: MockNetwork = MockNetwork()) {
         configuration = MockConfiguration()
         isGiven = true
@@ -154,7 +156,7 @@ public struct MockModule: InfrastructureModule {
         let uploads: MockUploadStore
         let tenancy: MockTenancy
 
-        /// - Parameter closesBackend: Whether the backend is nobody else's.
+        /// - Parameter closesBackend: Whether the backend belongs to this module alone.
         init(
             backend: MockBackend, network: MockNetwork, sessions: MockSessionStore, uploads: MockUploadStore,
             closesBackend: Bool

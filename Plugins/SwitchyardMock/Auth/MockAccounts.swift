@@ -213,6 +213,6 @@ public final class MockAccounts: Sendable {
 
     /// In the form in which a proof key and a nonce travel.
     static func digest(_ text: String) -> String {
-        Base64.encode(BlockHash<SHA256Function>.digest(of: text.utf8), alphabet: .url)
+        Base64.encode(SHA256.digest(of: text.utf8), alphabet: .url)
     }
 }

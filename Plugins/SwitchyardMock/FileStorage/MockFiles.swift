@@ -100,7 +100,7 @@ public final class MockFiles: Sendable {
                 path: upload.path, size: Int64(upload.contents.count),
                 contentType: upload.options.contentType ?? upload.path.contentType,
                 createdAt: old?.metadata.createdAt ?? now, updatedAt: now, version: RandomID.make(length: 12),
-                md5: Hex.encode(BlockHash<MD5Function>.digest(of: upload.contents)),
+                md5: Hex.encode(MD5.digest(of: upload.contents)),
                 cacheControl: upload.options.cacheControl, custom: upload.options.custom)
             state.files[upload.path] = Stored(metadata: metadata, contents: upload.contents)
             return metadata

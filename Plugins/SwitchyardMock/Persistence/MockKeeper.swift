@@ -55,7 +55,7 @@ final class MockKeeper: Sendable {
         else { throw file.setAside() }
         let documents = elements.compactMap(DocumentCoding.document)
         guard documents.count == elements.count else { throw file.setAside() }
-        database.read { state in
+        database.withState { state in
             for document in documents { state.documents.store(document) }
             state.lastCommit = Timestamp(microseconds: last)
             for entry in ledger {
@@ -70,7 +70,7 @@ final class MockKeeper: Sendable {
 
     func saveDocuments() {
         keep { (saved) throws(MockFile.Failure) in
-            let (version, table, last, ledger) = database.read { state in
+            let (version, table, last, ledger) = database.withState { state in
                 (
                     state.version, state.documents, state.lastCommit,
                     state.ledgerOrder.suffix(200).map { ($0, state.ledger[$0]?.commitTime ?? .distantPast) }
@@ -92,18 +92,18 @@ final class MockKeeper: Sendable {
         try restoreCache(of: device, as: name)
         let file = folder.file(name)
         if let body = try file.read() {
-            let owner = database.read { _ in device.queue.owner }
+            let owner = database.withState { _ in device.queue.owner }
             guard let json = try? JSON(parsing: body), let shares = WriteCoding.shares(json, owner: owner) else {
                 throw file.setAside()
             }
-            database.read { _ in device.queue.shares = shares }
+            database.withState { _ in device.queue.shares = shares }
         }
-        database.read { _ in device.keptAs = name }
+        database.withState { _ in device.keptAs = name }
     }
 
     func save(_ device: MockDevice) {
         keep { (_) throws(MockFile.Failure) in
-            let kept = database.read { _ in
+            let kept = database.withState { _ in
                 defer { device.queue.isSaved = true }
                 return device.queue.isSaved ? nil : device.keptAs.map { ($0, WriteCoding.json(device.queue.shares)) }
             }
@@ -112,7 +112,7 @@ final class MockKeeper: Sendable {
                 try folder.file(name).write(json.bytes())
             } catch {
                 // Only what is written is saved; what changes meanwhile says so itself.
-                database.read { _ in device.queue.isSaved = false }
+                database.withState { _ in device.queue.isSaved = false }
                 throw error
             }
         }
@@ -126,7 +126,7 @@ final class MockKeeper: Sendable {
         guard let elements = (try? JSON(parsing: body))?.array else { throw file.setAside() }
         let documents = elements.compactMap(DocumentCoding.knownDocument)
         guard documents.count == elements.count else { throw file.setAside() }
-        database.read { _ in
+        database.withState { _ in
             for document in documents { device.cache.store(document) }
             device.savedCache = device.cache.version
         }
@@ -135,7 +135,7 @@ final class MockKeeper: Sendable {
     /// Written when a device leaves or goes offline, not with every read.
     func saveCache(of device: MockDevice) {
         keep { (_) throws(MockFile.Failure) in
-            let kept = database.read { _ -> (String, DocumentTable)? in
+            let kept = database.withState { _ -> (String, DocumentTable)? in
                 guard let name = device.keptAs, device.savedCache != device.cache.version else { return nil }
                 device.savedCache = device.cache.version
                 return (name, device.cache)
@@ -144,7 +144,7 @@ final class MockKeeper: Sendable {
             do throws(MockFile.Failure) {
                 try cacheFile(name).write(JSON.array(table.all.map(DocumentCoding.json)).bytes())
             } catch {
-                database.read { _ in device.savedCache = -1 }
+                database.withState { _ in device.savedCache = -1 }
                 throw error
             }
         }

@@ -96,7 +96,7 @@ extension MockBackend {
     /// Existing ones stay. Live streams are told.
     public func seed(_ documents: [(path: StoragePath, data: DocumentData)]) throws(StorageError) {
         var writes: [DocumentWrite] = []
-        for (path, data) in documents where !database.read({ $0.documents[path] != nil }) {
+        for (path, data) in documents where !database.withState({ $0.documents[path] != nil }) {
             writes.append(try .set(path, WriteFields(data)))
         }
         guard !writes.isEmpty else { return }

@@ -24,8 +24,8 @@ final class MockDatabase: Sendable {
 
     init(now: @escaping @Sendable () -> Timestamp) { self.now = now }
 
-    /// Looks at the state without changing it.
-    func read<Result: Sendable>(_ body: (inout State) -> Result) -> Result { state.withLock { body(&$0) } }
+    /// Looks at the state, or changes in it what no stream shows.
+    func withState<Result: Sendable>(_ body: (inout State) -> Result) -> Result { state.withLock { body(&$0) } }
 
     /// Changes the state and then carries out what follows from that, in order.
     func change<Result: Sendable, Failure: Error>(

@@ -29,7 +29,7 @@ extension MockStorageClient {
     convenience init(_ backend: MockBackend, network: MockNetwork, actingFor userID: AuthUser.ID?) {
         let device = MockDevice()
         if userID != nil { device.rules = backend.rules }
-        backend.database.read { _ in _ = device.queue.use(userID ?? "") }
+        backend.database.withState { _ in _ = device.queue.use(userID ?? "") }
         var capabilities = StorageCapabilities.all
         capabilities.offline = false
         self.init(backend, network: network, capabilities: capabilities, device, Surroundings())
@@ -49,7 +49,7 @@ extension MockStorageClient {
         }
         if let auth = context.auth {
             let known = await auth.state
-            backend.database.read { _ in _ = device.queue.use(known.user?.id ?? "") }
+            backend.database.withState { _ in _ = device.queue.use(known.user?.id ?? "") }
             surroundings.follower = SignOutFollower(auth, known: known) { leavers, state in
                 for leaver in leavers { Self.forgetEverything(of: leaver, on: device, in: backend) }
                 // While nothing is known of the session, nothing changes.

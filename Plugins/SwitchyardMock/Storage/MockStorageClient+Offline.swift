@@ -26,7 +26,7 @@ extension MockStorageClient {
 
     public func waitForPendingWrites() async throws(StorageError) {
         await follower?.catchUp()
-        let answers = database.read { [device] _ in device.queue.items.map(\.answer) }
+        let answers = database.withState { [device] _ in device.queue.items.map(\.answer) }
         for answer in answers {
             // Refused by the server, or taken out of the queue, is an answer.
             guard let answer = await answer.value else { throw StorageError(.cancelled, "The call was cancelled.") }

@@ -108,7 +108,7 @@ extension MockStorageClient {
         }
         return { [self, delayed] in
             delayed?.cancel()
-            database.read { [device] state in
+            database.withState { [device] state in
                 subscription.isClosed = true
                 subscription.close?(device, state.documents)
                 subscription.close = nil

@@ -63,13 +63,13 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
         database.detach(device)
     }
 
-    package var keepsQueueOnDisk: Bool { database.read { [device] _ in device.keptAs != nil } }
+    package var keepsQueueOnDisk: Bool { database.withState { [device] _ in device.keptAs != nil } }
     package var writeCountInMemory: Int? {
-        database.read { [device] _ in device.keptAs == nil ? device.queue.countOfAll : nil }
+        database.withState { [device] _ in device.keptAs == nil ? device.queue.countOfAll : nil }
     }
 
     /// How many streams are open; after each has been left it is 0.
-    public var listenerCount: Int { database.read { [device] _ in device.listenerCount } }
+    public var listenerCount: Int { database.withState { [device] _ in device.listenerCount } }
 
     // MARK: Reading
 
@@ -78,7 +78,7 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
         try check(source)
         await follower?.catchUp()
         if !controls.isQuiet, let scripted = try await controls.enter(.document, path.rawValue) { return scripted }
-        return try database.read { [device] state in device.read(path, source, state.documents) }.get()
+        return try database.withState { [device] state in device.read(path, source, state.documents) }.get()
     }
 
     public func documents(
@@ -89,7 +89,7 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
         await follower?.catchUp()
         let subject = paths.map(\.rawValue).joined(separator: ", ")
         if !controls.isQuiet, let scripted = try await controls.enter(.documents, subject) { return scripted }
-        let results = database.read { [device] state in paths.map { device.read($0, source, state.documents) } }
+        let results = database.withState { [device] state in paths.map { device.read($0, source, state.documents) } }
         var snapshots: [DocumentSnapshot] = []
         for result in results { snapshots.append(try result.get()) }
         return snapshots
@@ -128,7 +128,7 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
         await follower?.catchUp()
         let subject = document?.rawValue ?? ""
         if !controls.isQuiet, let scripted = try await controls.enter(.collections, subject) { return scripted }
-        let found = database.read { [device] state -> Result<[CollectionPath], StorageError> in
+        let found = database.withState { [device] state -> Result<[CollectionPath], StorageError> in
             if let refusal = device.refusal(of: .server) { return .failure(refusal) }
             let table = state.documents
             // A collection below a missing document exists, and so does one whose only documents are further down.
@@ -139,11 +139,22 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
         return try found.get()
     }
 
+    public func dividers(ofGroup group: String, into count: Int) async throws(StorageError) -> [StoragePath] {
+        let query = Query(group: group)
+        try check(query)
+        await follower?.catchUp()
+        if !controls.isQuiet, let scripted = try await controls.enter(.dividers, query.subject) { return scripted }
+        let found = try found(query, .server).documents
+        let parts = min(count, found.count)
+        guard parts > 1 else { return [] }
+        return (1..<parts).map { found[$0 * found.count / parts].path }
+    }
+
     private func found(
         _ query: Query, _ source: ReadSource
     ) throws(StorageError) -> (documents: [DocumentSnapshot], isFromCache: Bool) {
         // The scan runs outside of the lock, on an array that it shares with the table.
-        let (documents, isFromCache) = try database.read {
+        let (documents, isFromCache) = try database.withState {
             [device] state -> Result<([DocumentSnapshot], Bool), StorageError> in
             if let refusal = device.refusal(of: source) { return .failure(refusal) }
             let isFromCache = source == .cache || !device.isConnected
@@ -151,7 +162,7 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
         }.get()
         let results = QueryEvaluator(query).results(among: documents)
         guard !isFromCache else { return (results, isFromCache) }
-        let refusal = database.read { [device] state -> StorageError? in
+        let refusal = database.withState { [device] state -> StorageError? in
             if let refusal = device.refusal(toList: results, of: query, state.documents) { return refusal }
             for document in results {
                 device.cache.store(state.documents[document.path] ?? .missing(document.path))
@@ -231,7 +242,7 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
             throw .unsupported("transactions", by: provider, instead: "Use a batch, or updates with a precondition.")
         }
         await follower?.catchUp()
-        if let refusal = database.read({ [device] _ in device.refusal(of: .server) }) { throw refusal }
+        if let refusal = database.withState({ [device] _ in device.refusal(of: .server) }) { throw refusal }
         return MockTransaction(client: self)
     }
 
@@ -239,7 +250,7 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
 
     /// Begins to send what waits, unless somebody is at it already.
     func sendQueue() {
-        let begins = database.read { [device] _ in
+        let begins = database.withState { [device] _ in
             guard !device.isSending, device.isConnected, !device.isShutDown, !device.queue.isEmpty else { return false }
             device.isSending = true
             return true
@@ -272,7 +283,7 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
 
     private func next() async -> MockWriteQueue.Item? {
         await follower?.catchUp()
-        return database.read { [device] _ in device.nextToSend() }
+        return database.withState { [device] _ in device.nextToSend() }
     }
 
     private func send(_ item: MockWriteQueue.Item) async -> StorageError? {

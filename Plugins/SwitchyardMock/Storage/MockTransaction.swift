@@ -10,7 +10,8 @@ struct MockTransaction: StorageTransactionBackend {
         if !client.controls.isQuiet, let scripted = try await client.controls.enter(.transactionRead, subject) {
             return scripted
         }
-        return try client.database.read { [device = client.device] state -> Result<[DocumentSnapshot], StorageError> in
+        return try client.database.withState {
+            [device = client.device] state -> Result<[DocumentSnapshot], StorageError> in
             if let refusal = device.refusal(of: .server) { return .failure(refusal) }
             for path in paths {
                 if let refusal = device.refusal(toGet: path, state.documents) { return .failure(refusal) }

@@ -36,6 +36,10 @@ extension MockOperation where Failure == StorageError, Answer == [DocumentValue]
 extension MockOperation where Failure == StorageError, Answer == [CollectionPath] {
     public static var collections: Self { Self("collections") }
 }
+extension MockOperation where Failure == StorageError, Answer == [StoragePath] {
+    /// Where a scan by several begins each part.
+    public static var dividers: Self { Self("dividers") }
+}
 
 extension Query {
     /// For recorded calls: where it looks and how many conditions it has, never their values.

@@ -6,7 +6,7 @@ public import Switchyard
 /// let backend = MockBackend(rules: .ownersOnly)
 /// let strict = MockBackend(rules: MockRules { $0.userID != nil && ($0.access == .get || $0.access == .create) })
 /// ```
-/// They bind the clients of a ``MockModule``, each by whoever is signed in there. A ``MockStorageClient`` that a test makes
+/// They apply to the clients of a ``MockModule``, each by its signed-in user. A ``MockStorageClient`` that a test makes
 /// itself is the project's own hand and may do everything, as ``MockBackend/seed(_:)`` does.
 ///
 /// Rules are no filters: a query is refused as a whole if it would show a document that may not be listed. Files and messages
@@ -65,7 +65,7 @@ public struct MockRules: Sendable {
         MockRules { [allows] in allows($0) || other.allows($0) }
     }
 
-    /// Whoever is signed in may do everything, and nobody else anything.
+    /// Signed-in users may do everything; others may do nothing.
     public static let signedIn = MockRules { $0.userID != nil }
 
     /// Documents are for their owners. What lies at or below `users/ID` belongs to the user with that ID; any other document

@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func `Scripts that have not had their turn are listed until they have`() async throws {
-        let storage = MockStorageClient(MockBackend())
+        let storage = MockStorageClient(MockBackend(), network: MockNetwork(clock: ImpatientClock()))
         let controls = storage.controls
         controls.fail(.query, times: 3, with: .unauthorized)
         controls.fail(.transactionCommit, onCall: 2, with: .aborted)
