@@ -7,38 +7,56 @@ import SwitchyardWire
 struct FirebaseCallerDesk: CallerDesk {
     let verifier: any TokenVerifier
     private let surroundings: FirebaseSurroundings
-    private let database: FirestoreDatabase
+    /// Unauthenticated. What all callers share is made once.
+    private let service: FirestoreService
 
     /// - Parameter surroundings: Of nobody; its transport is for all.
     init(_ surroundings: FirebaseSurroundings) {
         self.surroundings = surroundings
         verifier = FirebaseTokenVerifier(surroundings)
         let configuration = surroundings.configuration
-        database = FirestoreDatabase(project: configuration.project, database: configuration.database)
+        service = FirestoreService(
+            FirestoreDatabase(project: configuration.project, database: configuration.database), surroundings)
     }
 
     func makeStorageClient(
         for caller: VerifiedToken, auth: any AuthClient
     ) throws(InfrastructureError) -> any StorageClient {
-        let configuration = surroundings.configuration
-        let service = FirestoreService(database, surroundings.acting(as: auth, with: nil))
-        let clock = surroundings.context.clock
-        return DirectStorageClient(
-            FirestoreDriver(
-                service: service, ledger: configuration.writeLedger,
-                locksInTransactions: configuration.locksInTransactions, clock: clock),
-            userID: caller.userID, clock: clock)
+        makeStorageClient(with: surroundings.tokens(of: auth, nil), userID: caller.userID)
     }
 
     func makeProjectStorageClient() throws(InfrastructureError) -> any StorageClient {
-        let configuration = surroundings.configuration
-        let project = surroundings.acting(
-            as: nil, with: try surroundings.credential(for: surroundings.endpoints.firestore))
-        let clock = surroundings.context.clock
+        let credential = try surroundings.credential(for: surroundings.endpoints.firestore)
+        return makeStorageClient(with: surroundings.tokens(of: nil, credential), isProject: true)
+    }
+
+    private func makeStorageClient(
+        with tokens: FirebaseTokens, userID: AuthUser.ID? = nil, isProject: Bool = false
+    ) -> any StorageClient {
+        let (configuration, context) = (surroundings.configuration, surroundings.context)
         return DirectStorageClient(
             FirestoreDriver(
-                service: FirestoreService(database, project), ledger: configuration.writeLedger,
-                locksInTransactions: configuration.locksInTransactions, isProject: true, clock: clock), clock: clock)
+                service: service.asking(with: tokens), ledger: configuration.writeLedger,
+                locksInTransactions: configuration.locksInTransactions, isProject: isProject, clock: context.clock),
+            userID: userID, clock: context.clock, observer: context.observer)
+    }
+
+    func makeFileStorageClient(
+        for caller: VerifiedToken, auth: any AuthClient
+    ) throws(InfrastructureError) -> any FileStorageClient {
+        try makeFileStorageClient(with: surroundings.tokens(of: auth, nil))
+    }
+
+    func makeProjectFileStorageClient() throws(InfrastructureError) -> any FileStorageClient {
+        let credential = try surroundings.credential(for: surroundings.endpoints.storage)
+        return try makeFileStorageClient(with: surroundings.tokens(of: nil, credential))
+    }
+
+    private func makeFileStorageClient(
+        with tokens: FirebaseTokens
+    ) throws(InfrastructureError) -> any FileStorageClient {
+        FirebaseFileStorageAdapter(
+            try FirebaseFileService(surroundings, tokens: tokens), folder: nil, sharesTransport: true)
     }
 
     func makeAdminClient() throws(InfrastructureError) -> any AdminClient {
@@ -50,13 +68,9 @@ struct FirebaseCallerDesk: CallerDesk {
 }
 
 extension FirebaseSurroundings {
-    /// The same for somebody else, or with `credential` for the project itself.
-    fileprivate func acting(as caller: (any AuthClient)?, with credential: ProjectTokens?) -> FirebaseSurroundings {
-        FirebaseSurroundings(
-            configuration: configuration, endpoints: endpoints, transport: transport,
-            tokens: FirebaseTokens(
-                auth: caller, appCheck: tokens.appCheck, project: tokens.project, credential: credential),
-            context: context)
+    /// Somebody else's, or with `credential` the project's own.
+    fileprivate func tokens(of caller: (any AuthClient)?, _ credential: ProjectTokens?) -> FirebaseTokens {
+        FirebaseTokens(auth: caller, appCheck: tokens.appCheck, project: tokens.project, credential: credential)
     }
 
     /// What proves the project; to an emulator that is a word which everybody knows.

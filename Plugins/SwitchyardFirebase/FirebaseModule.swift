@@ -5,12 +5,12 @@ import SwitchyardSync
 package import SwitchyardWire
 
 extension InfrastructureProvider {
-    /// Google's Firebase, by ``FirebaseModule``.
+    /// Google's Firebase; see ``FirebaseModule``.
     public static let firebase: InfrastructureProvider = "firebase"
 }
 
 extension InfrastructureModule where Self == FirebaseModule {
-    /// Firebase, set up in a line; `setUp` changes the rest.
+    /// Firebase, set up in one line; `setUp` changes further settings.
     ///
     /// ```swift
     /// let backend = try await Infrastructure(.firebase(project: "demo", apiKey: key) { $0.bucket = "demo.appspot.com" })
@@ -52,39 +52,44 @@ extension ConfigurableModule {
 /// ```swift
 /// let backend = try await Infrastructure(.firebase(project: "demo", apiKey: Secret(key)) { $0.writeLedger = "ledger" })
 /// ```
-/// Requests carry the token of the chosen auth client when that is Firebase's, too; security rules do not understand any
-/// other. Composite indexes must be made in the console, from the link in the error of a query that lacks one.
-/// Everything speaks to emulators as well: by ``FirebaseConfiguration/emulators`` or by the variables that Firebase's own
-/// tools use.
+/// Requests carry the token of the chosen auth client if that is Firebase's, too; security rules accept no other. Create
+/// composite indexes in the console, with the link in the error of a query that lacks one. Everything works with emulators as
+/// well: set ``FirebaseConfiguration/emulators``, or the variables of Firebase's own tools.
 ///
-/// See <doc:Ledger> for what it takes that no write ever takes effect twice.
+/// See <doc:Ledger> for how to make sure that no write takes effect twice.
 public struct FirebaseModule: InfrastructureModule {
     public static let provider: InfrastructureProvider = .firebase
     public let configuration: FirebaseConfiguration
     private let appCheck: FirebaseAppCheck?
     private let tokenExchange: TokenExchange?
     private let environment: [String: String]
-    private let makeTransport: @Sendable () -> any Transport
+    private let makeTransport: @Sendable (CallLimits) -> any Transport
 
     public init(_ configuration: FirebaseConfiguration) { self.init(configuration, appCheck: nil) }
 
-    /// With a source of App Check tokens, for projects that enforce them, or with an exchange that gives people who are signed
-    /// in at another provider an ID token of the project: without one, their requests are unauthenticated.
+    /// Creates a module with a source of App Check tokens, for projects that enforce them, or with an exchange of the sessions of
+    /// another provider for ID tokens of the project. Without an exchange, requests of those sessions are unauthenticated.
     public init(
         _ configuration: FirebaseConfiguration, appCheck: FirebaseAppCheck?, tokenExchange: TokenExchange? = nil
     ) {
         self.init(
             configuration, appCheck: appCheck, tokenExchange: tokenExchange,
-            environment: ProcessInfo.processInfo.environment
-        ) {
-            PlatformTransport.make()
-        }
+            environment: ProcessInfo.processInfo.environment, transport: PlatformTransport.make)
     }
 
     package init(
         _ configuration: FirebaseConfiguration, appCheck: FirebaseAppCheck? = nil,
         tokenExchange: TokenExchange? = nil, environment: [String: String],
         transport: @escaping @Sendable () -> any Transport
+    ) {
+        self.init(
+            configuration, appCheck: appCheck, tokenExchange: tokenExchange, environment: environment
+        ) { _ in transport() }
+    }
+
+    private init(
+        _ configuration: FirebaseConfiguration, appCheck: FirebaseAppCheck?, tokenExchange: TokenExchange?,
+        environment: [String: String], transport: @escaping @Sendable (CallLimits) -> any Transport
     ) {
         self.tokenExchange = tokenExchange
         self.configuration = configuration
@@ -122,7 +127,7 @@ public struct FirebaseModule: InfrastructureModule {
     }
 
     public func makeStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any StorageClient {
-        try await FirebaseStorageAdapter(surroundings(context))
+        try await surroundings(context).makeStorageClient()
     }
 
     public func makeFileStorageClient(
@@ -142,10 +147,10 @@ public struct FirebaseModule: InfrastructureModule {
         }
     }
 
-    /// What a client is made with; each gets a transport of its own, to be shut down with it.
+    /// The surroundings of a new client. Each client has its own transport, which is shut down with it.
     func surroundings(_ context: ModuleContext) throws(InfrastructureError) -> FirebaseSurroundings {
         try validate()
-        let transport = NamedTransport(makeTransport(), program: context.program)
+        let transport = NamedTransport(makeTransport(context.callLimits), program: context.program)
         let credential = try configuration.credential.map { credential throws(InfrastructureError) in
             ProjectTokens(
                 try credential.resolved(environment: environment), transport: transport, clock: context.clock,

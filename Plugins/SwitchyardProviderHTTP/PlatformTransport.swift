@@ -1,3 +1,4 @@
+package import Switchyard
 package import SwitchyardWire
 
 #if !os(Linux)
@@ -6,11 +7,14 @@ package import SwitchyardWire
 
 package enum PlatformTransport {
     /// What the platform moves bytes with.
-    package static func make() -> any Transport {
+    package static func make(_ limits: CallLimits = CallLimits()) -> any Transport {
         #if os(Linux)
-            CurlTransport()
+            var configuration = CurlConfiguration()
+            configuration.maximumExchangesPerOrigin = limits.underWay
+            configuration.maximumWaitingPerOrigin = limits.waiting
+            return CurlTransport(configuration)
         #else
-            URLSessionTransport()
+            return URLSessionTransport(connectionsPerHost: limits.underWay)
         #endif
     }
 }

@@ -10,6 +10,7 @@ extension TransportError {
         switch code {
         case .cancelled: .cancelled
         case .deadlineExceeded, .connectDeadlineExceeded, .stalled: .deadlineExceeded
+        case .overloaded: .overloaded
         case .shutDown: .shutDown
         case .bodyTooLarge, .headTooLarge: .resourceExhausted
         case .invalidRequest: .invalidArgument
@@ -17,7 +18,13 @@ extension TransportError {
         }
     }
 
-    fileprivate var mayPass: Bool { meaning == .unavailable || meaning == .deadlineExceeded }
+    fileprivate var mayPass: Bool { [.unavailable, .overloaded, .deadlineExceeded].contains(meaning) }
+
+    /// For people; `nil` where there is more to say than that.
+    fileprivate var refusalText: String? {
+        guard code == .overloaded else { return nil }
+        return "The call was not sent: \(message). Make fewer calls at a time, or try again later."
+    }
 
     /// For services whose calls are short and ask for nothing large.
     fileprivate var details: ErrorDetails {
@@ -25,18 +32,20 @@ extension TransportError {
             switch meaning {
             case .cancelled: (.cancelled, "The call was cancelled.")
             case .deadlineExceeded: (.deadlineExceeded, "The server did not respond in time.")
+            case .overloaded: (.overloaded, refusalText ?? message)
             case .shutDown: (.shutDown, "The client was shut down.")
             case .invalidArgument: (.invalidArgument, message)
             default: (.unavailable, "Could not reach the server: \(message).")
             }
-        return ErrorDetails(
-            code, text, isRetryable: code == .unavailable || code == .deadlineExceeded, underlying: self)
+        return ErrorDetails(code, text, isRetryable: mayPass, underlying: self)
     }
 }
 
 extension StorageError {
     package init(_ error: TransportError) {
-        let text = error.meaning == .unavailable ? "Could not reach the server: \(error.message)." : error.message
+        let text =
+            error.meaning == .unavailable
+            ? "Could not reach the server: \(error.message)." : error.refusalText ?? error.message
         self.init(error.meaning, text, isRetryable: error.mayPass, underlying: error)
     }
 }
@@ -51,7 +60,9 @@ extension FileStorageError {
                 (.unavailable, false)
             default: (error.meaning, error.mayPass)
             }
-        self.init(code, "The call could not be sent: \(error.message).", isRetryable: isRetryable, underlying: error)
+        self.init(
+            code, error.refusalText ?? "The call could not be sent: \(error.message).", isRetryable: isRetryable,
+            underlying: error)
     }
 }
 

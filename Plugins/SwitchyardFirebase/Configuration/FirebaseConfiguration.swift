@@ -1,58 +1,58 @@
 public import Switchyard
 
-/// What it takes to reach a Firebase project.
+/// The settings of a Firebase project.
 ///
-/// In a configuration file the names are the same; only what differs from the defaults need be there:
+/// In a configuration file the names are the same. Write only what differs from the defaults:
 ///
 /// ```json
 /// { "project": "demo", "apiKey": "${FIREBASE_API_KEY}", "appID": "1:123:web:abc", "bucket": "demo.firebasestorage.app",
 ///   "writeLedger": "ledger", "emulators": { "firestore": "127.0.0.1:8080" } }
 /// ```
-/// The files that the Firebase console hands out are read by ``init(appFile:app:)``.
+/// ``init(appFile:app:)`` reads the files that the Firebase console offers for download.
 public struct FirebaseConfiguration: Sendable, Hashable {
     /// The project's ID, not its number.
     public var project: String
-    /// The web API key. It names the project and protects nothing; still it is printed nowhere. Programs with a ``credential``
-    /// that sign nobody in need none.
+    /// The web API key. It identifies the project and protects nothing, but is never printed all the same. Programs with a
+    /// ``credential`` need none unless they sign users in.
     public var apiKey: Secret
-    /// Proves that it is the project itself that asks: for servers and tools, never for an app. What nobody is signed in for is
-    /// asked in the project's name then, and rules do not count.
+    /// The project's own credential, for servers and tools, never for an app. Requests for which nobody is signed in are then
+    /// made in the project's name and bypass security rules.
     public var credential: FirebaseCredential?
-    /// `1:123…:web:abc…`; needed for messaging.
+    /// The app's ID, `1:123…:web:abc…`. Messaging needs it.
     public var appID: String?
-    /// The project's number, as messaging knows it.
+    /// The project's number, for messaging.
     public var senderID: String?
     /// The bundle identifier, for an API key that is restricted to an Apple app.
     public var bundleID: String?
-    /// The bucket for files. There is no rule that leads to it from the project's ID.
+    /// The bucket for files. It cannot be derived from the project's ID.
     public var bucket: String?
     /// The Firestore database.
     public var database: String
 
-    /// The collection in which batches that must not take effect twice leave a document each; see <doc:Ledger>. Without it
-    /// an increment whose answer was lost may count twice.
+    /// The collection that records batches which must not take effect twice; see <doc:Ledger>. Without it, an increment whose
+    /// answer was lost may count twice.
     public var writeLedger: CollectionPath?
-    /// Whether a transaction locks on the server what it reads, so that others wait for it, instead of checking at its end
-    /// that nothing has changed. For documents that many want to change at the same time.
+    /// Whether a transaction locks the documents it reads on the server, so that others wait, instead of checking at the end that
+    /// nothing has changed. For documents that many clients change at the same time.
     public var locksInTransactions: Bool
-    /// Whether documents and queued writes are kept in the state folder, if the app has chosen one. Otherwise they are gone
-    /// with the client.
+    /// Whether documents and queued writes are kept in the state folder, if there is one. Otherwise they are lost with the
+    /// client.
     public var keepsDocuments: Bool
-    /// Above about this size, the documents that were not used for longest are dropped from the cache.
+    /// The approximate size of the cache, in bytes. Above it, the least recently used documents are dropped.
     public var cacheBytes: Int64
-    /// How long a call about files is tried again while the server cannot be reached, and how long a transfer goes on without
-    /// moving a byte. Half a minute and ten minutes when left out. `patienceSeconds` in a file.
+    /// How long file calls are retried while the server cannot be reached, and how long a transfer goes on without moving a
+    /// byte. Half a minute and ten minutes by default. `patienceSeconds` in a file.
     public var patience: Duration?
 
     /// Where the services are.
     public var hosts: Hosts
-    /// Services that run on a local emulator instead, each as `host:port`.
+    /// The services that run on a local emulator, each as `host:port`.
     public var emulators: Emulators
-    /// Whether `FIRESTORE_EMULATOR_HOST`, `FIREBASE_AUTH_EMULATOR_HOST` and `FIREBASE_STORAGE_EMULATOR_HOST` of the
-    /// environment count for what ``emulators`` leaves open.
+    /// Whether the environment's `FIRESTORE_EMULATOR_HOST`, `FIREBASE_AUTH_EMULATOR_HOST` and
+    /// `FIREBASE_STORAGE_EMULATOR_HOST` are used where ``emulators`` sets nothing.
     public var usesEmulatorVariables: Bool
-    /// A machine of a private network to which tokens may travel in plain HTTP, such as `192.168.1.20`: a phone talks to the
-    /// emulators on the developer's own machine that way. Never for a public address, and not for what you ship.
+    /// A host in a private network to which tokens may be sent in plain HTTP, such as `192.168.1.20`, so that a phone can reach
+    /// the emulators on your machine. Public addresses are refused. Do not ship it.
     public var allowsPlainHTTPTo: String?
 
     public init(

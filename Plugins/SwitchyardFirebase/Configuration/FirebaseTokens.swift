@@ -4,7 +4,7 @@ import Synchronization
 
 /// Tokens for requests: the signed-in user's, and the app's.
 struct FirebaseTokens: Sendable {
-    /// `nil` while nobody's token can be sent: no auth was chosen, or another provider's, whose tokens mean nothing here and
+    /// `nil` while no token can be sent: no auth was chosen, or another provider's, whose tokens mean nothing here and
     /// are nothing that Firebase is to get. Which it is may change with every switch.
     var auth: (any AuthClient)? { people?.provider == .firebase ? people : nil }
     let appCheck: FirebaseAppCheck?
@@ -14,7 +14,7 @@ struct FirebaseTokens: Sendable {
     let project: String?
     /// Says who uses this device, whoever signed them in.
     private let people: (any AuthClient)?
-    /// Whose tokens alone are given out; `nil` for those of whoever is signed in when they are asked for.
+    /// The only user whose tokens are handed out; `nil` for the user who is signed in at that moment.
     private(set) var owner: CallOwner?
     private let fitting = FittingToken()
 
@@ -47,6 +47,8 @@ struct FirebaseTokens: Sendable {
                 switch error.code {
                 case .cancelled, .shutDown:
                     ErrorDetails(error.code, error.message, isRetryable: false, underlying: error)
+                case .overloaded:
+                    ErrorDetails(error.code, error.message, isRetryable: true, underlying: error)
                 case .unavailable, .deadlineExceeded, .rateLimited, .sessionChanged:
                     ErrorDetails(
                         .unavailable, "No token is available: \(error.message)", isRetryable: true, underlying: error)
@@ -88,7 +90,7 @@ struct FirebaseTokens: Sendable {
         do throws(AuthError) { return try await people.presentUserID() } catch { throw .auth(error) }
     }
 
-    /// The same tokens for a series of calls that belongs to whoever is signed in now: it ends when somebody else is.
+    /// These tokens for a series of calls of the user who is signed in now. It ends once another user is.
     func bound() async throws(Failure) -> FirebaseTokens { bound(to: CallOwner(try await userID())) }
 
     func bound(to owner: CallOwner) -> FirebaseTokens {
@@ -104,7 +106,7 @@ struct FirebaseTokens: Sendable {
         return tokens
     }
 
-    /// For calls that carry no token and are somebody's all the same.
+    /// For calls that carry no token and still belong to a user.
     func checkOwner() async throws(Failure) {
         guard let owner else { return }
         guard CallOwner(try await userID()) == owner else { throw .otherUser }

@@ -1,8 +1,8 @@
 public import Foundation
 public import Switchyard
 
-/// What proves to Google that it is the project itself that asks: for servers, command-line tools and jobs. Whoever holds one may
-/// do everything, so that it must never be in an app.
+/// A credential of the project itself, for servers, command-line tools and jobs. It grants full access, so it must never be in an
+/// app.
 ///
 /// ```swift
 /// let backend = try await Infrastructure(.firebase(project: "demo", credential: .applicationDefault))
@@ -11,10 +11,10 @@ public import Switchyard
 /// In a configuration file it is `"credential"`: the path of a key file, the text of one (from a variable, such as
 /// `"${FIREBASE_SERVICE_ACCOUNT}"`), or `"applicationDefault"`.
 ///
-/// Its tokens are kept until shortly before they run out, and fetched once for all who ask at the same time. They never go to an
-/// emulator: those are sent the word that they take for the project's.
+/// Its tokens are cached until shortly before they expire, and concurrent callers share one request. They are never sent to an
+/// emulator, which gets the word `owner` instead.
 public struct FirebaseCredential: Sendable {
-    /// A token with which Google's services are asked, and until when it is good.
+    /// A token for Google's services, and when it expires.
     public struct Token: Sendable {
         public let value: Secret
         public let expiresAt: Date
@@ -34,29 +34,29 @@ public struct FirebaseCredential: Sendable {
 
     let source: Source
 
-    /// The text of a key file: a service account's, a user's of `gcloud auth application-default login`, or one of workload
-    /// identity, with which the machine's own identity elsewhere is exchanged.
+    /// The text of a key file: of a service account, of a user (from `gcloud auth application-default login`), or of workload
+    /// identity federation.
     public static func keyFile(text: Secret) -> FirebaseCredential { FirebaseCredential(source: .text(text)) }
 
-    /// A key file of any of these kinds; it is read when the clients are made.
+    /// A key file of one of these kinds. It is read when the clients are made.
     public static func keyFile(_ path: String) -> FirebaseCredential { FirebaseCredential(source: .file(path)) }
 
-    /// What Google's own libraries take: the key file that `GOOGLE_APPLICATION_CREDENTIALS` names, the one that `gcloud` has
-    /// left for this user, or else what the machine is given where it runs at Google, by the metadata server, whose address
-    /// `GCE_METADATA_HOST` may change.
+    /// The credential that Google's own libraries find: the key file in `GOOGLE_APPLICATION_CREDENTIALS`, the one that `gcloud`
+    /// has stored for this user, or, on machines at Google, the one of the metadata server, whose address `GCE_METADATA_HOST`
+    /// may change.
     public static let applicationDefault = FirebaseCredential(source: .applicationDefault)
 
     /// Tokens from somewhere else. They need the scope `https://www.googleapis.com/auth/cloud-platform`.
     ///
-    /// - Parameter source: Asked when there is no token or it runs out soon, and with `isRefused` when the server did not take
-    ///   the last one.
+    /// - Parameter source: Called if there is no token or it expires soon, and with `isRefused` if the server refused the last
+    ///   one.
     public static func tokens(
         _ source: @escaping @Sendable (_ isRefused: Bool) async throws -> Token
     ) -> FirebaseCredential { FirebaseCredential(source: .closure(id: UUID(), source)) }
 }
 
 extension FirebaseCredential: Hashable {
-    /// A closure equals itself only.
+    /// A closure is equal only to itself.
     private var identity: [String] {
         switch source {
         case .text(let text): ["text", text.reveal()]
@@ -73,7 +73,7 @@ extension FirebaseCredential: Hashable {
 }
 
 extension FirebaseCredential: CustomStringConvertible, CustomReflectable {
-    /// Nothing of the key.
+    /// Shows nothing of the key.
     public var description: String {
         switch source {
         case .text: "FirebaseCredential(a key)"
@@ -106,7 +106,7 @@ extension FirebaseCredential: Codable {
         }
     }
 
-    /// - Throws: For a closure, which no file can hold.
+    /// - Throws: An error for a closure, which cannot be written to a file.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch source {

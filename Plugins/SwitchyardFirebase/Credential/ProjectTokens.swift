@@ -15,7 +15,7 @@ final class ProjectTokens: Sendable {
     /// Whose key signs, where there is one.
     let account: GoogleKeyFile.ServiceAccount?
     /// Whether the project has to be named with each call, since the credential is a person's.
-    let namesProject: Bool
+    private let namesProject: Bool
     private let tokens: GoogleTokens
     private let kept = Mutex<FirebaseCredential.Token?>(nil)
     private let flight = SingleFlight<Secret, AuthError>(cancellation: { .waiterCancelled })
@@ -51,6 +51,13 @@ final class ProjectTokens: Sendable {
             return token.value
         }
         return token
+    }
+
+    /// The header lines that go along with a call in the project's name.
+    func headers(with token: Secret, for project: String?) -> [(String, String)] {
+        var headers = [("Authorization", "Bearer \(token.reveal())")]
+        if namesProject, let project { headers.append(("x-goog-user-project", project)) }
+        return headers
     }
 
     private func good(replacing refused: Secret?) -> Secret? {

@@ -5,7 +5,7 @@ import SwitchyardWire
 
 /// The call that downloads are made of.
 struct FirebaseDownloadDriver: DownloadDriver {
-    /// Bound to whoever begins the download.
+    /// Bound to the user who begins the download.
     let service: FirebaseFileService
 
     func size(of path: FilePath) async throws(FileStorageError) -> Int64 {

@@ -78,7 +78,13 @@ struct FirebaseFileService: Sendable {
                 return (request, nil)
             }
             let proof = try await tokens.proof(for: endpoint, replacing: refused)
-            if let user = proof.user { request.headers["Authorization"] = "Firebase \(user.value.reveal())" }
+            if let user = proof.user {
+                request.headers["Authorization"] = "Firebase \(user.value.reveal())"
+            } else if let token = proof.project, let credential = tokens.credential {
+                for (name, value) in credential.headers(with: token, for: tokens.project) {
+                    request.headers[name] = value
+                }
+            }
             if let app = proof.app { request.headers["X-Firebase-AppCheck"] = app.reveal() }
             return (request, proof)
         } catch {
@@ -97,7 +103,7 @@ struct FirebaseFileService: Sendable {
             && target.effectivePort == home.effectivePort && there?.mayCarryTokens == true
     }
 
-    /// The same for whatever takes more than one call: all of them in the name of whoever is signed in now, or none.
+    /// This service for operations of several calls: all of them in the name of the user who is signed in now, or none.
     func bound() async throws(FileStorageError) -> FirebaseFileService {
         var service = self
         do throws(FirebaseTokens.Failure) {
@@ -121,5 +127,25 @@ struct FirebaseFileService: Sendable {
 
     static func json(_ method: HTTPMethod, _ url: String, _ body: JSON) -> HTTPRequest {
         HTTPRequest(method, url, headers: ["Content-Type": "application/json; charset=utf-8"], body: body.bytes())
+    }
+}
+
+extension FirebaseFileService {
+    /// - Throws: `.invalidConfiguration` without a bucket.
+    init(_ surroundings: FirebaseSurroundings, tokens: FirebaseTokens) throws(InfrastructureError) {
+        let configuration = surroundings.configuration
+        guard let bucket = configuration.bucket, !bucket.isEmpty else {
+            throw InfrastructureError(
+                .invalidConfiguration,
+                "Files on Firebase need a bucket. Set “bucket” to the name that the console shows under Storage, or do "
+                    + "without files: omit(.files) on the selection in code, \"clients\": { \"files\": \"none\" } in a "
+                    + "configuration.")
+        }
+        self.init(
+            bucket: bucket, endpoint: surroundings.endpoints.storage, tokens: tokens,
+            appHeaders: configuration.appID.map { [("X-Firebase-GMPID", $0)] } ?? [],
+            transport: surroundings.transport,
+            persistently: PatientCaller(surroundings.context, of: .firebase, patience: configuration.patience),
+            now: surroundings.context.now)
     }
 }

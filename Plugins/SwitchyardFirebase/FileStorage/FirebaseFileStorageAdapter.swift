@@ -23,12 +23,17 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
 
     private let service: FirebaseFileService
     private let desk: TransferDesk
+    private let sharesTransport: Bool
 
     /// - Parameters:
     ///   - folder: Where uploads that can go on are noted; `nil` to note nothing.
     ///   - auth: Whose users' wish to be forgotten is heard.
-    init(_ service: FirebaseFileService, folder: URL?, auth: (any AuthClient)? = nil) {
+    ///   - sharesTransport: Whether others use the transport, too, so that it does not end with this client.
+    init(
+        _ service: FirebaseFileService, folder: URL?, auth: (any AuthClient)? = nil, sharesTransport: Bool = false
+    ) {
         self.service = service
+        self.sharesTransport = sharesTransport
         desk = TransferDesk(
             FirebaseUploadDriver.policy, records: UploadRecords(folder: folder), tries: service.persistently,
             now: service.now, following: auth)
@@ -43,21 +48,9 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
 
     /// - Throws: `.invalidConfiguration` without a bucket.
     convenience init(_ surroundings: FirebaseSurroundings) throws(InfrastructureError) {
-        guard let bucket = surroundings.configuration.bucket, !bucket.isEmpty else {
-            throw InfrastructureError(
-                .invalidConfiguration,
-                "Files on Firebase need a bucket. Set “bucket” to the name that the console shows under Storage, or choose \"none\" for files."
-            )
-        }
-        let service = FirebaseFileService(
-            bucket: bucket, endpoint: surroundings.endpoints.storage, tokens: surroundings.tokens.ofPeople,
-            appHeaders: surroundings.configuration.appID.map { [("X-Firebase-GMPID", $0)] } ?? [],
-            transport: surroundings.transport,
-            persistently: PatientCaller(
-                surroundings.context, of: .firebase, patience: surroundings.configuration.patience),
-            now: surroundings.context.now)
+        let service = try FirebaseFileService(surroundings, tokens: surroundings.tokens.ofPeople)
         let folder = try surroundings.folder("files")?.appendingPathComponent(
-            PercentCoding.encode(bucket), isDirectory: true)
+            PercentCoding.encode(service.bucket), isDirectory: true)
         self.init(service, folder: folder, auth: surroundings.context.auth)
     }
 
@@ -175,6 +168,6 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
 
     public func shutDown() async {
         await desk.shutDown()
-        await service.transport.shutDown()
+        if !sharesTransport { await service.transport.shutDown() }
     }
 }

@@ -18,7 +18,7 @@ final class FirebaseUploadDriver: UploadDriver {
     /// Whether it was seen that there is nothing to replace.
     private let hasChecked: Mutex<Bool>
 
-    /// - Parameter service: Bound to whoever begins the upload.
+    /// - Parameter service: Bound to the user who begins the upload.
     init(_ service: FirebaseFileService, to path: FilePath, _ options: UploadOptions) {
         self.service = service
         self.path = path

@@ -7,8 +7,8 @@ import Synchronization
 
 /// Sends messages, for servers: FCM's HTTP v1.
 ///
-/// What authorises it is the configuration's ``FirebaseConfiguration/credential``; an API key does not, and a service account
-/// must never be in an app.
+/// Needs the configuration's ``FirebaseConfiguration/credential``. An API key is not enough, and a service account must never be
+/// in an app.
 ///
 /// ```swift
 /// let sender = try FirebaseMessageSender(FirebaseConfiguration(project: "demo", credential: .applicationDefault))
@@ -56,8 +56,8 @@ public final class FirebaseMessageSender: Sendable {
     /// With tokens from somewhere else, of the scope `https://www.googleapis.com/auth/firebase.messaging`.
     ///
     /// - Parameters:
-    ///   - configuration: Whose project it is, and where the service is; its credential does not count.
-    ///   - token: Asked before each call; with `isRefused` for a new one, since the server did not take the last.
+    ///   - configuration: Names the project and the service's address. Its credential is not used.
+    ///   - token: Called before each call, and with `isRefused` for a new token if the server refused the last one.
     /// - Throws: `.invalidConfiguration` if the host for messaging is not a valid address.
     public convenience init(
         _ configuration: FirebaseConfiguration, token: @escaping TokenSource
@@ -80,8 +80,8 @@ public final class FirebaseMessageSender: Sendable {
     }
 
     /// - Parameters:
-    ///   - message: What is sent, and to whom.
-    ///   - isDryRun: Checks everything, the registration too, and delivers nothing.
+    ///   - message: The message and its target.
+    ///   - isDryRun: Whether to check everything, including the registration, and deliver nothing.
     /// - Returns: The server's name for the message.
     /// - Throws: `.unregistered` for a device that is gone: forget its token; `.rateLimited` with the time to wait.
     @discardableResult
@@ -93,9 +93,9 @@ public final class FirebaseMessageSender: Sendable {
         return name
     }
 
-    /// Sends many, some at a time.
+    /// Sends many messages, several at a time.
     ///
-    /// - Returns: What became of each, in the order given: the server's name for the message, or why it was not sent.
+    /// - Returns: The outcome for each, in the given order: the server's name for the message, or why it was not sent.
     public func send(
         _ messages: [FirebaseMessage], isDryRun: Bool = false
     ) async -> [Result<String, MessagingError>] {
@@ -118,10 +118,10 @@ public final class FirebaseMessageSender: Sendable {
         }
     }
 
-    /// How many of many messages are under way.
+    /// How many messages are in flight.
     private static let atOnce = 16
 
-    /// Lets an installation have what is sent to a topic, without its doing anything.
+    /// Subscribes an installation to a topic, without any action on the device.
     public func subscribe(_ token: MessagingToken, to topic: MessagingTopic) async throws(MessagingError) {
         let name = FormCoding.encode([(name: "topic_name", value: topic.rawValue)], space: .percent)
         _ = try await call(
@@ -140,7 +140,7 @@ public final class FirebaseMessageSender: Sendable {
         "/registrations/\(PercentCoding.encode(token.value.reveal()))/topicSubscriptions"
     }
 
-    /// One call, and once more with a new token if the first is not taken.
+    /// Makes a call, and repeats it once with a new token if the first one is refused.
     private func call(
         _ method: HTTPMethod, _ path: String, _ body: JSONObject, isIdempotent: Bool = false,
         ignoring status: Int? = nil
@@ -172,7 +172,7 @@ public final class FirebaseMessageSender: Sendable {
     }
 }
 
-/// The token that was sent last.
+/// The last token that was sent.
 private final class LastToken: Sendable {
     private let box = Mutex<Secret?>(nil)
     var value: Secret? {

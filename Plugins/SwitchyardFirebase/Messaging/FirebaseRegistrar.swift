@@ -5,7 +5,7 @@ import SwitchyardProviderHTTP
 import SwitchyardProviderKit
 import SwitchyardWire
 
-/// Keeps this installation registered: one step after the other, whoever asks.
+/// Keeps this installation registered, one step after the other.
 actor FirebaseRegistrar {
     private let service: FirebaseMessagingService
     private let file: StateFile

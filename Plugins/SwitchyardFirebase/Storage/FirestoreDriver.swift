@@ -60,10 +60,10 @@ struct FirestoreDriver: SyncDriver {
     }
 
     func openWatch() async throws(StorageError) -> any WatchConnection {
-        let credentials = try await service.exchange.credentials(isRefused: refusal.take()).headers
+        let credentials = try await service.credentials(isRefused: refusal.take()).headers
         let channel = WebChannel(
-            service.exchange.endpoint.address + "/google.firestore.v1.Firestore/Listen/channel",
-            database: service.database.name, credentials: credentials, transport: service.exchange.transport,
+            service.endpoint.address + "/google.firestore.v1.Firestore/Listen/channel",
+            database: service.database.name, credentials: credentials, transport: service.transport,
             clock: clock)
         return FirestoreWatch(service.database, channel, refusal)
     }
@@ -90,6 +90,15 @@ struct FirestoreDriver: SyncDriver {
         return try await service.collections(under: document)
     }
 
+    /// Only the project itself is told, and by no emulator so far.
+    func dividers(ofGroup group: String, into count: Int) async throws(StorageError) -> [StoragePath] {
+        guard isProject, count > 1 else { return [] }
+        do throws(StorageError) { return try await service.dividers(ofGroup: group, into: count) } catch {
+            guard error.code == .unsupported else { throw error }
+            return []
+        }
+    }
+
     func deleteRecursively(
         _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
     ) async throws(StorageError) -> Int {
@@ -101,7 +110,7 @@ struct FirestoreDriver: SyncDriver {
         return try await service.deleteTree(at: document, progress: progress)
     }
 
-    func shutDown() async { await service.exchange.transport.shutDown() }
+    func shutDown() async { await service.transport.shutDown() }
 
     // MARK: Batches
 

@@ -47,6 +47,19 @@ package enum FirestoreAnswers {
         }
     }
 
+    /// The documents at which a query over all collections of a name may be divided.
+    package static func dividers(
+        firestore json: JSON, in database: FirestoreDatabase
+    ) throws(FirestoreFormatError) -> [StoragePath] {
+        try json.members(of: "an answer about parts").array("partitions").map { element throws(FirestoreFormatError) in
+            let cursor = try element.members(of: "a place between parts")
+            guard let name = try cursor.array("values").first?["referenceValue"]?.string else {
+                throw FirestoreFormatError("a place between parts that is no document")
+            }
+            return try database.path(ofName: name)
+        }
+    }
+
     /// The values of an aggregation, in the order in which they were asked for.
     package static func aggregations(
         firestore json: JSON, count: Int, in database: FirestoreDatabase

@@ -20,7 +20,7 @@ package struct JSONWebToken: Sendable {
         }
         let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
-            let signature = Base64.decode(parts[2], alphabet: .url)
+            let signature = Base64.decode(parts[2], alphabet: .url, padding: .absent)
         else { throw TokenError(.malformedToken, "The text is no JSON web token.") }
         self.header = header
         self.claims = claims
@@ -30,7 +30,7 @@ package struct JSONWebToken: Sendable {
 
     private static func object(_ part: some Collection<UInt8>) -> JSONObject? {
         // A name that stands twice would be read one way here and another way elsewhere.
-        Base64.decode(part, alphabet: .url).flatMap { try? JSON(parsing: $0) }?.object
+        Base64.decode(part, alphabet: .url, padding: .absent).flatMap { try? JSON(parsing: $0) }?.object
     }
 
     package var algorithm: String { header["alg"]?.string ?? "" }

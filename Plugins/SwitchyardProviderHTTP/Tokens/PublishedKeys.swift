@@ -121,8 +121,9 @@ package final class PublishedKeys: Sendable {
         var keys: [String: TokenKey] = [:]
         switch form {
         case .keySet:
+            // One of another kind, or one that cannot be read, takes away no other of the same name.
             for (index, entry) in (json["keys"]?.array ?? []).enumerated() {
-                keys[entry["kid"]?.string ?? "\(index)"] = TokenKey(entry)
+                if let key = TokenKey(entry) { keys[entry["kid"]?.string ?? "\(index)"] = key }
             }
         case .certificates:
             for entry in json.object ?? [:] {

@@ -72,13 +72,13 @@ package final class LocalFirestore: LocalFirebaseService {
     private static let calls: [(String, Call)] = [
         ("batchGet", .batchGet), ("commit", .commit), ("batchWrite", .batchWrite), ("runQuery", .runQuery),
         ("runAggregationQuery", .runAggregationQuery), ("beginTransaction", .beginTransaction),
-        ("rollback", .rollback), ("listCollectionIds", .listCollectionIDs), ("partitionQuery", .unimplemented),
+        ("rollback", .rollback), ("listCollectionIds", .listCollectionIDs), ("partitionQuery", .partitionQuery),
         ("executePipeline", .unimplemented),
     ]
 
     private enum Call {
         case read, create, patch, delete, clear, batchGet, commit, batchWrite, runQuery, runAggregationQuery
-        case beginTransaction, rollback, listCollectionIDs, unimplemented
+        case beginTransaction, rollback, listCollectionIDs, partitionQuery, unimplemented
 
         /// Whose failures come as the only element of a list, as all of their answers do.
         var answersInList: Bool {
@@ -119,6 +119,7 @@ package final class LocalFirestore: LocalFirebaseService {
         case .beginTransaction: return try call.beginTransaction()
         case .rollback: return try call.rollback()
         case .listCollectionIDs: return try call.listCollectionIDs()
+        case .partitionQuery: return try call.partitionQuery()
         case .clear:
             try call.database.clear()
             return [:]

@@ -201,7 +201,7 @@ import Testing
 
     // MARK: Session cookies
 
-    private static let certificate = """
+    static let certificate = """
         -----BEGIN CERTIFICATE-----
         MIIDBTCCAe2gAwIBAgIUYKptw0UtBnq/NmwGxRQt2cJA6PYwDQYJKoZIhvcNAQEL
         BQAwEjEQMA4GA1UEAwwHc2Vzc2lvbjAeFw0yNjExMjMwNzQxMDJaFw0zNjExMjAw

@@ -71,6 +71,16 @@ struct ProjectStorageTests {
         #expect(try await client.collections(under: nil).map(\.id) == ["other"])
     }
 
+    @Test func `All collections of a name are read by several, whether or not the server divides them`() async throws {
+        let client = try await Self.client(of: Self.closedSite())
+        try await client.writeInBulk((0..<700).map { try .set("owners/\($0 % 9)/orders/\($0)", ["n": .of($0)]) })
+        let seen = Seen()
+        try await client.forEachDocument(Query(group: "orders"), pageSize: 40, parallel: 4) { document in
+            seen.add(Int(document["n"]?.integerValue ?? -1))
+        }
+        #expect(seen.values.sorted() == Array(0..<700))
+    }
+
     struct Mail: Codable, Sendable {
         var number: Int
     }

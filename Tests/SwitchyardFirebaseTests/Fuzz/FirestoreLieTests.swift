@@ -39,8 +39,8 @@ import Testing
         var configuration = site.configuration
         configuration.locksInTransactions = seed.isMultiple(of: 2)
         let transport = run.transport
-        let client = try await FirebaseStorageAdapter(
-            FirebaseModule(configuration, environment: [:]) { transport }.surroundings(ModuleContext(clock: run.clock)))
+        let client = try await FirebaseModule(configuration, environment: [:]) { transport }
+            .makeStorageClient(ModuleContext(clock: run.clock))
         let collection = CollectionPath(unchecked: "lies\(seed)")
         var followers: [Task<Void, Never>] = []
         for number in 0..<12 {

@@ -73,7 +73,7 @@ struct FirestoreVolumeTests {
         seen.count = try await service.aggregate(query, [.count])
         let paths = (0..<1_000).map { CollectionPath("many").document("d\($0)") }
         seen.byName = try await service.documents(paths).found.map(\.path.rawValue)
-        await service.exchange.transport.shutDown()
+        await service.transport.shutDown()
         return seen
     }
 
@@ -119,6 +119,6 @@ struct FirestoreVolumeTests {
         #expect(seen.counts.values.allSatisfy { $0 == 1 } && seen.count == 300)
         #expect(transport.count == 1)
         await client.shutDown()
-        await service.exchange.transport.shutDown()
+        await service.transport.shutDown()
     }
 }

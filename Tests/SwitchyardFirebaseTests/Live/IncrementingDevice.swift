@@ -30,14 +30,13 @@ struct IncrementingDevice: Codable, Sendable {
         get throws { try Data(contentsOf: URL(fileURLWithPath: answersFile)).filter { $0 == Self.lost }.count }
     }
 
-    private func client(_ transport: any Transport) async throws -> FirebaseStorageAdapter {
+    private func client(_ transport: any Transport) async throws -> any StorageClient {
         let configuration = FirebaseConfiguration(
             project: project, apiKey: "test", writeLedger: "ledger",
             emulators: FirebaseConfiguration.Emulators(firestore: "127.0.0.1:\(port)"), usesEmulatorVariables: false)
         let module = FirebaseModule(configuration, environment: [:]) { transport }
-        return try await FirebaseStorageAdapter(
-            module.surroundings(
-                ModuleContext(clock: ImpatientClock(), stateFolder: URL(fileURLWithPath: folder, isDirectory: true))))
+        return try await module.makeStorageClient(
+            ModuleContext(clock: ImpatientClock(), stateFolder: URL(fileURLWithPath: folder, isDirectory: true)))
     }
 
     /// What the server has in the end.

@@ -22,11 +22,11 @@ struct LocalSite: Sendable {
 
     /// A device whose every request is made in somebody's name.
     func client(as userID: String = "ada", _ context: ModuleContext = ModuleContext()) async throws
-        -> FirebaseStorageAdapter
+        -> any StorageClient
     {
         let token = firebase.idToken(for: userID)
         let module = FirebaseModule(configuration, environment: [:]) { TokenTransport(token: token) }
-        return try await FirebaseStorageAdapter(module.surroundings(context))
+        return try await module.surroundings(context).makeStorageClient()
     }
 }
 

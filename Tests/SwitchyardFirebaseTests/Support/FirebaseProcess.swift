@@ -66,11 +66,10 @@ final class FirebaseProcess {
     }
 
     /// A device that keeps a queue of writes and uses a ledger.
-    func client() async throws -> FirebaseStorageAdapter {
+    func client() async throws -> any StorageClient {
         let configuration = FirebaseConfiguration(
             project: Self.project, apiKey: "test", writeLedger: "ledger",
             emulators: FirebaseConfiguration.Emulators(firestore: "127.0.0.1:\(port)"), usesEmulatorVariables: false)
-        return try await FirebaseStorageAdapter(
-            FirebaseModule(configuration, environment: [:]) { CurlTransport() }.surroundings(.init()))
+        return try await FirebaseModule(configuration, environment: [:]) { CurlTransport() }.makeStorageClient(.init())
     }
 }

@@ -37,8 +37,8 @@ struct FirestoreSite: Sendable {
 
     func client(
         through port: Int? = nil, transport: any Transport = CurlTransport(), _ context: ModuleContext = ModuleContext()
-    ) async throws -> FirebaseStorageAdapter {
-        try await FirebaseStorageAdapter(surroundings(through: port, transport: transport, context))
+    ) async throws -> any StorageClient {
+        try await surroundings(through: port, transport: transport, context).makeStorageClient()
     }
 
     /// Security rules for the project, in effect at once. Without any, everything is allowed.

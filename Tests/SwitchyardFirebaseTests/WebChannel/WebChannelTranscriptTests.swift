@@ -106,7 +106,7 @@ import Testing
             watch.send(.add(TargetRequest(id: 2, target: .document("cities/ulm"))))
             try await seen("\"close\"", 1)
         }
-        await service.exchange.transport.shutDown()
+        await service.transport.shutDown()
     }
 
     private func record(
@@ -116,8 +116,8 @@ import Testing
         let lines = Lines()
         let headers = [("X-Goog-Api-Client", "gl-swift/ fire/1.0")]
         let channel = WebChannel(
-            service.exchange.endpoint.address + "/google.firestore.v1.Firestore/Listen/channel",
-            database: service.database.name, credentials: headers, transport: service.exchange.transport
+            service.endpoint.address + "/google.firestore.v1.Firestore/Listen/channel",
+            database: service.database.name, credentials: headers, transport: service.transport
         ) { lines.append(WebChannelTranscript.line($0, $1)) }
         let watch = FirestoreWatch(service.database, channel, StreamRefusal())
         let reading = Task { while try await watch.next() != nil {} }

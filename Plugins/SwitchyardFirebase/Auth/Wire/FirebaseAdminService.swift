@@ -40,8 +40,7 @@ struct FirebaseAdminService: Sendable {
         while true {
             let token = try await tokens.token(for: endpoint, replacing: refused)
             var request = request
-            request.headers["Authorization"] = "Bearer \(token.reveal())"
-            if tokens.namesProject { request.headers["x-goog-user-project"] = project }
+            for (name, value) in tokens.headers(with: token, for: project) { request.headers[name] = value }
             do throws(FirebaseAuthFailure) {
                 return try await service.send(request, to: endpoint)
             } catch {

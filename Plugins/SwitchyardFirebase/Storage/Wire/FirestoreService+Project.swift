@@ -11,7 +11,7 @@ extension FirestoreService {
         repeat {
             var body: JSONObject = ["pageSize": 300]
             if let place { body["pageToken"] = .string(place) }
-            let answer = try await exchange.post("listCollectionIds", at: parent, .object(body), isIdempotent: true)
+            let answer = try await post("listCollectionIds", at: parent, .object(body), isIdempotent: true)
             for id in answer["collectionIds"]?.array ?? [] {
                 guard let id = id.string else { continue }
                 let collection = document?.collection(id) ?? CollectionPath(unchecked: id)
@@ -20,6 +20,27 @@ extension FirestoreService {
             place = answer["nextPageToken"]?.string.flatMap { $0.isEmpty ? nil : $0 }
         } while place != nil
         return found.sorted { $0.rawValue < $1.rawValue }
+    }
+
+    /// The first documents of parts of about the same size, but for the first part's.
+    func dividers(ofGroup group: String, into count: Int) async throws(StorageError) -> [StoragePath] {
+        let query = FirestoreQuery(Query(group: group), in: database).structuredQuery
+        let database = database
+        var found: Set<StoragePath> = []
+        var place: String?
+        repeat {
+            // Of the places between the parts there is one less.
+            var body: JSONObject = ["structuredQuery": query, "partitionCount": .string("\(count - 1)")]
+            if let place { body["pageToken"] = .string(place) }
+            let answer = try await post("partitionQuery", at: database.root, .object(body), isIdempotent: true)
+            found.formUnion(
+                try StorageError.mapping { () throws(FirestoreFormatError) in
+                    try FirestoreAnswers.dividers(firestore: answer, in: database)
+                })
+            place = answer["nextPageToken"]?.string.flatMap { $0.isEmpty ? nil : $0 }
+        } while place != nil
+        // Each page is sorted, and not all of them together.
+        return found.sorted()
     }
 
     private static let treePage = 500
@@ -56,7 +77,7 @@ extension FirestoreService {
             "select": ["fields": [["fieldPath": "__name__"]]], "from": [["allDescendants": true]],
             "limit": .integer(Int64(Self.treePage)),
         ]
-        let elements = try await exchange.elements(
+        let elements = try await elements(
             of: "runQuery", at: database.resourceName(of: document), ["structuredQuery": query]
         ) { json throws(FirestoreFormatError) in try FirestoreAnswers.QueryElement(firestore: json, in: database) }
         return elements.compactMap { $0.document?.path }.filter { $0 != document }

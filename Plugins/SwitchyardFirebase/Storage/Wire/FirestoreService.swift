@@ -1,146 +1,241 @@
 import Switchyard
 import SwitchyardBytes
 import SwitchyardFirestoreFormat
+import SwitchyardProviderHTTP
 import SwitchyardSync
+import SwitchyardWire
 
-/// One-shot calls to Firestore: a method for each, all through one place that authorises, sends and maps failures.
+/// One-shot calls to Firestore. All of them go through here, which authorises and sends them and maps what fails; the calls
+/// themselves are in the extensions.
 struct FirestoreService: Sendable {
+    /// How long a call may take that reads much.
+    static let readDeadline = Duration.seconds(300)
+    /// How long any other may take.
+    static let callDeadline = Duration.seconds(60)
+    /// How long an answer may stand still. Some servers never answer what they do not like.
+    static let idleLimit = Duration.seconds(30)
+    static let maximumAnswer = 256 << 20
+    /// How many documents may be waited for together, before the first is decoded.
+    static let briefList = 16
+
     let database: FirestoreDatabase
-    private(set) var exchange: FirestoreExchange
+    let endpoint: FirebaseEndpoint
+    let transport: any Transport
+    private var tokens: FirebaseTokens
+    private let clock: any Clock<Duration>
+    private let now: @Sendable () -> Timestamp
+    /// What goes along with every call, tokens aside.
+    private let headers: [(String, String)]
+    /// The parent of most calls, and its address.
+    private let root: (name: String, address: String)
 
     init(_ database: FirestoreDatabase, _ surroundings: FirebaseSurroundings) {
         self.database = database
-        exchange = FirestoreExchange(database, surroundings)
+        endpoint = surroundings.endpoints.firestore
+        transport = surroundings.transport
+        tokens = surroundings.tokens
+        clock = surroundings.context.clock
+        now = surroundings.context.now
+        root = (database.root, Self.address(of: database.root, at: endpoint))
+        var parameters = "project_id=\(PercentCoding.encode(database.project))"
+        if database.database != "(default)" {
+            parameters += "&database_id=\(PercentCoding.encode(database.database))"
+        }
+        headers =
+            surroundings.appHeaders + [
+                ("google-cloud-resource-prefix", PercentCoding.encode(database.name)),
+                ("x-goog-request-params", parameters),
+            ]
     }
 
-    /// The same for a series of calls in the name of whoever is signed in now; it fails when somebody else is.
+    /// The largest body of a request that the server takes.
+    var maximumRequest: Int { endpoint.isEmulator ? 4 << 20 : 10 << 20 }
+
+    /// The header lines that say who asks.
+    ///
+    /// - Parameters:
+    ///   - batch: The batch to be committed, which must not travel in another user's name.
+    ///   - refused: What the server did not take.
+    ///   - isRefused: The same where it is no longer known what was sent.
+    func credentials(
+        for batch: OutgoingBatch? = nil, replacing refused: FirebaseTokens.Proof? = nil, isRefused: Bool = false
+    ) async throws(StorageError) -> (headers: [(String, String)], proof: FirebaseTokens.Proof) {
+        let tokens = batch.map { self.tokens.bound(to: CallOwner($0.userID)) } ?? self.tokens
+        let proof: FirebaseTokens.Proof
+        do throws(FirebaseTokens.Failure) {
+            proof = try await tokens.proof(for: endpoint, replacing: refused, isRefused: isRefused)
+        } catch {
+            // The batch waits for its own user.
+            if batch != nil, case .otherUser = error {
+                throw StorageError(.unavailable, "Another user has signed in since the batch was written.")
+            }
+            throw StorageError(error)
+        }
+        var headers = headers
+        if let user = proof.user {
+            headers.append(("Authorization", "Bearer \(user.value.reveal())"))
+        } else if let token = proof.project, let credential = tokens.credential {
+            headers += credential.headers(with: token, for: database.project)
+        }
+        if let app = proof.app { headers.append(("X-Firebase-AppCheck", app.reveal())) }
+        return (headers, proof)
+    }
+
+    /// This service for a series of calls in the name of the user who is signed in now. It fails once another user is.
     func bound() async throws(StorageError) -> FirestoreService {
         var service = self
-        service.exchange = try await exchange.bound()
+        do throws(FirebaseTokens.Failure) {
+            service.tokens = try await tokens.bound()
+        } catch {
+            throw StorageError(error)
+        }
         return service
     }
 
-    /// The documents in the order asked for, each name once.
-    func documents(
-        _ paths: [StoragePath], in transaction: String? = nil
-    ) async throws(StorageError) -> (found: [DocumentSnapshot], readTime: Timestamp?) {
-        let database = database
-        var body: JSONObject = ["documents": .array(paths.map { .string(database.resourceName(of: $0)) })]
-        if let transaction { body["transaction"] = .string(transaction) }
-        // The order of the answer is the server's choice.
-        var byPath: [StoragePath: DocumentSnapshot] = [:]
-        byPath.reserveCapacity(paths.count)
-        var readTime: Timestamp?
-        let elements = try await exchange.elements(
-            of: "batchGet", at: database.root, .object(body), isBrief: paths.count <= FirestoreExchange.briefList
-        ) { json throws(FirestoreFormatError) in try FirestoreAnswers.BatchGetElement(firestore: json, in: database) }
-        for element in elements {
-            if let document = element.document { byPath[document.path] = document }
-            if let time = element.readTime { readTime = readTime.map { max($0, time) } ?? time }
-        }
-        var found: [DocumentSnapshot] = []
-        found.reserveCapacity(paths.count)
-        for path in paths {
-            guard let document = byPath[path] else {
-                throw StorageError(.internal, "The server's response lacks a document that was requested.")
+    /// The same for somebody else.
+    func asking(with tokens: FirebaseTokens) -> FirestoreService {
+        var service = self
+        service.tokens = tokens
+        return service
+    }
+
+    // MARK: Whole answers
+
+    /// - Parameter parent: A resource name; slashes stay, everything else in it is encoded.
+    func post(
+        _ call: String, at parent: String, _ body: JSON, isIdempotent: Bool, for batch: OutgoingBatch? = nil
+    ) async throws(StorageError) -> JSON {
+        var request = try request(call, parent, body, isIdempotent)
+        let answer = try await authorised(&request, for: batch) { request in
+            do throws(TransportError) {
+                return .success(try await transport.send(request, within: Self.callDeadline, clock: clock))
+            } catch {
+                return .failure(StorageError(error))
             }
-            found.append(document)
+        } failure: { response in
+            response.isSuccess ? nil : refusal(response.head, response.body)
         }
-        return (found, readTime)
+        do throws(JSONError) {
+            return try JSON(parsing: answer.body, options: Self.parsing)
+        } catch {
+            if answer.body.isWebPage { throw StorageError(refusal(answer.head, answer.body)) }
+            throw StorageError(.unavailable, "The server's response was cut short.", underlying: error)
+        }
     }
 
-    /// The results in the query's order. Decoded as they arrive, so that the whole text is never in memory.
-    func results(of query: Query) async throws(StorageError) -> (documents: [DocumentSnapshot], readTime: Timestamp?) {
-        let encoded = FirestoreQuery(query, in: database)
-        let database = database
-        let elements = try await exchange.elements(
-            of: "runQuery", at: encoded.parent, ["structuredQuery": encoded.structuredQuery]
-        ) { json throws(FirestoreFormatError) in try FirestoreAnswers.QueryElement(firestore: json, in: database) }
-        var documents: [DocumentSnapshot] = []
-        documents.reserveCapacity(elements.count)
-        var readTime: Timestamp?
-        for element in elements {
-            if let document = element.document { documents.append(document) }
-            if let time = element.readTime, readTime.map({ $0 < time }) ?? true { readTime = time }
-        }
-        if encoded.isReversed { documents.reverse() }
-        return (documents, readTime)
-    }
+    // MARK: Lists
 
-    /// The server computes only over documents that have every field that a request computes with, the number of documents
-    /// included. So each field has a request of its own, and so has the number; they may see different moments.
-    func aggregate(_ query: Query, _ aggregations: [Aggregation]) async throws(StorageError) -> [DocumentValue] {
-        var values = [DocumentValue](repeating: .null, count: aggregations.count)
-        var places: [FieldPath?: [Int]] = [:]
-        for (place, aggregation) in aggregations.enumerated() { places[aggregation.field, default: []].append(place) }
-        for places in places.values.sorted(by: { $0[0] < $1[0] }) {
-            for start in stride(from: 0, to: places.count, by: FirestoreService.maximumAggregations) {
-                let part = places[start...].prefix(FirestoreService.maximumAggregations)
-                let answers = try await aggregateTogether(query, part.map { aggregations[$0] })
-                for (place, value) in zip(part, answers) { values[place] = value }
+    /// The elements of a call that answers with a list.
+    ///
+    /// - Parameter isBrief: Whether the list is short: then it is decoded when all of it is there, which spares a small answer
+    ///   the changes of task between its pieces. Otherwise it is decoded while it arrives.
+    func elements<Element: Sendable>(
+        of call: String, at parent: String, _ body: JSON, isBrief: Bool = false,
+        _ decode: @escaping @Sendable (JSON) throws(FirestoreFormatError) -> Element
+    ) async throws(StorageError) -> [Element] {
+        var request = try request(call, parent, body, true)
+        let answer = try await authorised(&request, for: nil) { request -> Result<ListAnswer<Element>, StorageError> in
+            do throws(TransportError) {
+                return .success(try await list(request, isBrief, decode))
+            } catch {
+                return .failure(StorageError(error))
             }
+        } failure: {
+            if case .refused(let failure) = $0 { failure } else { nil }
         }
-        return values
-    }
-
-    private static let maximumAggregations = 5
-
-    private func aggregateTogether(
-        _ query: Query, _ aggregations: [Aggregation]
-    ) async throws(StorageError) -> [DocumentValue] {
-        let encoded = FirestoreQuery(query, in: database, for: .aggregation)
-        let answer = try await exchange.post(
-            "runAggregationQuery", at: encoded.parent, encoded.aggregationBody(aggregations), isIdempotent: true)
-        if let error = answer[0]?["error"] { throw StorageError(FirestoreFailure(error: error, ifUnknown: .unknown)) }
-        return try StorageError.mapping { () throws(FirestoreFormatError) in
-            try FirestoreAnswers.aggregations(firestore: answer, count: aggregations.count, in: database)
+        switch answer {
+        case .elements(let elements): return elements
+        case .refused(let failure): throw StorageError(failure)
+        case .unreadable(let error): throw error
         }
     }
 
-    /// - Parameters:
-    ///   - batch: The batch that the writes belong to, if they come from the queue.
-    ///   - transaction: The server transaction that they end.
-    func commit(
-        _ writes: [DocumentWrite], of batch: OutgoingBatch? = nil, in transaction: String? = nil
-    ) async throws(StorageError) -> FirestoreWriteResults {
-        var body: JSONObject = ["writes": .array(writes.map { $0.firestore(in: database) })]
-        if let transaction { body["transaction"] = .string(transaction) }
-        let answer = try await exchange.post(
-            "commit", at: database.root, .object(body), isIdempotent: false, for: batch)
-        return try StorageError.mapping { () throws(FirestoreFormatError) in
-            try FirestoreWriteResults(firestore: answer, in: database)
+    private func list<Element: Sendable>(
+        _ request: HTTPRequest, _ isBrief: Bool,
+        _ decode: @escaping @Sendable (JSON) throws(FirestoreFormatError) -> Element
+    ) async throws(TransportError) -> ListAnswer<Element> {
+        if isBrief {
+            let answer = try await transport.send(request, within: Self.callDeadline, clock: clock)
+            guard answer.isSuccess else {
+                return .refused(refusal(answer.head, answer.body))
+            }
+            if answer.body.isWebPage { return .refused(refusal(answer.head, answer.body)) }
+            var reader = ListReader(decode)
+            return reader.take(answer.body) ?? reader.finish()
+        }
+        let transport = transport
+        return try await withDeadline(Self.readDeadline, clock: clock, isIdempotent: true) {
+            () throws(TransportError) in
+            let stream = try await transport.stream(request)
+            guard stream.head.isSuccess else {
+                let body = try await stream.body.collect(upTo: 1 << 20)
+                return .refused(refusal(stream.head, body))
+            }
+            var reader = ListReader(decode)
+            for try await chunk in stream.body {
+                if chunk.isWebPage { return .refused(refusal(stream.head, chunk)) }
+                if let answer = reader.take(chunk) { return answer }
+            }
+            return reader.finish()
         }
     }
 
-    /// The name of a new server transaction, which holds locks on what it reads until it ends.
-    func beginTransaction() async throws(StorageError) -> String {
-        let answer = try await exchange.post("beginTransaction", at: database.root, [:], isIdempotent: false)
-        guard let name = answer["transaction"]?.string else {
-            throw StorageError(.internal, "The server began a transaction without an ID.")
+    // MARK: Both
+
+    /// What an answer says that is no success, or no answer of the service.
+    private func refusal(_ head: HTTPResponseHead, _ body: [UInt8]) -> FirestoreFailure {
+        let failure = FirestoreFailure(body: body, httpStatus: head.status, from: endpoint.address)
+        guard failure.status == .unauthenticated, let remark = DeviceClock.remark(head.headers, now: now()) else {
+            return failure
         }
-        return name
+        return failure.saying(failure.message.isEmpty ? remark : "\(failure.message) \(remark)")
     }
 
-    func rollBack(_ transaction: String) async throws(StorageError) {
-        _ = try await exchange.post(
-            "rollback", at: database.root, ["transaction": .string(transaction)], isIdempotent: true)
+    private func request(
+        _ call: String, _ parent: String, _ body: JSON, _ isIdempotent: Bool
+    ) throws(StorageError) -> HTTPRequest {
+        let address = parent.utf8Equals(root.name) ? root.address : Self.address(of: parent, at: endpoint)
+        var request = HTTPRequest(.post, "\(address):\(call)", body: body.bytes(), isIdempotent: isIdempotent)
+        guard request.body.count <= maximumRequest else {
+            throw StorageError(
+                .invalidArgument,
+                "The request has \(request.body.count) bytes; the server takes at most \(maximumRequest).",
+                isRefusal: true)
+        }
+        request.maximumBodySize = Self.maximumAnswer
+        request.maximumStreamedSize = Int64(Self.maximumAnswer)
+        request.idleLimit = Self.idleLimit
+        return request
     }
-}
 
-extension Aggregation {
-    /// What it computes with.
-    fileprivate var field: FieldPath? {
-        switch self {
-        case .count: nil
-        case .sum(let field), .average(let field): field
+    private static func address(of parent: String, at endpoint: FirebaseEndpoint) -> String {
+        let path = parent.split(separator: "/").map { PercentCoding.encode($0) }.joined(separator: "/")
+        return "\(endpoint.address)/v1/\(path)"
+    }
+
+    /// Sends with tokens, and once more with new ones when those were not taken: nothing was carried out then.
+    private func authorised<Answer>(
+        _ request: inout HTTPRequest, for batch: OutgoingBatch?,
+        _ send: (HTTPRequest) async -> Result<Answer, StorageError>,
+        failure: (Answer) -> FirestoreFailure?
+    ) async throws(StorageError) -> Answer {
+        var refused: FirebaseTokens.Proof?
+        while true {
+            request.headers = ["Content-Type": "application/json"]
+            let (headers, proof) = try await credentials(for: batch, replacing: refused)
+            for (name, value) in headers { request.headers.add(name, value) }
+            let answer = try await send(request).get()
+            guard let failure = failure(answer) else { return answer }
+            guard failure.status == .unauthenticated, refused == nil, tokens.canRefresh else {
+                let error = StorageError(failure)
+                guard error.code == .unauthorized, proof.user == nil, let remark = tokens.remarkOnNobody else {
+                    throw error
+                }
+                throw error.saying("\(error.message) \(remark)")
+            }
+            refused = proof
         }
     }
-}
 
-extension StorageError {
-    static func mapping<Value>(
-        _ decode: () throws(FirestoreFormatError) -> Value
-    ) throws(StorageError) -> Value {
-        do throws(FirestoreFormatError) { return try decode() } catch { throw StorageError(error) }
-    }
+    static let parsing = JSONParsingOptions(loneSurrogates: .replace)
 }

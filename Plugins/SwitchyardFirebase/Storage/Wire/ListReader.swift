@@ -13,7 +13,7 @@ enum ListAnswer<Element: Sendable>: Sendable {
 struct ListReader<Element: Sendable> {
     typealias Decode = @Sendable (JSON) throws(FirestoreFormatError) -> Element
 
-    private var list = JSONStream(.elements, options: FirestoreExchange.parsing)
+    private var list = JSONStream(.elements, options: FirestoreService.parsing)
     private var elements: [Element] = []
     private let decode: Decode
 

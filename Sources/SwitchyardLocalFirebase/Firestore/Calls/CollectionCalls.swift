@@ -63,6 +63,43 @@ extension FirestoreCall {
         return orders
     }
 
+    /// Divides what a query over all collections of a name finds. The service does so by how much it has stored, here all parts have
+    /// the same number of documents.
+    func partitionQuery() throws(FirestoreFailure) -> JSON {
+        try allow(["structuredQuery", "partitionCount", "pageSize", "pageToken", "readTime"])
+        try checkIsOwner()
+        guard place.isEmpty else { throw .invalid("Only a whole database can be partitioned.") }
+        let name = name
+        let json = body["structuredQuery"] ?? .null
+        let query = try FirestoreFailure.reading { () throws(FirestoreFormatError) in
+            try Query(firestore: json, parent: name.root, in: name)
+        }
+        guard case .group = query.source, query.isWholeCollection, json["orderBy"]?.array?.count == 1,
+            query.effectiveOrders.allSatisfy({ $0.direction == .ascending })
+        else {
+            throw .invalid("A query to be partitioned has all descendants, the order by __name__ and nothing else.")
+        }
+        guard let count = integer("partitionCount"), count > 0 else {
+            throw .invalid("partitionCount must be positive.")
+        }
+        let all = database.current().documents.results(of: query)
+        let parts = min(count + 1, all.count)
+        let places = parts > 1 ? (1..<parts).map { all[$0 * all.count / parts].path } : []
+        let start = body["pageToken"]?.string.flatMap { Int($0) } ?? 0
+        guard (0...places.count).contains(start) else { throw .invalid("pageToken cannot be read.") }
+        let page = places[start...].prefix(max(integer("pageSize") ?? 300, 1))
+        var answer = JSONObject()
+        if !page.isEmpty {
+            answer["partitions"] = .array(
+                page.map { ["values": [["referenceValue": .string(name.resourceName(of: $0))]], "before": true] })
+        }
+        if page.endIndex < places.count { answer["nextPageToken"] = .string("\(page.endIndex)") }
+        return .object(answer)
+    }
+
+    /// A number of the body, which may be written as text.
+    private func integer(_ name: String) -> Int? { body[name].flatMap { $0.int ?? $0.string.flatMap { Int($0) } } }
+
     func listCollectionIDs() throws(FirestoreFailure) -> JSON {
         try allow(["pageSize", "pageToken", "readTime"])
         try checkIsOwner()

@@ -9,7 +9,7 @@ import Testing
 @testable import SwitchyardFirebase
 
 /// Who asks, what an answer is worth, and what is never sent.
-@Suite struct FirestoreExchangeTests {
+@Suite struct FirestoreServiceTests {
     private func alice() -> FixedAuthClient { FixedAuthClient(provider: .firebase) { $0 ? "fresh" : "stale" } }
 
     // MARK: Tokens

@@ -1,0 +1,131 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardFirestoreFormat
+import SwitchyardSync
+
+/// One method for each call.
+extension FirestoreService {
+    /// The documents in the order asked for, each name once.
+    func documents(
+        _ paths: [StoragePath], in transaction: String? = nil
+    ) async throws(StorageError) -> (found: [DocumentSnapshot], readTime: Timestamp?) {
+        let database = database
+        var body: JSONObject = ["documents": .array(paths.map { .string(database.resourceName(of: $0)) })]
+        if let transaction { body["transaction"] = .string(transaction) }
+        // The order of the answer is the server's choice.
+        var byPath: [StoragePath: DocumentSnapshot] = [:]
+        byPath.reserveCapacity(paths.count)
+        var readTime: Timestamp?
+        let elements = try await elements(
+            of: "batchGet", at: database.root, .object(body), isBrief: paths.count <= Self.briefList
+        ) { json throws(FirestoreFormatError) in try FirestoreAnswers.BatchGetElement(firestore: json, in: database) }
+        for element in elements {
+            if let document = element.document { byPath[document.path] = document }
+            if let time = element.readTime { readTime = readTime.map { max($0, time) } ?? time }
+        }
+        var found: [DocumentSnapshot] = []
+        found.reserveCapacity(paths.count)
+        for path in paths {
+            guard let document = byPath[path] else {
+                throw StorageError(.internal, "The server's response lacks a document that was requested.")
+            }
+            found.append(document)
+        }
+        return (found, readTime)
+    }
+
+    /// The results in the query's order. Decoded as they arrive, so that the whole text is never in memory.
+    func results(of query: Query) async throws(StorageError) -> (documents: [DocumentSnapshot], readTime: Timestamp?) {
+        let encoded = FirestoreQuery(query, in: database)
+        let database = database
+        let elements = try await elements(
+            of: "runQuery", at: encoded.parent, ["structuredQuery": encoded.structuredQuery]
+        ) { json throws(FirestoreFormatError) in try FirestoreAnswers.QueryElement(firestore: json, in: database) }
+        var documents: [DocumentSnapshot] = []
+        documents.reserveCapacity(elements.count)
+        var readTime: Timestamp?
+        for element in elements {
+            if let document = element.document { documents.append(document) }
+            if let time = element.readTime, readTime.map({ $0 < time }) ?? true { readTime = time }
+        }
+        if encoded.isReversed { documents.reverse() }
+        return (documents, readTime)
+    }
+
+    /// The server computes only over documents that have every field that a request computes with, the number of documents
+    /// included. So each field has a request of its own, and so has the number; they may see different moments.
+    func aggregate(_ query: Query, _ aggregations: [Aggregation]) async throws(StorageError) -> [DocumentValue] {
+        var values = [DocumentValue](repeating: .null, count: aggregations.count)
+        var places: [FieldPath?: [Int]] = [:]
+        for (place, aggregation) in aggregations.enumerated() { places[aggregation.field, default: []].append(place) }
+        for places in places.values.sorted(by: { $0[0] < $1[0] }) {
+            for start in stride(from: 0, to: places.count, by: Self.maximumAggregations) {
+                let part = places[start...].prefix(Self.maximumAggregations)
+                let answers = try await aggregateTogether(query, part.map { aggregations[$0] })
+                for (place, value) in zip(part, answers) { values[place] = value }
+            }
+        }
+        return values
+    }
+
+    private static let maximumAggregations = 5
+
+    private func aggregateTogether(
+        _ query: Query, _ aggregations: [Aggregation]
+    ) async throws(StorageError) -> [DocumentValue] {
+        let encoded = FirestoreQuery(query, in: database, for: .aggregation)
+        let answer = try await post(
+            "runAggregationQuery", at: encoded.parent, encoded.aggregationBody(aggregations), isIdempotent: true)
+        if let error = answer[0]?["error"] { throw StorageError(FirestoreFailure(error: error, ifUnknown: .unknown)) }
+        return try StorageError.mapping { () throws(FirestoreFormatError) in
+            try FirestoreAnswers.aggregations(firestore: answer, count: aggregations.count, in: database)
+        }
+    }
+
+    /// - Parameters:
+    ///   - batch: The batch that the writes belong to, if they come from the queue.
+    ///   - transaction: The server transaction that they end.
+    func commit(
+        _ writes: [DocumentWrite], of batch: OutgoingBatch? = nil, in transaction: String? = nil
+    ) async throws(StorageError) -> FirestoreWriteResults {
+        var body: JSONObject = ["writes": .array(writes.map { $0.firestore(in: database) })]
+        if let transaction { body["transaction"] = .string(transaction) }
+        let answer = try await post(
+            "commit", at: database.root, .object(body), isIdempotent: false, for: batch)
+        return try StorageError.mapping { () throws(FirestoreFormatError) in
+            try FirestoreWriteResults(firestore: answer, in: database)
+        }
+    }
+
+    /// The name of a new server transaction, which holds locks on what it reads until it ends.
+    func beginTransaction() async throws(StorageError) -> String {
+        let answer = try await post("beginTransaction", at: database.root, [:], isIdempotent: false)
+        guard let name = answer["transaction"]?.string else {
+            throw StorageError(.internal, "The server began a transaction without an ID.")
+        }
+        return name
+    }
+
+    func rollBack(_ transaction: String) async throws(StorageError) {
+        _ = try await post(
+            "rollback", at: database.root, ["transaction": .string(transaction)], isIdempotent: true)
+    }
+}
+
+extension Aggregation {
+    /// What it computes with.
+    fileprivate var field: FieldPath? {
+        switch self {
+        case .count: nil
+        case .sum(let field), .average(let field): field
+        }
+    }
+}
+
+extension StorageError {
+    static func mapping<Value>(
+        _ decode: () throws(FirestoreFormatError) -> Value
+    ) throws(StorageError) -> Value {
+        do throws(FirestoreFormatError) { return try decode() } catch { throw StorageError(error) }
+    }
+}
