@@ -21,14 +21,22 @@ struct SupabaseCallerDesk: CallerDesk {
     func makeStorageClient(
         for caller: VerifiedToken, auth: any AuthClient
     ) throws(InfrastructureError) -> any StorageClient {
-        // Without the service key: nobody is to get more than is theirs.
-        makeStorageClient(SupabaseTokens(key: surroundings.configuration.key, auth: auth), caller.userID)
+        makeStorageClient(tokens(of: auth), caller.userID)
     }
 
     func makeProjectStorageClient() throws(InfrastructureError) -> any StorageClient {
-        let serviceKey = try serviceKey
-        return makeStorageClient(
-            SupabaseTokens(key: surroundings.configuration.key, serviceKey: serviceKey, auth: nil), nil)
+        makeStorageClient(try projectTokens, nil)
+    }
+
+    /// Without the service key: nobody is to get more than is theirs.
+    private func tokens(of caller: any AuthClient) -> SupabaseTokens {
+        SupabaseTokens(key: surroundings.configuration.key, auth: caller)
+    }
+
+    private var projectTokens: SupabaseTokens {
+        get throws(InfrastructureError) {
+            SupabaseTokens(key: surroundings.configuration.key, serviceKey: try serviceKey, auth: nil)
+        }
     }
 
     private func makeStorageClient(_ tokens: SupabaseTokens, _ userID: AuthUser.ID?) -> any StorageClient {
@@ -39,7 +47,24 @@ struct SupabaseCallerDesk: CallerDesk {
         return DirectStorageClient(
             SupabaseDriver(
                 service: service, tables: tables, pace: SupabaseWatch.Pace(alone: configuration.checkInterval),
-                clock: clock), userID: userID, clock: clock)
+                clock: clock), userID: userID, clock: clock, observer: surroundings.context.observer)
+    }
+
+    func makeFileStorageClient(
+        for caller: VerifiedToken, auth: any AuthClient
+    ) throws(InfrastructureError) -> any FileStorageClient {
+        try makeFileStorageClient(tokens(of: auth))
+    }
+
+    func makeProjectFileStorageClient() throws(InfrastructureError) -> any FileStorageClient {
+        try makeFileStorageClient(try projectTokens)
+    }
+
+    private func makeFileStorageClient(
+        _ tokens: SupabaseTokens
+    ) throws(InfrastructureError) -> any FileStorageClient {
+        SupabaseFileStorageAdapter(
+            try SupabaseFileService(surroundings, tokens: tokens), folder: nil, sharesTransport: true)
     }
 
     func makeAdminClient() throws(InfrastructureError) -> any AdminClient {

@@ -6,12 +6,12 @@ import SwitchyardSync
 package import SwitchyardWire
 
 extension InfrastructureProvider {
-    /// A Supabase project, hosted or one's own, by ``SupabaseModule``.
+    /// A Supabase project, hosted or your own; see ``SupabaseModule``.
     public static let supabase: InfrastructureProvider = "supabase"
 }
 
 extension InfrastructureModule where Self == SupabaseModule {
-    /// A Supabase project, set up in a line; `setUp` changes the rest.
+    /// A Supabase project, set up in one line; `setUp` changes further settings.
     ///
     /// ```swift
     /// let backend = try await Infrastructure(.supabase(url: url, key: key) { $0.bucket = "avatars" })
@@ -40,28 +40,26 @@ extension ConfigurableModule {
 /// ```swift
 /// let backend = try await Infrastructure(.supabase(url: "https://demo.supabase.co", key: Secret(key)))
 /// ```
-/// Documents need functions in the database that this module brings along: see <doc:Database>. Requests carry the token of
-/// the selected auth client, on any provider; a project accepts tokens of other issuers that it was told of, see
-/// <doc:OtherSessions>.
+/// Documents need functions in the database, which this module contains: see <doc:Database>. Requests carry the token of the
+/// selected auth client, on any provider; a project can accept tokens of other issuers, see <doc:OtherSessions>.
 public struct SupabaseModule: InfrastructureModule {
     public static let provider: InfrastructureProvider = .supabase
     public let configuration: SupabaseConfiguration
     let deletion: SupabaseAuthAdapter.AccountDeletion?
     private let tokenExchange: TokenExchange?
-    private let makeTransport: @Sendable () -> any Transport
+    private let makeTransport: @Sendable (CallLimits) -> any Transport
     private let sessions = SupabaseSessions()
 
     public init(_ configuration: SupabaseConfiguration) { self.init(configuration, accountDeletion: nil) }
 
-    /// With a function of the project's own by which people delete their accounts, for the service has no such call; or with an
-    /// exchange that gives people who are signed in elsewhere a token of the project's, where it does not take the other's.
+    /// Creates a module with a function of your own that deletes the user's account, since the service has no such call; or
+    /// with an exchange of other providers' sessions for tokens of the project, if the project does not accept theirs.
     public init(
         _ configuration: SupabaseConfiguration, accountDeletion: SupabaseAuthAdapter.AccountDeletion?,
         tokenExchange: TokenExchange? = nil
     ) {
-        self.init(configuration, accountDeletion: accountDeletion, tokenExchange: tokenExchange) {
-            PlatformTransport.make()
-        }
+        self.init(
+            configuration, deletion: accountDeletion, tokenExchange: tokenExchange, transport: PlatformTransport.make)
     }
 
     package init(
@@ -69,15 +67,22 @@ public struct SupabaseModule: InfrastructureModule {
         tokenExchange: TokenExchange? = nil,
         transport: @escaping @Sendable () -> any Transport
     ) {
+        self.init(configuration, deletion: accountDeletion, tokenExchange: tokenExchange) { _ in transport() }
+    }
+
+    private init(
+        _ configuration: SupabaseConfiguration, deletion: SupabaseAuthAdapter.AccountDeletion?,
+        tokenExchange: TokenExchange?, transport: @escaping @Sendable (CallLimits) -> any Transport
+    ) {
         self.configuration = configuration
-        deletion = accountDeletion
+        self.deletion = deletion
         self.tokenExchange = tokenExchange
         makeTransport = transport
     }
 
     public func reconfigured(_ configuration: SupabaseConfiguration) -> SupabaseModule {
         SupabaseModule(
-            configuration, accountDeletion: deletion, tokenExchange: tokenExchange, transport: makeTransport)
+            configuration, deletion: deletion, tokenExchange: tokenExchange, transport: makeTransport)
     }
 
     public func validate() throws(InfrastructureError) {
@@ -97,7 +102,7 @@ public struct SupabaseModule: InfrastructureModule {
         guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw problem("\(name) is empty, or has characters that no \(name) has")
         }
-        // Keys of the older form say which project they are of.
+        // Older keys name their project.
         if let expected = project.reference, let found = SupabaseGrant.claims(of: text)?["ref"]?.string,
             found != expected
         {
@@ -137,8 +142,8 @@ public struct SupabaseModule: InfrastructureModule {
         try SyncStorage.wipe(folder, of: userID)
     }
 
-    /// What a client is made with. Each gets a transport of its own, to be shut down with it; tokens and the realtime socket
-    /// it shares with the others.
+    /// The surroundings of a new client. Each client has its own transport, which is shut down with it, and shares tokens and the
+    /// realtime socket with the others.
     func surroundings(_ context: ModuleContext) throws(InfrastructureError) -> SupabaseSurroundings {
         try validate()
         let project = try SupabaseProject(configuration)
@@ -146,7 +151,7 @@ public struct SupabaseModule: InfrastructureModule {
             let auth = TokenExchange.source(context.auth, for: .supabase, tokenExchange, now: context.now)
             let tokens = SupabaseTokens(key: configuration.key, serviceKey: configuration.serviceKey, auth: auth)
             return SupabaseSession(tokens: tokens) { [configuration, makeTransport] in
-                let transport = NamedTransport(makeTransport(), program: context.program)
+                let transport = NamedTransport(makeTransport(context.callLimits), program: context.program)
                 let socket = RealtimeSocket(
                     project.realtime, tokens: tokens, transport: transport, clock: context.clock,
                     now: context.now, configuration.realtime)
@@ -155,6 +160,7 @@ public struct SupabaseModule: InfrastructureModule {
         }
         return SupabaseSurroundings(
             configuration: configuration, project: project,
-            transport: NamedTransport(makeTransport(), program: context.program), session: session, context: context)
+            transport: NamedTransport(makeTransport(context.callLimits), program: context.program), session: session,
+            context: context)
     }
 }

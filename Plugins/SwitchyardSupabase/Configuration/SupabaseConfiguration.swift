@@ -1,8 +1,8 @@
 public import Switchyard
 
-/// What it takes to reach a Supabase project, hosted or one's own.
+/// The settings of a Supabase project, hosted or your own.
 ///
-/// In a configuration file the names are the same; only what differs from the defaults need be there:
+/// In a configuration file the names are the same. Write only what differs from the defaults:
 ///
 /// ```json
 /// { "url": "https://demo.supabase.co", "key": "${SUPABASE_KEY}", "bucket": "avatars" }
@@ -11,38 +11,37 @@ public struct SupabaseConfiguration: Sendable, Hashable {
     /// The project's address, without a path: `https://demo.supabase.co`. Plain HTTP is for this very machine, and for the host
     /// of ``allowsPlainHTTPTo``.
     public var url: String
-    /// The project's public key, `sb_publishable_…` or the `anon` key. It names the project and protects nothing; still it
-    /// is printed nowhere.
+    /// The project's public key, `sb_publishable_…` or the `anon` key. It identifies the project and protects nothing, but is
+    /// never printed all the same.
     public var key: Secret
-    /// The service-role key. Bypasses row-level security; servers only. Calls for which nobody is signed in are made with it.
+    /// The service-role key. Bypasses row-level security; servers only. Used for calls for which nobody is signed in.
     public var serviceKey: Secret?
-    /// What signs the tokens of a project that has no keys of its own yet: its legacy JWT secret. For servers that check
-    /// tokens, and for nothing else.
+    /// The legacy JWT secret, which signs the tokens of projects without signing keys. Only servers that check tokens need it.
     public var jwtSecret: Secret?
-    /// The bucket for files, but for those in the folders of ``buckets``. Without any there is no client for files.
+    /// The bucket for files outside of the folders of ``buckets``. Without any bucket there is no client for files.
     public var bucket: String?
-    /// Whether anybody may read the bucket: then its files have addresses without an end.
+    /// Whether anybody may read the bucket. Its files then have permanent addresses.
     public var isBucketPublic: Bool
-    /// More buckets, each of which is seen as a folder.
+    /// More buckets, each of which appears as a folder.
     public var buckets: [SupabaseBucket]
-    /// Collections that are tables of the project's own.
+    /// Collections that are stored in tables of your own.
     public var tables: [SupabaseTableMapping]
-    /// Whether all other collections are in the document table; without it there are none but those of ``tables``.
+    /// Whether all other collections are stored in the document table. If not, only those of ``tables`` exist.
     public var usesDocumentTable: Bool
-    /// How often changes are looked for where nothing tells of them.
+    /// How often to look for changes that nothing announces.
     public var checkInterval: Duration
-    /// How the project's realtime service is reached, if it is.
+    /// How to reach the project's realtime service, or whether to do without it.
     public var realtime: SupabaseRealtime
-    /// Whether documents and queued writes are kept in the state folder, if the app has chosen one. Otherwise they are gone
-    /// with the client.
+    /// Whether documents and queued writes are kept in the state folder, if there is one. Otherwise they are lost with the
+    /// client.
     public var keepsDocuments: Bool
-    /// Above about this size, the documents that were not used for longest are dropped from the cache.
+    /// The approximate size of the cache, in bytes. Above it, the least recently used documents are dropped.
     public var cacheBytes: Int64
-    /// How long a call about files is tried again while the server cannot be reached, and how long a transfer goes on without
-    /// moving a byte. Half a minute and ten minutes when left out. `patienceSeconds` in a file.
+    /// How long file calls are retried while the server cannot be reached, and how long a transfer goes on without moving a
+    /// byte. Half a minute and ten minutes by default. `patienceSeconds` in a file.
     public var patience: Duration?
-    /// A machine of a private network to which keys and tokens may travel in plain HTTP, such as `192.168.1.20`: a phone talks
-    /// to the developer's own machine that way. Never for a public address, and not for what you ship.
+    /// A host in a private network to which keys and tokens may be sent in plain HTTP, such as `192.168.1.20`, so that a phone
+    /// can reach your machine. Public addresses are refused. Do not ship it.
     public var allowsPlainHTTPTo: String?
 
     public init(

@@ -5,7 +5,7 @@ import SwitchyardWire
 
 /// The call that downloads are made of.
 struct SupabaseDownloadDriver: DownloadDriver {
-    /// Bound to whoever begins the download.
+    /// Bound to the user who begins the download.
     let service: SupabaseFileService
 
     func size(of path: FilePath) async throws(FileStorageError) -> Int64 { try await service.info(path).size }

@@ -91,7 +91,7 @@ struct SupabaseFileService: Sendable {
         return (request, proof)
     }
 
-    /// The same for whatever takes more than one call: all of them in the name of whoever is signed in now, or none.
+    /// This service for operations of several calls: all of them in the name of the user who is signed in now, or none.
     func bound() async throws(FileStorageError) -> SupabaseFileService {
         var service = self
         do throws(SupabaseTokens.Failure) {
@@ -142,5 +142,23 @@ struct SupabaseFileService: Sendable {
         var request = HTTPRequest(.post, url, headers: headers, body: body.bytes())
         request.headers["Content-Type"] = "application/json"
         return request
+    }
+}
+
+extension SupabaseFileService {
+    /// - Throws: `.invalidConfiguration` without a bucket.
+    init(_ surroundings: SupabaseSurroundings, tokens: SupabaseTokens) throws(InfrastructureError) {
+        let configuration = surroundings.configuration
+        let buckets = try SupabaseBuckets(configuration)
+        guard !buckets.isEmpty else {
+            throw InfrastructureError(
+                .invalidConfiguration,
+                "Files on Supabase need a bucket. Set “bucket”, or do without files: omit(.files) on the selection in code, "
+                    + "\"clients\": { \"files\": \"none\" } in a configuration.")
+        }
+        self.init(
+            address: surroundings.project.storage, buckets: buckets, tokens: tokens, transport: surroundings.transport,
+            persistently: PatientCaller(surroundings.context, of: .supabase, patience: configuration.patience),
+            now: surroundings.context.now, plainHost: surroundings.project.plainHost)
     }
 }

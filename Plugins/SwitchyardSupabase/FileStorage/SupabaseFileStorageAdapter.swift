@@ -18,12 +18,17 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
 
     private let service: SupabaseFileService
     private let desk: TransferDesk
+    private let sharesTransport: Bool
 
     /// - Parameters:
     ///   - folder: Where uploads that can go on are noted; `nil` to note nothing.
     ///   - auth: Whose users' wish to be forgotten is heard.
-    init(_ service: SupabaseFileService, folder: URL?, auth: (any AuthClient)? = nil) {
+    ///   - sharesTransport: Whether others use the transport, too, so that it does not end with this client.
+    init(
+        _ service: SupabaseFileService, folder: URL?, auth: (any AuthClient)? = nil, sharesTransport: Bool = false
+    ) {
         self.service = service
+        self.sharesTransport = sharesTransport
         desk = TransferDesk(
             SupabaseUploadDriver.policy, records: UploadRecords(folder: folder), tries: service.persistently,
             now: service.now, following: auth)
@@ -39,17 +44,8 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
 
     convenience init(_ surroundings: SupabaseSurroundings) throws(InfrastructureError) {
         let configuration = surroundings.configuration
-        let buckets = try SupabaseBuckets(configuration)
-        guard !buckets.isEmpty else {
-            throw InfrastructureError(
-                .invalidConfiguration, "Files on Supabase need a bucket. Set “bucket”, or choose \"none\" for files.")
-        }
         self.init(
-            SupabaseFileService(
-                address: surroundings.project.storage, buckets: buckets, tokens: surroundings.tokens,
-                transport: surroundings.transport,
-                persistently: PatientCaller(surroundings.context, of: .supabase, patience: configuration.patience),
-                now: surroundings.context.now, plainHost: surroundings.project.plainHost),
+            try SupabaseFileService(surroundings, tokens: surroundings.tokens),
             folder: try surroundings.folder("files")?.appendingPathComponent(
                 PercentCoding.encode(configuration.bucket ?? configuration.buckets[0].name), isDirectory: true),
             auth: surroundings.context.auth)
@@ -289,6 +285,6 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
 
     public func shutDown() async {
         await desk.shutDown()
-        await service.transport.shutDown()
+        if !sharesTransport { await service.transport.shutDown() }
     }
 }

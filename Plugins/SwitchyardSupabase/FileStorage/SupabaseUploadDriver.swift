@@ -20,7 +20,7 @@ final class SupabaseUploadDriver: UploadDriver {
     /// Whether everything has been sent in one request without an answer: the file may be there.
     private let mayBeStored = Mutex(false)
 
-    /// - Parameter service: Bound to whoever begins the upload.
+    /// - Parameter service: Bound to the user who begins the upload.
     init(_ service: SupabaseFileService, to path: FilePath, _ options: UploadOptions) {
         self.service = service
         self.path = path

@@ -4,14 +4,14 @@ import SwitchyardBytes
 import SwitchyardProviderHTTP
 import SwitchyardWire
 
-/// A project's own functions, at the edge and in its database, called in the name of whoever is signed in.
+/// Calls a project's own functions, at the edge and in its database, in the name of the signed-in user.
 ///
 /// ```swift
 /// let functions = backend.storage.unwrapped(as: SupabaseStorageAdapter.self)?.functions
 /// let answer = try await functions?.call(SupabaseFunctionCall("hello", json: ["name": "Alice"]))
 /// let total: Int? = try await functions?.callDatabase("total", ["of": "points"])
 /// ```
-/// It works as long as the client it came from is not shut down.
+/// It works until the client it came from is shut down.
 public final class SupabaseFunctions: Sendable {
     private let address: String
     private let tokens: SupabaseTokens
@@ -20,11 +20,11 @@ public final class SupabaseFunctions: Sendable {
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Timestamp
 
-    /// The most bytes of an answer that is not streamed.
+    /// The maximum size of an answer that is not streamed, in bytes.
     private static let limit = 64 << 20
-    /// How often a call is made that may be repeated.
+    /// How often a call that may be repeated is tried.
     private static let attempts = 3
-    /// Who is asked to wait for longer learns that at once.
+    /// If the server asks for a longer pause, the call fails at once.
     private static let maximumPause = Duration.seconds(5)
 
     init(_ surroundings: SupabaseSurroundings) {
@@ -40,8 +40,8 @@ public final class SupabaseFunctions: Sendable {
 
     // MARK: At the edge
 
-    /// - Throws: `.function` with the function's own answer where its status is no success, `.relay` where the platform could
-    ///   not run it. Calls that may be repeated are, after the latter.
+    /// - Throws: `.function` with the function's own answer if its status is not a success; `.relay` if the platform could not
+    ///   run it, after repeating calls that may be repeated.
     public func call(_ call: SupabaseFunctionCall) async throws(SupabaseFunctionError) -> SupabaseFunctionAnswer {
         let (transport, clock) = (transport, clock)
         let deadline = call.deadline
@@ -54,7 +54,7 @@ public final class SupabaseFunctions: Sendable {
         return SupabaseFunctionAnswer(response.head, body: response.body)
     }
 
-    /// The answer piece by piece, as the function sends it. The status is known when this returns; the deadline is for that.
+    /// Returns the answer piece by piece, as the function sends it, once the status is known. The deadline is for the status.
     public func stream(_ call: SupabaseFunctionCall) async throws(SupabaseFunctionError) -> SupabaseFunctionStream {
         let (transport, clock) = (transport, clock)
         let deadline = call.deadline
@@ -95,7 +95,7 @@ public final class SupabaseFunctions: Sendable {
         }
     }
 
-    /// With the token of the moment, and once more with a new one when the platform, not the function, refuses it.
+    /// Calls with the current token, and once more with a new one if the platform, not the function, refuses it.
     private func authorized<Answer: HTTPAnswer>(
         _ call: SupabaseFunctionCall, _ send: (HTTPRequest) async throws(TransportError) -> Answer
     ) async throws(SupabaseFunctionError) -> Answer {
@@ -127,12 +127,12 @@ public final class SupabaseFunctions: Sendable {
     /// Calls a function of the database with named arguments.
     ///
     /// - Parameters:
-    ///   - name: The function's.
-    ///   - arguments: A value whose JSON is an object with the arguments.
-    ///   - type: What the answer's JSON is read as.
-    ///   - schema: Where the function is, if not in the first schema that the project shows.
-    ///   - isIdempotent: Whether the call may be sent again when its connection broke.
-    /// - Throws: `.unsupported` where there is no such function; what the function raises, by its code.
+    ///   - name: The function's name.
+    ///   - arguments: A value that encodes to a JSON object with the arguments.
+    ///   - type: The type to decode the answer's JSON as.
+    ///   - schema: The function's schema, if it is not the first one that the project exposes.
+    ///   - isIdempotent: Whether the call may be repeated if the connection broke.
+    /// - Throws: `.unsupported` if there is no such function; errors that the function raises, with their codes.
     public func callDatabase<Result: Decodable>(
         _ name: String, _ arguments: some Encodable = [String: String](), as type: Result.Type = Result.self,
         schema: String? = nil, isIdempotent: Bool = false
@@ -146,7 +146,7 @@ public final class SupabaseFunctions: Sendable {
         }
     }
 
-    /// The same for a function whose answer does not matter.
+    /// Calls a function of the database and ignores its answer.
     public func callDatabase(
         _ name: String, _ arguments: some Encodable = [String: String](), schema: String? = nil,
         isIdempotent: Bool = false

@@ -4,14 +4,14 @@ import SwitchyardBytes
 import SwitchyardProviderHTTP
 package import SwitchyardWire
 
-/// Sends messages, for servers: over the realtime service's own interface, with the project's service key.
+/// Sends messages, for servers: through the realtime service, with the project's service key.
 ///
 /// ```swift
 /// let sender = try SupabaseMessageSender(configuration)
 /// try await sender.send(title: "Hello", data: ["order": "42"], to: .topic("news"))
 /// ```
-/// Who listens at that moment gets it; nothing is stored. From within the database, `switchyard.send_message` does the same as
-/// part of a transaction.
+/// A message reaches those who listen at that moment; nothing is stored. In the database, `switchyard.send_message` does the same
+/// as part of a transaction.
 public final class SupabaseMessageSender: Sendable {
     public enum Target: Sendable, Hashable {
         case device(MessagingToken)
@@ -23,7 +23,7 @@ public final class SupabaseMessageSender: Sendable {
     private let transport: any Transport
     private let now: @Sendable () -> Timestamp
 
-    /// - Throws: `.invalidConfiguration` without a service key: whoever is signed in may listen, but not send.
+    /// - Throws: `.invalidConfiguration` without a service key: users may listen, but not send.
     public convenience init(_ configuration: SupabaseConfiguration) throws(InfrastructureError) {
         try self.init(configuration, transport: PlatformTransport.make())
     }
@@ -42,8 +42,8 @@ public final class SupabaseMessageSender: Sendable {
         self.now = now
     }
 
-    /// - Returns: The message's name, by which what arrives twice is known again.
-    /// - Throws: `.rateLimited` with the time to wait, where the server says it; `.invalidArgument` for one that is too large.
+    /// - Returns: The message's name, which identifies duplicates.
+    /// - Throws: `.rateLimited`, with the time to wait if the server says it; `.invalidArgument` if the message is too large.
     @discardableResult
     public func send(
         title: String? = nil, body: String? = nil, data: [String: String] = [:], to target: Target
@@ -71,7 +71,7 @@ public final class SupabaseMessageSender: Sendable {
             "topic": .string(channel.name), "event": .string(MessageChannel.event), "payload": .object(payload),
             "private": true,
         ]
-        // A second sending is known again by its name.
+        // A repetition is recognised by its name.
         var request = HTTPRequest(
             .post, "\(address)/api/broadcast", body: JSON.object(["messages": [message]]).bytes(), isIdempotent: true)
         request.headers["Content-Type"] = "application/json"

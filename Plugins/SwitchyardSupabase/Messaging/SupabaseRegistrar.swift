@@ -4,7 +4,7 @@ import SwitchyardBytes
 import SwitchyardProviderHTTP
 import SwitchyardProviderKit
 
-/// Keeps this installation registered and on its channels: one step after the other, whoever asks.
+/// Keeps this installation registered and on its channels, one step after the other.
 actor SupabaseRegistrar {
     private let service: PostgRESTService
     private let socket: RealtimeSocket

@@ -9,7 +9,7 @@ public enum SupabaseTokenProblem: Error, Sendable, Hashable {
     /// The token does not have this claim. Without `role`, the project would answer as if nobody were signed in, with
     /// empty results instead of errors.
     case missingClaim(String)
-    /// The project does not trust whoever signed the token.
+    /// The project does not trust the issuer of the token.
     case unknownIssuer
     /// A policy expects the claim `sub` to be a UUID, as `auth.uid()` does, and this issuer's is not one.
     case subjectIsNoUUID

@@ -3,7 +3,7 @@ import SwitchyardBytes
 import SwitchyardProviderHTTP
 import SwitchyardWire
 
-/// In whose name a project is asked: the signed-in user's, whoever signed them in, or nobody's.
+/// The tokens of requests to a project: those of the signed-in user, of any provider, or none.
 struct SupabaseTokens: Sendable {
     /// The present token, `nil` when nobody is signed in; with `isRefused` a new one.
     typealias Source = @Sendable (_ isRefused: Bool) async throws(AuthError) -> AccessToken?
@@ -17,7 +17,7 @@ struct SupabaseTokens: Sendable {
     let serviceKey: Secret?
     /// Says when somebody else is signed in; `nil` when nobody ever is.
     let states: SnapshotStream<AuthState, Never>?
-    /// Whose tokens alone are given out; `nil` for those of whoever is signed in when they are asked for.
+    /// The only user whose tokens are handed out; `nil` for the user who is signed in at that moment.
     private(set) var owner: CallOwner?
     private let presentIssuer: @Sendable () -> InfrastructureProvider?
     private let source: Source
@@ -59,6 +59,7 @@ struct SupabaseTokens: Sendable {
             let meaning: ErrorCode =
                 switch code {
                 case .cancelled?: .cancelled
+                case .overloaded?: .overloaded
                 case .shutDown?: .shutDown
                 default: isOtherUser ? .sessionChanged : isTemporary ? .unavailable : .unauthenticated
                 }
@@ -119,7 +120,7 @@ struct SupabaseTokens: Sendable {
     /// Whether asking for a new token could help.
     var canRefresh: Bool { issuer != nil }
 
-    /// The same tokens for a series of calls that belongs to whoever is signed in now: it ends when somebody else is.
+    /// These tokens for a series of calls of the user who is signed in now. It ends once another user is.
     func bound() async throws(Failure) -> SupabaseTokens { bound(to: CallOwner(try await userID())) }
 
     func bound(to owner: CallOwner) -> SupabaseTokens {
@@ -141,7 +142,7 @@ struct SupabaseTokens: Sendable {
         return proof
     }
 
-    /// For calls that carry no token and are somebody's all the same.
+    /// For calls that carry no token and still belong to a user.
     func checkOwner() async throws(Failure) {
         guard let owner else { return }
         guard CallOwner(try await userID()) == owner else { throw .otherUser }

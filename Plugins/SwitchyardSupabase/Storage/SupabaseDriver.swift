@@ -169,7 +169,7 @@ struct SupabaseDriver: SyncDriver {
         }
     }
 
-    /// The same for a series of calls in the name of whoever is signed in now; it fails when somebody else is.
+    /// This service for a series of calls in the name of the user who is signed in now. It fails once another user is.
     private func bound() async throws(StorageError) -> SupabaseDriver {
         var driver = self
         driver.service = try await service.bound()
@@ -215,7 +215,7 @@ struct SupabaseDriver: SyncDriver {
 
 /// Optimistic: nothing is locked, and the commit checks that what was read is still so.
 private struct SupabaseTransaction: StorageTransactionBackend {
-    /// Bound to whoever began it: nobody else's ledger knows its batch.
+    /// Bound to the user who began it: only that user's ledger knows the batch.
     let driver: SupabaseDriver
 
     func documents(_ paths: [StoragePath]) async throws(StorageError) -> [DocumentSnapshot] {

@@ -6,7 +6,7 @@ import SwitchyardSync
 ///
 /// Each signed-in user has a queue of writes of their own. Nothing of one user's is ever sent with the token of another.
 public final class SupabaseStorageAdapter: StorageLayer {
-    /// The project's own functions, in the name of whoever is signed in.
+    /// The project's own functions, called in the name of the signed-in user.
     public let functions: SupabaseFunctions
     private let documents: SyncedStorageClient
     public var base: any StorageClient { documents }

@@ -9,56 +9,15 @@ import Testing
 
 /// What is sent, and what answers mean, without a server.
 @Suite struct SupabaseAdminTests {
-    private static let id = "6f2b9ee6-8f0e-4c3f-9d6b-5b6f5a1d0c11"
-    private static let user = "/admin/users/\(id)"
-
-    private struct Bed {
-        let transport: ScriptedTransport
-        let client: SupabaseAdminClient
-
-        init(key: Secret = "sb_secret_key", _ script: ScriptedExchange...) {
-            transport = ScriptedTransport(script)
-            client = SupabaseAdminClient(
-                SupabaseAuthService(
-                    address: SupabaseAuthBed.address, apiKey: key, transport: transport, clock: ContinuousClock(),
-                    now: { Timestamp(microseconds: 1_800_000_000_000_000) }))
-        }
-
-        func body(_ index: Int) -> JSON { (try? JSON(parsing: transport.requests[index].body)) ?? .null }
-
-        func code<Value>(_ body: (SupabaseAdminClient) async throws(AuthError) -> Value) async -> AuthError.Code? {
-            do throws(AuthError) {
-                _ = try await body(client)
-                return nil
-            } catch {
-                return error.code
-            }
-        }
-    }
-
-    private static func on(
-        _ method: HTTPMethod, _ path: String, _ answer: String = "{}", status: Int = 200
-    ) -> ScriptedExchange { SupabaseAuthBed.on(method, path, answer, status: status) }
-
-    private static func refusal(
-        _ method: HTTPMethod, _ path: String, _ code: String, status: Int
-    ) -> ScriptedExchange { SupabaseAuthBed.refusal(method, path, code, status: status) }
-
-    private static func list(_ users: String..., filter: String) -> ScriptedExchange {
-        on(
-            .get, "/admin/users?page=1&per_page=101&sort=created_at%20asc&filter=\(filter)",
-            #"{"users":[\#(users.joined(separator: ","))],"aud":"authenticated"}"#)
-    }
-
-    private static func account(_ id: String = id, _ more: String = "") -> String { SupabaseAuthBed.user(id, more) }
+    private typealias Bed = SupabaseAdminBed
 
     // MARK: The key
 
     @Test func `A secret key travels alone, and one of the older form as a token too`() async throws {
         let legacy: Secret = "e30.e30.c2ln"
         for (key, bearer) in [("sb_secret_key", nil), (legacy, "Bearer e30.e30.c2ln")] as [(Secret, String?)] {
-            let bed = Bed(key: key, Self.on(.get, Self.user, Self.account()))
-            _ = try await bed.client.account(Self.id)
+            let bed = Bed(key: key, Bed.on(.get, Bed.user, Bed.account()))
+            _ = try await bed.client.account(Bed.id)
             let headers = bed.transport.requests[0].request.headers
             #expect(headers["apikey"] == key.reveal() && headers["Authorization"] == bearer)
             try bed.transport.verify()
@@ -70,8 +29,8 @@ import Testing
         (#"{"code":"bad_jwt","message":"x"}"#, 403), (#"{"code":"not_admin","message":"x"}"#, 403), ("", 403),
     ])
     func `A key that is refused is told from a session that is over`(body: String, status: Int) async throws {
-        let bed = Bed(Self.on(.get, Self.user, body, status: status))
-        let error = await #expect(throws: AuthError.self) { try await bed.client.account(Self.id) }
+        let bed = Bed(Bed.on(.get, Bed.user, body, status: status))
+        let error = await #expect(throws: AuthError.self) { try await bed.client.account(Bed.id) }
         #expect(error?.code == .unauthenticated && error?.isRetryable == false)
         #expect(error?.message.contains("serviceKey") == true && error?.message.contains("API Keys") == true)
         #expect(body.contains("not_admin") == error?.message.contains("publishable key"))
@@ -80,10 +39,10 @@ import Testing
     // MARK: Finding
 
     @Test func `Nobody is what the service calls nobody, and no page that another server has not`() async throws {
-        let unknown = Bed(Self.refusal(.get, Self.user, "user_not_found", status: 404))
-        #expect(try await unknown.client.accounts([.id(Self.id)]) == [nil])
-        let elsewhere = Bed(Self.on(.get, Self.user, "404 page not found", status: 404))
-        let code = await elsewhere.code { client throws(AuthError) in try await client.accounts([.id(Self.id)]) }
+        let unknown = Bed(Bed.refusal(.get, Bed.user, "user_not_found", status: 404))
+        #expect(try await unknown.client.accounts([.id(Bed.id)]) == [nil])
+        let elsewhere = Bed(Bed.on(.get, Bed.user, "404 page not found", status: 404))
+        let code = await elsewhere.code { client throws(AuthError) in try await client.accounts([.id(Bed.id)]) }
         #expect(code?.rawValue == "HTTP_404")
         let none = Bed()
         let keys: [AccountKey] = [.id("alice"), .email("alice"), .phoneNumber("call me"), .phoneNumber("5550100")]
@@ -97,11 +56,11 @@ import Testing
             #"{"id":"\#(id)","email":"\#(email)","created_at":"2026-01-0\#(day)T00:00:00Z"}"#
         }
         let bed = Bed(
-            Self.list(
+            Bed.list(
                 row("1", "xa_b%c0d@example.com", 1), row("2", "axb%c0d@example.com", 2),
-                row(Self.id, #"a_b%c\\d@example.com"#, 3), filter: "a_b%25c_d%40example.com"),
-            Self.on(.get, Self.user, Self.account()))
-        #expect(try await bed.client.account(email: email).id == Self.id)
+                row(Bed.id, #"a_b%c\\d@example.com"#, 3), filter: "a_b%25c_d%40example.com"),
+            Bed.on(.get, Bed.user, Bed.account()))
+        #expect(try await bed.client.account(email: email).id == Bed.id)
         try bed.transport.verify()
     }
 
@@ -111,13 +70,13 @@ import Testing
             #"{"id":"\#(id)","phone":"\#(phone)","created_at":"2026-01-0\#(day)T00:00:00Z"}"#
         }
         let list =
-            #"{"users":[\#(row("1", "", 1)),\#(row(Self.id, "15550100", 2)),\#(row(other, "15550101", 3))]}"#
+            #"{"users":[\#(row("1", "", 1)),\#(row(Bed.id, "15550100", 2)),\#(row(other, "15550101", 3))]}"#
         let transport = ScriptedTransport(
             order: .any,
             [
-                Self.on(.get, "/admin/users?page=1&per_page=1000&sort=created_at%20asc", list),
-                Self.on(.get, Self.user, Self.account()),
-                Self.on(.get, "/admin/users/\(other)", Self.account(other)),
+                Bed.on(.get, "/admin/users?page=1&per_page=1000&sort=created_at%20asc", list),
+                Bed.on(.get, Bed.user, Bed.account()),
+                Bed.on(.get, "/admin/users/\(other)", Bed.account(other)),
             ])
         let client = SupabaseAdminClient(
             SupabaseAuthService(
@@ -126,7 +85,7 @@ import Testing
         let found = try await client.accounts([
             .phoneNumber("+1 555 0101"), .phoneNumber("+4770000000"), .phoneNumber("+15550100"),
         ])
-        #expect(found.map { $0?.id } == [other, nil, Self.id])
+        #expect(found.map { $0?.id } == [other, nil, Bed.id])
         try transport.verify()
     }
 
@@ -135,12 +94,12 @@ import Testing
             (#","banned_until":"2100-01-01T00:00:00Z""#, true), (#","banned_until":"2020-01-01T00:00:00Z""#, false),
             ("", false),
         ] {
-            let bed = Bed(Self.on(.get, Self.user, Self.account(Self.id, more)))
-            #expect(try await bed.client.account(Self.id).isDisabled == isDisabled)
+            let bed = Bed(Bed.on(.get, Bed.user, Bed.account(Bed.id, more)))
+            #expect(try await bed.client.account(Bed.id).isDisabled == isDisabled)
         }
         let deleted = Bed(
-            Self.on(.get, Self.user, Self.account(Self.id, #","deleted_at":"2026-01-01T00:00:00Z""#)))
-        #expect(try await deleted.client.accounts([.id(Self.id)]) == [nil])
+            Bed.on(.get, Bed.user, Bed.account(Bed.id, #","deleted_at":"2026-01-01T00:00:00Z""#)))
+        #expect(try await deleted.client.accounts([.id(Bed.id)]) == [nil])
     }
 
     @Test(arguments: [0, -1, 1001])
@@ -155,10 +114,10 @@ import Testing
     @Test func `A page passes by accounts of which only the row is left`() async throws {
         let gone = #"{"id":"1","created_at":"2026-01-01T00:00:00Z","deleted_at":"2026-01-02T00:00:00Z"}"#
         let bed = Bed(
-            Self.on(
+            Bed.on(
                 .get, "/admin/users?page=1&per_page=2&sort=created_at%20asc",
                 #"{"users":[\#(gone),{"id":"2","created_at":"2026-01-02T00:00:00Z"}]}"#),
-            Self.on(
+            Bed.on(
                 .get, "/admin/users?page=1&per_page=4&sort=created_at%20asc",
                 #"{"users":[\#(gone),{"id":"2","created_at":"2026-01-02T00:00:00Z"}]}"#))
         let page = try await bed.client.accountPage(after: nil, limit: 1)
@@ -169,10 +128,10 @@ import Testing
     // MARK: Changing
 
     @Test func `An account is sent with all that it has`() async throws {
-        let bed = Bed(Self.on(.post, "/admin/users", Self.account()))
+        let bed = Bed(Bed.on(.post, "/admin/users", Bed.account()))
         try await bed.client.create(
             NewAccount(
-                id: Self.id.uppercased(), email: "alice@example.com", isEmailVerified: true, phoneNumber: "+1 5550100",
+                id: Bed.id.uppercased(), email: "alice@example.com", isEmailVerified: true, phoneNumber: "+1 5550100",
                 password: "secret", displayName: "Alice", photoURL: URL(string: "https://example.com/a.png"),
                 isDisabled: true, claims: ["role": "editor", "team": ["seats": [1, 2.5]]]))
         #expect(
@@ -181,9 +140,9 @@ import Testing
                 "email_confirm": true,
                 "user_metadata": ["full_name": "Alice", "avatar_url": "https://example.com/a.png"],
                 "ban_duration": "876000h", "app_metadata": ["role": "editor", "team": ["seats": [1, 2.5]]],
-                "id": .string(Self.id),
+                "id": .string(Bed.id),
             ])
-        let plain = Bed(Self.on(.post, "/admin/users", Self.account()))
+        let plain = Bed(Bed.on(.post, "/admin/users", Bed.account()))
         try await plain.client.create(NewAccount(email: "alice@example.com"))
         #expect(plain.body(0) == ["email": "alice@example.com"])
     }
@@ -191,26 +150,26 @@ import Testing
     @Test func `New claims take away the old ones, and leave what the service keeps`() async throws {
         let old = #","app_metadata":{"provider":"email","providers":["email"],"role":"editor","old":{"a":1}}"#
         let bed = Bed(
-            Self.on(.get, Self.user, Self.account(Self.id, old)), Self.on(.put, Self.user, Self.account()),
-            Self.on(.get, Self.user, Self.account(Self.id, old)), Self.on(.put, Self.user, Self.account()))
-        try await bed.client.setClaims(["role": "owner", "new": 1], of: Self.id)
+            Bed.on(.get, Bed.user, Bed.account(Bed.id, old)), Bed.on(.put, Bed.user, Bed.account()),
+            Bed.on(.get, Bed.user, Bed.account(Bed.id, old)), Bed.on(.put, Bed.user, Bed.account()))
+        try await bed.client.setClaims(["role": "owner", "new": 1], of: Bed.id)
         #expect(bed.body(1) == ["app_metadata": ["new": 1, "role": "owner", "old": .null]])
-        try await bed.client.setClaims([:], of: Self.id)
+        try await bed.client.setClaims([:], of: Bed.id)
         #expect(bed.body(3) == ["app_metadata": ["role": .null, "old": .null]])
         try bed.transport.verify()
     }
 
     @Test func `Only what is named is sent, and nothing where nothing is`() async throws {
         let bed = Bed(
-            Self.on(.put, Self.user, Self.account()), Self.on(.put, Self.user, Self.account()),
-            Self.on(.get, Self.user, Self.account()), Self.on(.get, Self.user, Self.account()))
-        try await bed.client.update(Self.id, AccountEdit(displayName: ""))
+            Bed.on(.put, Bed.user, Bed.account()), Bed.on(.put, Bed.user, Bed.account()),
+            Bed.on(.get, Bed.user, Bed.account()), Bed.on(.get, Bed.user, Bed.account()))
+        try await bed.client.update(Bed.id, AccountEdit(displayName: ""))
         #expect(bed.body(0) == ["user_metadata": ["full_name": .null]])
-        try await bed.client.setDisabled(false, Self.id)
+        try await bed.client.setDisabled(false, Bed.id)
         #expect(bed.body(1) == ["ban_duration": "none"])
-        #expect(try await bed.client.update(Self.id, AccountEdit()).id == Self.id)
+        #expect(try await bed.client.update(Bed.id, AccountEdit()).id == Bed.id)
         // There is nothing to set: the account has no claims.
-        #expect(try await bed.client.update(Self.id, AccountEdit(claims: [:])).id == Self.id)
+        #expect(try await bed.client.update(Bed.id, AccountEdit(claims: [:])).id == Bed.id)
         try bed.transport.verify()
     }
 
@@ -244,34 +203,34 @@ import Testing
 
     @Test func `What the database refuses is named after what is taken`() async throws {
         let other = #"{"id":"x","email":"bob@example.com","created_at":"2026-01-01T00:00:00Z"}"#
-        let failure = Self.refusal(.put, Self.user, "unexpected_failure", status: 500)
-        let taken = Bed(failure, Self.list(other, filter: "bob%40example.com"))
+        let failure = Bed.refusal(.put, Bed.user, "unexpected_failure", status: 500)
+        let taken = Bed(failure, Bed.list(other, filter: "bob%40example.com"))
         let edit = AccountEdit(email: "Bob@example.com")
-        #expect(await taken.code { client throws(AuthError) in try await client.update(Self.id, edit) } == .emailInUse)
+        #expect(await taken.code { client throws(AuthError) in try await client.update(Bed.id, edit) } == .emailInUse)
         try taken.transport.verify()
 
-        let free = Bed(failure, Self.list(filter: "bob%40example.com"))
-        #expect(await free.code { client throws(AuthError) in try await client.update(Self.id, edit) } == .unavailable)
+        let free = Bed(failure, Bed.list(filter: "bob%40example.com"))
+        #expect(await free.code { client throws(AuthError) in try await client.update(Bed.id, edit) } == .unavailable)
         try free.transport.verify()
 
         let number = Bed(
             failure,
-            Self.on(
+            Bed.on(
                 .get, "/admin/users?page=1&per_page=1000&sort=created_at%20asc",
                 #"{"users":[{"id":"x","phone":"15550100","created_at":"2026-01-01T00:00:00Z"}]}"#))
         let code = await number.code { client throws(AuthError) in
-            try await client.update(Self.id, AccountEdit(phoneNumber: "+15550100"))
+            try await client.update(Bed.id, AccountEdit(phoneNumber: "+15550100"))
         }
         #expect(code == .identityInUse)
 
         // An ID that is taken, whatever the service says first.
         for refusal in [
-            Self.refusal(.post, "/admin/users", "unexpected_failure", status: 500),
-            Self.refusal(.post, "/admin/users", "email_exists", status: 422),
+            Bed.refusal(.post, "/admin/users", "unexpected_failure", status: 500),
+            Bed.refusal(.post, "/admin/users", "email_exists", status: 422),
         ] {
-            let known = Bed(refusal, Self.on(.get, Self.user, Self.account()))
+            let known = Bed(refusal, Bed.on(.get, Bed.user, Bed.account()))
             let code = await known.code { client throws(AuthError) in
-                try await client.create(NewAccount(id: Self.id, email: "bob@example.com"))
+                try await client.create(NewAccount(id: Bed.id, email: "bob@example.com"))
             }
             #expect(code == .identityInUse)
             try known.transport.verify()
@@ -284,33 +243,33 @@ import Testing
             ("weak_password", 422, .weakPassword), ("over_request_rate_limit", 429, .rateLimited),
             ("user_not_found", 404, .userNotFound), ("request_timeout", 504, .unavailable),
         ] {
-            let bed = Bed(Self.refusal(.put, Self.user, name, status: status))
+            let bed = Bed(Bed.refusal(.put, Bed.user, name, status: status))
             let found = await bed.code { client throws(AuthError) in
-                try await client.update(Self.id, AccountEdit(displayName: "x"))
+                try await client.update(Bed.id, AccountEdit(displayName: "x"))
             }
             #expect(found == code, "\(name)")
         }
     }
 
     @Test func `An address does not stop being confirmed, and one that is not already is left`() async throws {
-        let bed = Bed(Self.on(.get, Self.user, Self.account()))
+        let bed = Bed(Bed.on(.get, Bed.user, Bed.account()))
         let error = await #expect(throws: AuthError.self) {
-            try await bed.client.update(Self.id, AccountEdit(isEmailVerified: false, displayName: "x"))
+            try await bed.client.update(Bed.id, AccountEdit(isEmailVerified: false, displayName: "x"))
         }
         #expect(error?.code == .unsupported && bed.transport.requests.count == 1)
         let waiting = Bed(
-            Self.on(.get, Self.user, #"{"id":"\#(Self.id)","email":"alice@example.com"}"#),
-            Self.on(.put, Self.user, Self.account()))
-        try await waiting.client.update(Self.id, AccountEdit(isEmailVerified: false, displayName: "x"))
+            Bed.on(.get, Bed.user, #"{"id":"\#(Bed.id)","email":"alice@example.com"}"#),
+            Bed.on(.put, Bed.user, Bed.account()))
+        try await waiting.client.update(Bed.id, AccountEdit(isEmailVerified: false, displayName: "x"))
         #expect(waiting.body(1) == ["user_metadata": ["full_name": "x"]])
     }
 
     @Test func `A hash that is none of bcrypt's is not sent, and other kinds are refused as such`() async throws {
         let good = "$2b$10$abcdefghijklmnopqrstuuXSJobUwokaGZ3.IEDGUkjobfuLnzYCK"
-        let bed = Bed(Self.on(.post, "/admin/users", Self.account()))
+        let bed = Bed(Bed.on(.post, "/admin/users", Bed.account()))
         let account = NewAccount(email: "alice@example.com", password: "is not sent")
         var imported = [
-            ImportedAccount(id: Self.id, account, passwordHash: .bcrypt(Secret(good))),
+            ImportedAccount(id: Bed.id, account, passwordHash: .bcrypt(Secret(good))),
             ImportedAccount(
                 id: "p", account, passwordHash: .pbkdf2SHA256(hash: "x", salt: "y", rounds: 1)),
         ]
@@ -321,10 +280,10 @@ import Testing
                     id: "00000000-0000-4000-8000-00000000000\(index)", account, passwordHash: .bcrypt(Secret(hash))))
         }
         let failures = try await bed.client.importAccounts(imported)
-        #expect(failures.count == 6 && failures["p"]?.code == .unsupported && failures[Self.id] == nil)
+        #expect(failures.count == 6 && failures["p"]?.code == .unsupported && failures[Bed.id] == nil)
         #expect(failures.values.filter { $0.code == .invalidArgument }.count == 5)
         #expect(
-            bed.body(0) == ["email": "alice@example.com", "id": .string(Self.id), "password_hash": .string(good)])
+            bed.body(0) == ["email": "alice@example.com", "id": .string(Bed.id), "password_hash": .string(good)])
         #expect(failures.values.allSatisfy { !$0.description.contains("abcdefghij") })
         try bed.transport.verify()
     }
@@ -332,12 +291,12 @@ import Testing
     @Test func `Whoever is cancelled sends nothing`() async {
         let bed = Bed()
         let calls: [@Sendable (SupabaseAdminClient) async throws -> Void] = [
-            { _ = try await $0.accounts([]) }, { _ = try await $0.accounts([.id(Self.id), .email("a@example.com")]) },
+            { _ = try await $0.accounts([]) }, { _ = try await $0.accounts([.id(Bed.id), .email("a@example.com")]) },
             { _ = try await $0.accountPage(after: nil, limit: 10) },
             { _ = try await $0.create(NewAccount(email: "a@example.com")) },
-            { _ = try await $0.update(Self.id, AccountEdit(displayName: "x")) }, { try await $0.delete(Self.id) },
+            { _ = try await $0.update(Bed.id, AccountEdit(displayName: "x")) }, { try await $0.delete(Bed.id) },
             { _ = try await $0.link(.signIn, for: "a@example.com") },
-            { _ = try await $0.importAccounts([ImportedAccount(id: Self.id, NewAccount(email: "a@example.com"))]) },
+            { _ = try await $0.importAccounts([ImportedAccount(id: Bed.id, NewAccount(email: "a@example.com"))]) },
         ]
         for (index, call) in calls.enumerated() {
             let client = bed.client
@@ -349,59 +308,5 @@ import Testing
             #expect(error?.code == .cancelled, "call \(index)")
         }
         #expect(bed.transport.requests.isEmpty)
-    }
-
-    // MARK: Links
-
-    private static let link = #"{"action_link":"https://demo.supabase.co/auth/v1/verify?token=x","id":"\#(id)""#
-
-    @Test func `A link that signs in is made for those only who are known`() async throws {
-        let bed = Bed(Self.refusal(.post, "/admin/generate_link", "user_not_found", status: 404))
-        #expect(
-            await bed.code { client throws(AuthError) in try await client.link(.signIn, for: "a@example.com") }
-                == .userNotFound)
-        #expect(bed.body(0) == ["type": "recovery", "email": "a@example.com"])
-        #expect(bed.transport.requests.count == 1)
-    }
-
-    @Test func `An account that a link has made because the other was deleted meanwhile is taken back`() async throws {
-        let bed = Bed(
-            Self.on(.post, "/admin/generate_link", Self.link + #","verification_type":"recovery"}"#),
-            Self.on(.post, "/admin/generate_link", Self.link + #","verification_type":"signup"}"#),
-            Self.on(.delete, Self.user))
-        #expect(
-            await bed.code { client throws(AuthError) in try await client.link(.signIn, for: "a@example.com") }
-                == .userNotFound)
-        try bed.transport.verify()
-    }
-
-    @Test func `A confirmation is for who is known and waits for it`() async throws {
-        let known = Bed(Self.refusal(.post, "/admin/generate_link", "email_exists", status: 422))
-        #expect(
-            await known.code { client throws(AuthError) in
-                try await client.link(.emailConfirmation, for: "a@example.com")
-            } == .invalidArgument)
-        #expect(known.body(0) == ["type": "signup", "email": "a@example.com"])
-        let unknown = Bed(
-            Self.on(
-                .post, "/admin/generate_link",
-                #"{"code":"validation_failed","message":"Signup requires a valid password"}"#, status: 400))
-        #expect(
-            await unknown.code { client throws(AuthError) in
-                try await client.link(.emailConfirmation, for: "a@example.com")
-            } == .userNotFound)
-    }
-
-    @Test func `A link that would lead elsewhere is not given out`() async throws {
-        let target = try #require(URL(string: "https://app.example.com/back?a=b"))
-        let path = "/admin/generate_link?redirect_to=https%3A%2F%2Fapp.example.com%2Fback%3Fa%3Db"
-        let led = Bed(Self.on(.post, path, Self.link + #","redirect_to":"\#(target.absoluteString)"}"#))
-        let url = try await led.client.link(.passwordReset, for: "a@example.com", redirectURL: target)
-        #expect(url.absoluteString.hasPrefix("https://demo.supabase.co/auth/v1/verify"))
-        let astray = Bed(Self.on(.post, path, Self.link + #","redirect_to":"https://demo.example.com"}"#))
-        let error = await #expect(throws: AuthError.self) {
-            try await astray.client.link(.passwordReset, for: "a@example.com", redirectURL: target)
-        }
-        #expect(error?.code == .invalidArgument && error?.message.contains("Redirect URLs") == true)
     }
 }

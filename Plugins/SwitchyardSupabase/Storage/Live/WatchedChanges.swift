@@ -27,7 +27,7 @@ struct WatchedChanges {
     private var generations = 0
     private var lastReadTime = Timestamp.never
 
-    /// - Parameter reader: Empty for whoever asks with a key alone.
+    /// - Parameter reader: Empty for requests with a key alone.
     init(_ tables: SupabaseTables = .none, reader: AuthUser.ID = "") {
         self.tables = tables
         self.reader = reader

@@ -94,7 +94,7 @@ extension DocumentData {
     var postgres: JSONObject { JSONObject(map { (key: $0.name, value: $0.value.postgres) }) }
 
     init(postgres object: JSONObject) {
-        self.init(object.map { ($0.key, DocumentValue(postgres: $0.value)) })
+        self.init(unsorted: object.members.map { Entry(name: $0.key, value: DocumentValue(postgres: $0.value)) })
     }
 
     /// Whether this, written as it is, would be read as something else.

@@ -22,7 +22,7 @@ struct PostgRESTService: Sendable {
     private static let maximumAnswer = 256 << 20
 
     /// - Parameters:
-    ///   - isIdempotent: Whether the call may be sent again when its connection broke.
+    ///   - isIdempotent: Whether the call may be repeated if the connection broke.
     ///   - isForQueue: Whether the call is made for a batch that waits; it goes on waiting where the database is not ready.
     ///   - batch: The batch to be committed, which must not travel in another user's name.
     ///   - reader: Whose rights the answer must show, and nobody else's; left out where anybody's will do.
@@ -106,12 +106,12 @@ struct PostgRESTService: Sendable {
         }
     }
 
-    /// In whose name calls are made now; nobody's with a key alone.
+    /// The user in whose name calls are made now; none with a key alone.
     func reader() async throws(StorageError) -> CallOwner {
         CallOwner(try await proof(for: nil, as: nil, replacing: nil).user?.userID)
     }
 
-    /// The same for a series of calls in the name of whoever is signed in now; it fails when somebody else is.
+    /// This service for a series of calls in the name of the user who is signed in now. It fails once another user is.
     func bound() async throws(StorageError) -> PostgRESTService {
         var service = self
         service.tokens = tokens.bound(to: try await reader())
