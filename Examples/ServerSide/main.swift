@@ -40,7 +40,7 @@ let server = try SmallServer(answer)
 // Two people with the app, and somebody without.
 var people: [(name: String, app: Infrastructure, token: String)] = []
 for name in ["alice", "bob"] {
-    let app = try await projects.makeDevice()
+    let app = try await projects.makeListeningDevice()
     _ = try await app.auth.signUp(email: "\(name)@example.com", password: "correct horse battery").get()
     people.append((name, app, try await app.auth.accessToken().value.reveal()))
 }
@@ -69,6 +69,16 @@ let worker = Task {
 while try await reminders.count() > 0 { try await Task.sleep(for: .milliseconds(50)) }
 worker.cancel()
 try await worker.value
+
+// Whoever has the app open is told. Nothing is kept for those who listen later.
+let listener = people[0].app.messaging
+try await listener.subscribe(to: "reminders")
+let messages = await listener.messageStream().begun()
+try await projects.send("all reminders are out", to: "reminders")
+for try await message in messages {
+    print("\(people[0].name) is told: \(message.title ?? "nothing")")
+    break
+}
 
 let admin = try await backend.admin()
 for try await page in admin.accountPages() { print("\(page.accounts.count) accounts") }

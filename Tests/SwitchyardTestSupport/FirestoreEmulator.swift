@@ -44,7 +44,8 @@ package final class FirestoreEmulator: Sendable {
         let log = FileManager.default.temporaryDirectory.appendingPathComponent("firestore-emulator-\(port).log").path
         server = try ServerProcess(
             [
-                "java", "-Xmx1g", "-cp", jar,
+                // Runs are short: what the second compiler would gain, it would cost.
+                "java", "-Xmx1g", "-XX:TieredStopAtLevel=1", "-cp", jar,
                 "com.google.cloud.datastore.emulator.firestore.CloudFirestore", "start", "--host=127.0.0.1",
                 "--port=\(port)",
             ], logFile: log)

@@ -3,6 +3,7 @@
     import Switchyard
     import SwitchyardBytes
     import SwitchyardFirebase
+    import SwitchyardSupabase
 
     /// Single reads and writes in the names of one, a hundred and ten thousand callers, over the real Firestore emulator; what
     /// each caller costs in memory, and how long it takes to begin acting for one.
@@ -17,15 +18,15 @@
             let counts = [1, 100, 10_000]
             var crowds: [[ActingClients]] = []
             for count in counts { crowds.append(try await Self.clients(count, backend, site.project)) }
-            for client in crowds[counts.count - 1] {
-                try await client.storage.setDocument(Self.path(client), ["number": 0]).acknowledged()
-            }
             let calls = bench.settings.count(10_000, quick: 160)
+            let paths = Set(
+                crowds.flatMap { clients in (0..<calls).map { Self.path(clients[$0 % clients.count], $0) } })
+            try await backend.actingAsProject().storage.writeInBulk(paths.map { try .set($0, ["number": 0]) })
             for (what, call) in [("get", Self.get), ("set", Self.set)] {
                 let contenders = zip(counts, crowds).map { count, clients in
                     Contest.Contender("\(count)") { try await Self.spread(calls, over: clients, call) }
                 }
-                let results = try await Contest(rounds: bench.settings.count(7, quick: 1)).run(contenders)
+                let results = try await Contest(rounds: bench.settings.count(5, quick: 1)).run(contenders)
                 for result in results {
                     await bench.report("\(what), identities: \(result.name)", Double(calls) / result.seconds, "req/s")
                 }
@@ -41,8 +42,15 @@
             try await reportMaking(bench, backend, site.project)
             let bytes = try await bench.inChild(
                 "memory \(site.port) \(site.project)", rounds: bench.settings.count(3, quick: 1))
-            await bench.report("memory of an identity that has read and written", bytes, "bytes", .atMost(2048))
+            await bench.report(
+                "memory of an identity that has read and written, Firebase", bytes, "bytes", .atMost(2048))
             await backend.shutDown()
+            let supabase = try SupabaseBenchSite.start(name, bench.settings, area: bench.area)
+            defer { supabase.stop() }
+            let others = try await bench.inChild(
+                "memory-supabase \(supabase.url) \(supabase.key)", rounds: bench.settings.count(3, quick: 1))
+            await bench.report(
+                "memory of an identity that has read and written, Supabase", others, "bytes", .atMost(2048))
         }
 
         private func reportMaking(_ bench: Bench, _ backend: Infrastructure, _ project: String) async throws {
@@ -56,16 +64,34 @@
 
         func runChild(_ task: String, _ settings: BenchSettings) async throws -> Double {
             let words = task.split(separator: " ").map(String.init)
-            guard words.count == 3, words[0] == "memory", let port = Int(words[1]) else {
-                throw BenchFailure("no such task")
-            }
-            let site = FirestoreBenchSite(port: port, project: words[2])
-            let backend = try await site.backend()
-            // Whatever many calls at once need is there before: connections, buffers, the allocator's own.
-            let first = try await Self.clients(1_000, backend, site.project)
-            try await Self.spread(4_000, over: first, Self.set)
             let count = settings.count(10_000, quick: 1_000)
-            let callers = (0..<count).map { Self.caller($0, site.project) }
+            switch words.first {
+            case "serve"?:
+                try await SupabaseBenchSite.serve(filling: "select 1")
+                return 0
+            case "memory"? where words.count == 3:
+                let site = FirestoreBenchSite(port: Int(words[1]) ?? 0, project: words[2])
+                let callers = (0..<count).map { Self.caller($0, site.project) }
+                return try await Self.memory(of: callers, try await site.backend())
+            case "memory-supabase"? where words.count == 3:
+                let configuration = SupabaseConfiguration(url: words[1], key: Secret(words[2]))
+                // What a token says is not looked at here, and the database takes this one for everybody.
+                let callers = (0..<count).map {
+                    VerifiedToken(
+                        token: Secret(words[2]), provider: .supabase, userID: "u\($0)", issuer: words[1],
+                        expiresAt: .distantFuture)
+                }
+                return try await Self.memory(of: callers, try await Infrastructure(SupabaseModule(configuration)))
+            default: throw BenchFailure("no such task")
+            }
+        }
+
+        private static func memory(of callers: [VerifiedToken], _ backend: Infrastructure) async throws -> Double {
+            // Whatever many calls at once need is there before: connections, buffers, the allocator's own.
+            var first: [ActingClients] = []
+            for caller in callers.prefix(1_000) { first.append(try await backend.acting(as: caller)) }
+            try await Self.spread(4_000, over: first, Self.set)
+            let count = callers.count
             let before = Usage.residentBytes
             var clients: [ActingClients] = []
             clients.reserveCapacity(count)
@@ -82,19 +108,20 @@
 
         private typealias Call = @Sendable (ActingClients, Int) async throws -> Void
 
-        private static let get: Call = { client, _ in
-            guard try await client.storage.document(path(client), from: .server).exists else {
+        private static let get: Call = { client, number in
+            guard try await client.storage.document(path(client, number), from: .server).exists else {
                 throw BenchFailure("a wrong answer")
             }
         }
 
         /// Another value each time: a write that changes nothing is less work for the server.
         private static let set: Call = { client, number in
-            try await client.storage.setDocument(path(client), ["number": .of(number)]).acknowledged()
+            try await client.storage.setDocument(path(client, number), ["number": .of(number)]).acknowledged()
         }
 
-        private static func path(_ client: ActingClients) -> StoragePath {
-            StoragePath(unchecked: "users/\(client.caller.userID)")
+        /// Another for each call of a round, so that no two writes meet, however few identities there are.
+        private static func path(_ client: ActingClients, _ number: Int) -> StoragePath {
+            StoragePath(unchecked: "users/\(client.caller.userID)/notes/\(number)")
         }
 
         private static func clients(

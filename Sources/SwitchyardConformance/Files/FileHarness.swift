@@ -62,6 +62,14 @@ public struct FileFeatures: Sendable, Hashable {
     public var hasForbiddenFile = false
 
     public init(_ capabilities: FileStorageCapabilities) { self.capabilities = capabilities }
+
+    /// Those of the same files for a server's callers, whose uploads end with their request.
+    public var forCallers: FileFeatures {
+        var features = self
+        features.capabilities.resumableUploads = false
+        features.keepsUploads = false
+        return features
+    }
 }
 
 public typealias FileRequirement = ConformanceRequirement<FileFeatures>

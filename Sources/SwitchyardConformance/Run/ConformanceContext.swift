@@ -8,8 +8,9 @@ protocol ConformanceContext: Sendable {
 
 /// The life of one check: set up, run within the deadline, tear down.
 enum ConformanceLife {
-    /// A server that is gone must not keep the whole suite waiting for its clean-up.
-    static let tearDownDeadline = Duration.seconds(20)
+    /// A server that is gone must not keep the whole suite waiting for its clean-up; what takes long to set up takes long to
+    /// remove.
+    private static func tearDownDeadline(after deadline: Duration) -> Duration { max(.seconds(20), deadline / 2) }
 
     static func run<Context: ConformanceContext>(
         deadline: Duration, begin: @escaping @Sendable () async throws -> Context,
@@ -24,7 +25,7 @@ enum ConformanceLife {
             outcome = .failure(error)
         }
         do {
-            try await withDeadline(tearDownDeadline, "the check cleans up after itself") {
+            try await withDeadline(tearDownDeadline(after: deadline), "the check cleans up after itself") {
                 try await context.tearDown()
             }
         } catch {
