@@ -63,7 +63,9 @@ struct ExchangeRun: Sendable {
         do {
             if !isSilent { try await produce(writer) }
         } catch {
-            return loop.submit(.end(connection, reset: true))
+            // Where nobody reads any more, the connection ends already: a reset would take from the client what was sent.
+            if !outbox.isBroken { loop.submit(.end(connection, reset: true)) }
+            return
         }
         if let length, !isSilent, writer.counter.value != length {
             return loop.submit(.end(connection, reset: true))

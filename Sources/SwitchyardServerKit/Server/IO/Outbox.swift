@@ -25,6 +25,9 @@ final class Outbox: Sendable {
     /// Everything ever accepted from writers.
     var total: Int { state.withLock { $0.total } }
 
+    /// Whether nobody will ever read what is queued from now on.
+    var isBroken: Bool { state.withLock { $0.isBroken } }
+
     /// Queues `bytes` and returns at once.
     func append(_ bytes: [UInt8]) {
         append { $0.append(contentsOf: bytes) }
