@@ -19,24 +19,24 @@ import Testing
         }
     }
 
-    /// A provider whose first desk cannot be made.
+    /// A provider whose desk cannot be made until it can.
     private struct Clumsy: MockBacked {
         static let provider: InfrastructureProvider = "clumsy"
         struct Configuration: Codable, Sendable { var name = "" }
         let configuration: Configuration
         let mock = MockModule(backend: MockBackend())
-        private let attempts = Attempts()
+        let key = KeyFile()
         init(_ configuration: Configuration = Configuration()) { self.configuration = configuration }
 
-        private final class Attempts: Sendable {
-            let count = Atomic(0)
+        final class KeyFile: Sendable {
+            let isReadable = Atomic(false)
         }
 
         func makeFileStorageClient(
             _ context: ModuleContext
         ) async throws(InfrastructureError) -> any FileStorageClient { try await mock.makeFileStorageClient(context) }
         func makeCallerDesk(_ context: ModuleContext) async throws(InfrastructureError) -> any CallerDesk {
-            guard attempts.count.add(1, ordering: .relaxed).newValue > 1 else {
+            guard key.isReadable.load(ordering: .relaxed) else {
                 throw InfrastructureError(.localStore, "The key file could not be read just now.")
             }
             return try await mock.makeCallerDesk(context)
@@ -88,11 +88,13 @@ import Testing
     }
 
     @Test func `What kept files from one request is not held against the next`() async throws {
-        let backend = try await Infrastructure(Bare(), others: [Clumsy()])
+        let clumsy = Clumsy()
+        let backend = try await Infrastructure(Bare(), others: [clumsy])
         try await backend.use("clumsy", for: .files)
         let first = try await backend.acting(as: Self.caller).files
         let error = await #expect(throws: FileStorageError.self) { try await first.list() }
         #expect(error?.message == "The key file could not be read just now.")
+        clumsy.key.isReadable.store(true, ordering: .relaxed)
         #expect(try await backend.acting(as: Self.caller).files.list().files.isEmpty)
         await backend.shutDown()
     }
