@@ -11,7 +11,17 @@ package final class PostgresServer: Sendable {
     private let isShared: Bool
 
     /// The server on which tests have their databases; it ends with the process.
-    private static let shared = Task { try await LocalPostgres() }
+    private static let shared = Task {
+        let server = try await LocalPostgres()
+        let connection = try await PostgresConnection(port: server.port, user: LocalPostgres.user, database: "postgres")
+        defer { connection.close() }
+        // Nobody keeps these hundreds of databases, and looking after each in turn would take a tenth of the machine.
+        _ = try await connection.run([
+            PostgresStatement("alter system set autovacuum = off"),
+            PostgresStatement("alter system set full_page_writes = off"), PostgresStatement("select pg_reload_conf()"),
+        ])
+        return server
+    }
 
     /// Whether tests that need it can run; otherwise they are to be reported as skipped.
     package static var isInstalled: Bool { PostgresPrograms.installed?.has("psql") == true }
