@@ -74,7 +74,7 @@ extension FirebaseSurroundings {
     }
 
     /// What proves the project; to an emulator that is a word which everybody knows.
-    fileprivate func credential(for endpoint: FirebaseEndpoint) throws(InfrastructureError) -> ProjectTokens {
+    func credential(for endpoint: FirebaseEndpoint) throws(InfrastructureError) -> ProjectTokens {
         if let credential = tokens.credential { return credential }
         guard endpoint.isEmulator else {
             throw InfrastructureError(

@@ -19,7 +19,7 @@ final class FirebaseTokenVerifier: TokenVerifier {
     private let idTokens: Kind
     private let cookies: Kind
     private let isEmulator: Bool
-    private let service: FirebaseAuthService
+    private let revocation: FirebaseRevocationCheck
     private let now: @Sendable () -> Timestamp
 
     init(_ surroundings: FirebaseSurroundings) {
@@ -38,7 +38,7 @@ final class FirebaseTokenVerifier: TokenVerifier {
         cookies = kind(
             "https://session.firebase.google.com", "/identitytoolkit/v3/relyingparty/publicKeys", .certificates)
         isEmulator = endpoints.identityToolkit.isEmulator
-        service = FirebaseAuthService(surroundings)
+        revocation = FirebaseRevocationCheck(surroundings)
         now = surroundings.context.now
     }
 
@@ -61,10 +61,7 @@ final class FirebaseTokenVerifier: TokenVerifier {
                 "The token is not signed with RS256, as every token of a Firebase project is. Is it an emulator's?")
         }
         if checksRevocation {
-            guard kind.form == .keySet else {
-                throw TokenError(.unsupported, "Only ID tokens can be looked up, not session cookies.")
-            }
-            try await checkRevocation(token, web)
+            try await revocation.check(token, of: userID, web.claims, isCookie: kind.form == .certificates)
         }
         var verified = VerifiedToken(token, by: provider, of: userID, web.claims)
         if let method = web.claims["firebase"]?["sign_in_provider"]?.string {
@@ -72,26 +69,5 @@ final class FirebaseTokenVerifier: TokenVerifier {
             verified.identity = IdentityProvider(rawValue: method)
         }
         return verified
-    }
-
-    /// With the user's own token, so that it takes no key of the project's.
-    private func checkRevocation(_ token: Secret, _ web: JSONWebToken) async throws(TokenError) {
-        let answer: JSON
-        do throws(FirebaseAuthFailure) {
-            answer = try await service.post("/v1/accounts:lookup", ["idToken": .string(token.reveal())])
-        } catch {
-            let error = AuthError(error, in: .account)
-            switch error.code {
-            case .userDisabled: throw TokenError(.userDisabled, error.message, underlying: error)
-            case .sessionExpired: throw TokenError(.tokenRevoked, error.message, underlying: error)
-            default: throw TokenError(error.code, error.message, isRetryable: error.isRetryable, underlying: error)
-            }
-        }
-        let account = answer["users"]?[0]
-        if account?["disabled"]?.bool == true { throw TokenError(.userDisabled, "The account is disabled.") }
-        let since = account?["validSince"]?.string.flatMap { Int64($0) } ?? 0
-        guard account != nil, web.claims["auth_time"]?.int64 ?? .max >= since else {
-            throw TokenError(.tokenRevoked, "The session was ended. Sign in again.")
-        }
     }
 }

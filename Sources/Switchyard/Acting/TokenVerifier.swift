@@ -17,7 +17,8 @@ public protocol TokenVerifier: Sendable {
     ///   - token: The token that the app got from `accessToken()`.
     ///   - checksRevocation: Whether to ask the issuer, with one request, if the session was ended or the account disabled since
     ///     the token was issued. Without it, tokens of an ended session are valid until they expire.
-    /// - Throws: A code that says why the token is not valid; `.unavailable` if the issuer's keys cannot be fetched.
+    /// - Throws: A code that says why the token is not valid; `.unavailable` if the issuer's keys cannot be fetched or the issuer
+    ///   not be asked; `.failedPrecondition` if it refuses this server's own key or credential.
     func verify(_ token: Secret, checksRevocation: Bool) async throws(TokenError) -> VerifiedToken
 }
 

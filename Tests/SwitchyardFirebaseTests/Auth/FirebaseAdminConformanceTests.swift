@@ -125,6 +125,30 @@ import Testing
         #expect(transport.requests.last?.url.hasSuffix("accounts:delete") == true)
     }
 
+    @Test func `A page of a thousand accounts arrives, however much each of them has`() async throws {
+        let claims = #"{"notes":"\#(String(repeating: "x", count: 980))"}"#
+        let photo = "https://photos.example.com/" + String(repeating: "p", count: 500)
+        let users = (0..<1000).map { number -> JSON in
+            [
+                "localId": .string("user-\(number)"), "customAttributes": .string(claims), "photoUrl": .string(photo),
+            ]
+        }
+        let answer = JSON.object(["users": .array(users)]).text()
+        #expect(answer.utf8.count > 1 << 20)
+        let transport = ScriptedTransport([
+            .on(
+                .get, "https://identitytoolkit.googleapis.com/v1/projects/demo/accounts:batchGet?maxResults=1000",
+                .json(answer))
+        ])
+        let module = FirebaseModule(
+            FirebaseConfiguration(project: "demo", credential: Self.token), environment: [:]
+        ) { transport }
+        let client = try await module.makeCallerDesk(ModuleContext()).makeAdminClient()
+        let page = try await client.accountPage(after: nil, limit: 1000)
+        #expect(page.accounts.count == 1000 && page.accounts.last?.id == "user-999")
+        try transport.verify()
+    }
+
     @Test func `A credential without the role is told so`() async throws {
         let transport = AnsweringTransport { _ throws(TransportError) in
             .text(#"{"error":{"code":403,"message":"PERMISSION_DENIED","status":"PERMISSION_DENIED"}}"#, status: 403)

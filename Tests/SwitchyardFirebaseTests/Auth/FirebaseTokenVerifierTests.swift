@@ -13,19 +13,25 @@ import Testing
 
 /// Tokens that requests bring to a server, good ones and forged ones.
 @Suite struct FirebaseTokenVerifierTests {
-    private static let keys =
+    static let keys =
         "https://www.googleapis.com/service_accounts/v1/jwk/securetoken@system.gserviceaccount.com"
-    private static let certificates = "https://www.googleapis.com/identitytoolkit/v3/relyingparty/publicKeys"
-    private static let time: Int64 = 1_700_000_100
+    static let certificates = "https://www.googleapis.com/identitytoolkit/v3/relyingparty/publicKeys"
+    static let time: Int64 = 1_700_000_100
 
-    private final class Bed: Sendable {
+    final class Bed: Sendable {
         let transport: ScriptedTransport
         let clock = ManualClock()
         let verifier: FirebaseTokenVerifier
 
-        init(emulator: String? = nil, _ script: ScriptedExchange...) throws {
+        convenience init(emulator: String? = nil, _ script: ScriptedExchange...) throws {
+            try self.init(emulator: emulator, apiKey: "key", script: script)
+        }
+
+        init(
+            emulator: String? = nil, apiKey: Secret, credential: FirebaseCredential? = nil, script: [ScriptedExchange]
+        ) throws {
             transport = ScriptedTransport(script)
-            var configuration = FirebaseConfiguration(project: "demo", apiKey: "key")
+            var configuration = FirebaseConfiguration(project: "demo", apiKey: apiKey, credential: credential)
             configuration.emulators.auth = emulator
             let transport = transport
             let module = FirebaseModule(configuration, environment: [:]) { transport }
@@ -46,7 +52,7 @@ import Testing
         }
     }
 
-    private static func published(_ keys: [RSAPrivateKey] = [TestKeys.one], age: Int = 3600) -> ScriptedExchange {
+    static func published(_ keys: [RSAPrivateKey] = [TestKeys.one], age: Int = 3600) -> ScriptedExchange {
         .on(
             .get, self.keys,
             .json(
@@ -61,7 +67,7 @@ import Testing
         "firebase": ["sign_in_provider": "password", "identities": [:]],
     ]
 
-    private static func token(
+    static func token(
         _ changes: JSONObject = [:], header: JSONObject = [:], by key: RSAPrivateKey = TestKeys.one
     ) -> String {
         var claims = good
@@ -223,7 +229,7 @@ import Testing
         -----END CERTIFICATE-----
         """
     /// Made with openssl, of the certificate's key, good for an hour from 1 700 000 000 on.
-    private static let cookie =
+    static let cookie =
         "eyJhbGciOiAiUlMyNTYiLCAia2lkIjogImMxIiwgInR5cCI6ICJKV1QifQ.eyJpYXQiOiAxNzAwMDAwMDAwLCAiZXhwIjogM"
         + "TcwMDAwMzYwMCwgInN1YiI6ICJhZGEiLCAiaXNzIjogImh0dHBzOi8vc2Vzc2lvbi5maXJlYmFzZS5nb29nbGUuY29tL2Rlb"
         + "W8iLCAiYXVkIjogImRlbW8iLCAiYXV0aF90aW1lIjogMTcwMDAwMDAwMCwgImZpcmViYXNlIjogeyJzaWduX2luX3Byb3ZpZ"

@@ -5,6 +5,9 @@ import SwitchyardWire
 
 /// The calls about accounts that are the project's own, each with its token.
 struct FirebaseAdminService: Sendable {
+    /// A page has up to 1000 accounts, and one of them easily more than a kilobyte.
+    static let maximumAnswer = 64 << 20
+
     private let service: FirebaseAuthService
     private let tokens: ProjectTokens
     private let endpoint: FirebaseEndpoint
@@ -13,7 +16,9 @@ struct FirebaseAdminService: Sendable {
     var isEmulator: Bool { endpoint.isEmulator }
 
     init(_ surroundings: FirebaseSurroundings, _ tokens: ProjectTokens) {
-        service = FirebaseAuthService(surroundings)
+        var service = FirebaseAuthService(surroundings)
+        service.maximumAnswer = Self.maximumAnswer
+        self.service = service
         endpoint = surroundings.endpoints.identityToolkit
         project = surroundings.configuration.project
         self.tokens = tokens

@@ -15,6 +15,8 @@ struct FirebaseAuthService: Sendable {
     let appCheck: FirebaseAppCheck?
     let clock: any Clock<Duration>
     let now: @Sendable () -> Timestamp
+    /// What answers may have in bytes. Those about one account are small.
+    var maximumAnswer = 1 << 20
     /// Of mails and messages: a BCP 47 name.
     let language = LanguageBox()
 
@@ -61,7 +63,7 @@ struct FirebaseAuthService: Sendable {
         guard endpoint.mayCarryTokens else { throw FirebaseAuthFailure(.unsafeAddress) }
         var complete = request
         complete.redirects = .surface
-        complete.maximumBodySize = 1 << 20
+        complete.maximumBodySize = maximumAnswer
         for (name, value) in headers { complete.headers[name] = value }
         guard let appCheck else { return try await exchange(complete) }
         var isRefused = false

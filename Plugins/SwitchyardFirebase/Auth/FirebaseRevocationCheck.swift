@@ -1,0 +1,83 @@
+import Switchyard
+import SwitchyardBytes
+
+/// Asks the project whether the account of a good token is still there, and the session not ended.
+struct FirebaseRevocationCheck: Sendable {
+    /// What accounts are looked up with.
+    private enum Means: Sendable {
+        /// In the project's name, by the account's ID, whatever kind the token is of.
+        case project(FirebaseAdminService)
+        /// With the API key and the ID token itself.
+        case key(FirebaseAuthService)
+        case nothing
+    }
+
+    private let means: Means
+
+    init(_ surroundings: FirebaseSurroundings) {
+        if let tokens = try? surroundings.credential(for: surroundings.endpoints.identityToolkit) {
+            means = .project(FirebaseAdminService(surroundings, tokens))
+        } else if !surroundings.configuration.apiKey.isEmpty {
+            means = .key(FirebaseAuthService(surroundings))
+        } else {
+            means = .nothing
+        }
+    }
+
+    /// - Parameters:
+    ///   - claims: What the token says; its signature was found to be good.
+    ///   - isCookie: Whether it is a session cookie, which the API key opens nothing for.
+    func check(
+        _ token: Secret, of userID: AuthUser.ID, _ claims: JSONObject, isCookie: Bool
+    ) async throws(TokenError) {
+        let answer: JSON
+        do throws(AuthError) {
+            switch means {
+            case .project(let service):
+                answer = try await service.post("accounts:lookup", ["localId": .array([.string(userID)])])
+            case .key(let service) where !isCookie: answer = try await Self.lookUp(token, with: service)
+            case .key, .nothing:
+                throw AuthError.unsupported(
+                    isCookie ? "looking up a session cookie with an API key" : "looking up a token without a credential",
+                    by: .firebase,
+                    instead: "Set credential in Firebase's configuration to the path of a service account's key file, or to "
+                        + "applicationDefault; never in an app.")
+            }
+        } catch {
+            throw TokenError(lookingUp: error)
+        }
+        let account = answer["users"]?[0]
+        if account?["disabled"]?.bool == true { throw TokenError(.userDisabled, "The account is disabled.") }
+        let since = account?["validSince"]?.string.flatMap { Int64($0) } ?? 0
+        guard account != nil, claims["auth_time"]?.int64 ?? .max >= since else {
+            throw TokenError(.tokenRevoked, "The session was ended. Sign in again.")
+        }
+    }
+
+    private static func lookUp(
+        _ token: Secret, with service: FirebaseAuthService
+    ) async throws(AuthError) -> JSON {
+        do throws(FirebaseAuthFailure) {
+            return try await service.post("/v1/accounts:lookup", ["idToken": .string(token.reveal())])
+        } catch {
+            throw AuthError(error, in: .account)
+        }
+    }
+}
+
+extension TokenError {
+    /// Only what the issuer says of the account is held against the token. A key or a credential that it refuses is this
+    /// server's own, and nobody is to be signed out for it.
+    fileprivate init(lookingUp error: AuthError) {
+        let failed = "The account of the token could not be looked up: \(error.message)"
+        switch error.code {
+        case .userDisabled: self.init(.userDisabled, error.message, underlying: error)
+        case .sessionExpired, .userNotFound: self.init(.tokenRevoked, error.message, underlying: error)
+        case .cancelled, .shutDown, .unsupported: self.init(error.code, error.message, underlying: error)
+        case .unavailable, .overloaded, .deadlineExceeded, .rateLimited:
+            self.init(
+                .unavailable, failed, isRetryable: error.isRetryable, retryAfter: error.retryAfter, underlying: error)
+        default: self.init(.failedPrecondition, failed, isRetryable: false, underlying: error)
+        }
+    }
+}
