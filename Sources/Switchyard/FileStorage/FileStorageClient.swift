@@ -121,11 +121,16 @@ extension FileStorageClient {
     }
 
     /// Uploads and waits.
+    ///
+    /// - Throws: `.unavailable` when no byte has got through for half a minute, unless ``UploadOptions/patience`` or the provider's
+    ///   settings say otherwise.
     @discardableResult
     public func put(
         _ data: Data, at path: FilePath, options: UploadOptions = UploadOptions()
     ) async throws(FileStorageError) -> FileMetadata {
-        try await upload(.data(data), to: path, options: options).result()
+        var options = options
+        options.isAwaited = true
+        return try await upload(.data(data), to: path, options: options).result()
     }
 
     /// The whole contents in memory.

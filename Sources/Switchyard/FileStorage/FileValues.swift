@@ -51,15 +51,21 @@ public struct UploadOptions: Sendable, Hashable {
     public var custom: [String: String]
     /// Whether an existing file is replaced; otherwise `.alreadyExists`.
     public var replacesExisting: Bool
+    /// How long the upload is tried again without a byte getting through. By default, as long as the provider's settings say;
+    /// without settings ten minutes, and half a minute for ``FileStorageClient/put(_:at:options:)``, since somebody waits for that.
+    public var patience: Duration?
+    /// Whether whoever began it does nothing but wait for it.
+    package var isAwaited = false
 
     public init(
         contentType: String? = nil, cacheControl: String? = nil, custom: [String: String] = [:],
-        replacesExisting: Bool = true
+        replacesExisting: Bool = true, patience: Duration? = nil
     ) {
         self.contentType = contentType
         self.cacheControl = cacheControl
         self.custom = custom
         self.replacesExisting = replacesExisting
+        self.patience = patience
     }
 }
 
@@ -73,23 +79,40 @@ public enum UploadSource: Sendable {
 }
 
 /// How far a transfer has come.
-public struct TransferProgress: Sendable, Hashable {
+public struct TransferProgress: Sendable {
     public enum Phase: Sendable, Hashable { case waiting, running, paused, finished }
 
     public let phase: Phase
     public let completedBytes: Int64
     /// `nil` while it is unknown.
     public let totalBytes: Int64?
+    /// Why the last attempt failed, while no byte has got through since then. The transfer goes on trying until its patience
+    /// ends.
+    public let lastError: FileStorageError?
 
-    public init(phase: Phase, completedBytes: Int64, totalBytes: Int64?) {
+    public init(phase: Phase, completedBytes: Int64, totalBytes: Int64?, lastError: FileStorageError? = nil) {
         self.phase = phase
         self.completedBytes = completedBytes
         self.totalBytes = totalBytes
+        self.lastError = lastError
     }
 
     /// 0 … 1, or `nil` while it is unknown.
     public var fraction: Double? {
         totalBytes.map { $0 == 0 ? 1 : Double(completedBytes) / Double($0) }
+    }
+}
+
+extension TransferProgress: Hashable {
+    /// Two errors are the same if they say the same.
+    public static func == (left: TransferProgress, right: TransferProgress) -> Bool {
+        left.phase == right.phase && left.completedBytes == right.completedBytes && left.totalBytes == right.totalBytes
+            && left.lastError?.code == right.lastError?.code && left.lastError?.message == right.lastError?.message
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(phase)
+        hasher.combine(completedBytes)
     }
 }
 
@@ -133,9 +156,10 @@ extension FileMetadata: CustomStringConvertible, CustomDebugStringConvertible {
 }
 
 extension TransferProgress: CustomStringConvertible {
-    /// `running: 3145728 of 10485760 bytes (30 %)`.
+    /// `running: 3145728 of 10485760 bytes (30 %)`, and why it does not get on.
     public var description: String {
-        guard let totalBytes, let fraction else { return "\(phase): \(completedBytes) bytes" }
-        return "\(phase): \(completedBytes) of \(totalBytes) bytes (\(Int(fraction * 100)) %)"
+        let share = totalBytes.flatMap { total in fraction.map { " of \(total) bytes (\(Int($0 * 100)) %)" } } ?? " bytes"
+        let failure = lastError.map { ", last attempt failed (\($0.code)): \($0.message)" } ?? ""
+        return "\(phase): \(completedBytes)\(share)\(failure)"
     }
 }

@@ -56,6 +56,8 @@ public struct ClientCall: Sendable, Hashable {
     public let operation: String
     /// Whether a repetition after a failure is harmless, even if only the answer to the first attempt was lost.
     public let isRepeatable: Bool
+    /// What error texts call it; for observers, who hear of failures and not of arguments.
+    private let subject: ClientOperation.Subject?
 
     public init(
         service: InfrastructureService, provider: InfrastructureProvider, operation: String, isRepeatable: Bool = false
@@ -64,5 +66,28 @@ public struct ClientCall: Sendable, Hashable {
         self.provider = provider
         self.operation = operation
         self.isRepeatable = isRepeatable
+        subject = nil
     }
+
+    init(service: InfrastructureService, provider: InfrastructureProvider, _ operation: ClientOperation) {
+        self.service = service
+        self.provider = provider
+        self.operation = operation.name
+        isRepeatable = operation.isRepeatable
+        subject = operation.subject
+    }
+
+    /// The same until the end of what it has begun.
+    var toItsEnd: ClientCall {
+        ClientCall(
+            service: service, provider: provider, ClientOperation(operation + " to its end", subject))
+    }
+
+    /// What observers hear of an error: the text that whoever made the call gets.
+    func failure(_ error: any Error) -> InfrastructureEvent.Failure {
+        guard let error = error as? any ClientError else { return .init(.unknown, "\(error)") }
+        return named(error)
+    }
+
+    private func named(_ error: some ClientError) -> InfrastructureEvent.Failure { .init(error.naming(subject)) }
 }

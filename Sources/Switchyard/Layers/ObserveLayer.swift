@@ -20,9 +20,7 @@ public struct ObserveLayer: ClientLayer {
         func tell(_ failure: Failure?) {
             self.tell(
                 call,
-                .call(
-                    operation: call.operation, duration: watch.elapsed,
-                    failure: failure.map { InfrastructureEvent.Failure($0) }))
+                .call(operation: call.operation, duration: watch.elapsed, failure: failure.map(call.failure)))
         }
         do throws(Failure) {
             let result = try await body()
@@ -58,11 +56,9 @@ public struct ObserveLayer: ClientLayer {
 
     /// Waits for the end of the transfer, as its owner may do, too.
     public func began<Output: Sendable>(_ call: ClientCall, _ transfer: FileTransfer<Output>) {
-        let whole = ClientCall(
-            service: call.service, provider: call.provider, operation: call.operation + " to its end")
         Task {
             do throws(FileStorageError) {
-                _ = try await self.call(whole) { () throws(FileStorageError) in try await transfer.result() }
+                _ = try await self.call(call.toItsEnd) { () throws(FileStorageError) in try await transfer.result() }
             } catch {
                 // The observer was told, and the owner of the transfer gets the error, too.
             }
@@ -73,10 +69,7 @@ public struct ObserveLayer: ClientLayer {
         tell(call, .streamOpened(operation: call.operation), requestID)
     }
     private func closed(_ call: ClientCall, _ failure: (any Error)?, _ requestID: String?) {
-        let failure = failure.map { error in
-            (error as? any ClientError).map { InfrastructureEvent.Failure($0) } ?? .init(.unknown, "\(error)")
-        }
-        tell(call, .streamClosed(operation: call.operation, failure: failure), requestID)
+        tell(call, .streamClosed(operation: call.operation, failure: failure.map(call.failure)), requestID)
     }
 
     private func tell(

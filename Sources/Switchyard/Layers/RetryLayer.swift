@@ -27,7 +27,7 @@ public struct RetryLayer: ClientLayer {
                 InfrastructureEvent(
                     service: call.service, provider: call.provider,
                     kind: .retry(
-                        operation: call.operation, attempt: attempt, after: pause, failure: .init(failure))))
+                        operation: call.operation, attempt: attempt, after: pause, failure: call.failure(failure))))
         } _: { () throws(Failure) in
             try await body()
         }

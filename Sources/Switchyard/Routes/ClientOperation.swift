@@ -43,10 +43,12 @@ public struct ClientOperation: Sendable, Hashable, ExpressibleByStringLiteral {
 }
 
 extension ClientError {
+    func naming(_ operation: ClientOperation) -> Self { naming(operation.subject) }
+
     /// This error with the operation and its target in the text, unless the text names the target already, or the error is about
     /// the client or its user.
-    func naming(_ operation: ClientOperation) -> Self {
-        guard let subject = operation.subject, !ErrorCode.aboutTheClient.contains(code) else { return self }
+    func naming(_ subject: ClientOperation.Subject?) -> Self {
+        guard let subject, !ErrorCode.aboutTheClient.contains(code) else { return self }
         guard !message.contains("“\(subject.target)”") else { return self }
         return saying("\(subject.text) failed: \(message)")
     }

@@ -18,8 +18,7 @@ struct LayeredRoute<Client: Sendable>: Route {
     }
 
     private func about(_ operation: ClientOperation) -> ClientCall {
-        ClientCall(
-            service: service, provider: provider(base), operation: operation.name, isRepeatable: operation.isRepeatable)
+        ClientCall(service: service, provider: provider(base), operation)
     }
 
     func call<Result, Failure: ClientError>(

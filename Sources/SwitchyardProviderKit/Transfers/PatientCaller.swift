@@ -13,7 +13,7 @@ package struct PatientCaller: Sendable {
     package let report: Report
 
     /// Somebody may be waiting in front of a screen.
-    private static let usualPatience = Duration.seconds(30)
+    static let usualPatience = Duration.seconds(30)
 
     package init(
         clock: any Clock<Duration>, patience: Duration? = nil, report: @escaping Report = { _, _, _, _ in }
@@ -31,6 +31,14 @@ package struct PatientCaller: Sendable {
                 InfrastructureEvent(
                     service: .files, provider: provider,
                     kind: .retry(operation: operation, attempt: attempt, after: pause, failure: .init(error))))
+        }
+    }
+
+    /// The same caller, which tells `listener` of each failure, too.
+    func telling(_ listener: @escaping @Sendable (FileStorageError) -> Void) -> PatientCaller {
+        PatientCaller(clock: clock, patience: patience) { [report] operation, attempt, pause, failure in
+            report(operation, attempt, pause, failure)
+            listener(failure)
         }
     }
 

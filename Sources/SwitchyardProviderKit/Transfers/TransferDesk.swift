@@ -67,7 +67,8 @@ package final class TransferDesk: Sendable {
                     begunAt: now().microseconds)
             }
         }
-        return try run(content, driver, note)
+        let usual = options.isAwaited && tries.patience == nil ? PatientCaller.usualPatience : nil
+        return try run(content, driver, note, policy.with(patience: options.patience ?? usual))
     }
 
     /// Uploads of `owner` that nobody runs now and that can go on, oldest first.
@@ -105,11 +106,11 @@ package final class TransferDesk: Sendable {
         let note = UploadRun.Note(
             id: id, path: FilePath(unchecked: record.path), options: record.options.uploadOptions, records: records,
             claim: claim, begunAt: record.begunAt)
-        return try run(content, driver(record), note, resuming: record)
+        return try run(content, driver(record), note, policy, resuming: record)
     }
 
     private func run(
-        _ content: UploadContent, _ driver: any UploadDriver, _ note: UploadRun.Note?,
+        _ content: UploadContent, _ driver: any UploadDriver, _ note: UploadRun.Note?, _ policy: TransferPolicy,
         resuming record: UploadRecord? = nil
     ) throws(FileStorageError) -> FileTransfer<FileMetadata> {
         // The loop of the run waits for this lock before it can end: it is known by then.
@@ -139,10 +140,10 @@ package final class TransferDesk: Sendable {
         let (policy, tries) = (policy, tries)
         let run = state.withLock { state -> DownloadRun? in
             guard !state.isShutDown else { return nil }
-            let run = DownloadRun(to: place, describe: describe) { stored, gate in
+            let run = DownloadRun(to: place, describe: describe) { stored, gate, failed in
                 DownloadReader(
-                    path, range: nil, version: stored.metadata.version, driver: driver, policy: policy, tries: tries,
-                    gate: gate)
+                    path, range: nil, version: stored.metadata.version, driver: driver, policy: policy,
+                    tries: tries.telling(failed), gate: gate)
             } ended: { [weak self] run in
                 self?.state.withLock { _ = $0.downloads.removeValue(forKey: ObjectIdentifier(run)) }
             }

@@ -26,21 +26,29 @@ final class TransferStatus: Sendable {
     /// - Parameters:
     ///   - completed: Less than was shown before shows nothing: bytes that are sent again are not new.
     ///   - total: Once it is known.
-    func show(phase: TransferProgress.Phase? = nil, completed: Int64? = nil, total: Int64? = nil) {
-        note(phase: phase, completed: completed, total: total)
+    ///   - failure: Why an attempt failed; shown until more bytes get through.
+    func show(
+        phase: TransferProgress.Phase? = nil, completed: Int64? = nil, total: Int64? = nil,
+        failure: FileStorageError? = nil
+    ) {
+        note(phase: phase, completed: completed, total: total, failure: failure)
         tell()
     }
 
-    /// ``show(phase:completed:total:)`` in two steps, for who decides under a lock and must not call listeners in it.
-    func note(phase: TransferProgress.Phase? = nil, completed: Int64? = nil, total: Int64? = nil) {
+    /// ``show(phase:completed:total:failure:)`` in two steps, for who decides under a lock and must not call listeners in it.
+    func note(
+        phase: TransferProgress.Phase? = nil, completed: Int64? = nil, total: Int64? = nil,
+        failure: FileStorageError? = nil
+    ) {
         state.withLock { state in
             guard state.outcome == nil else { return }
             let old = state.progress
+            let count = max(completed ?? 0, old.completedBytes)
             set(
                 &state,
                 TransferProgress(
-                    phase: phase ?? old.phase, completedBytes: max(completed ?? 0, old.completedBytes),
-                    totalBytes: total ?? old.totalBytes))
+                    phase: phase ?? old.phase, completedBytes: count, totalBytes: total ?? old.totalBytes,
+                    lastError: failure ?? (count > old.completedBytes ? nil : old.lastError)))
         }
     }
 

@@ -49,11 +49,13 @@ struct TransferBench {
     static func bytes(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 * 31 + $0 / 7) } }
 
     /// Runs `body` while the hands of the clock are moved whenever somebody sleeps.
-    func letTimePass<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) async throws -> Result {
+    func letTimePass<Result: Sendable>(
+        by step: Duration = .seconds(70), _ body: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
         let clock = clock
         let hands = Task {
             while !Task.isCancelled {
-                if clock.sleeperCount > 0 { clock.advance(by: .seconds(70)) }
+                if clock.sleeperCount > 0 { clock.advance(by: step) }
                 // Nobody says when a transfer falls asleep, and it may never do so again.
                 try await Task.sleep(for: .milliseconds(1))
             }
@@ -245,6 +247,51 @@ struct TransferBench {
         }
         #expect(error?.code == .unavailable)
         #expect(try bench.desk.interruptedUploads(of: "").count == 1)
+    }
+
+    @Test func `Progress says why nothing gets through, until something does`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        bench.server.fail("send", .refuse(MemoryFileServer.lost), .refuse(MemoryFileServer.lost))
+        let transfer = try bench.upload(.data(Data(TransferBench.bytes(100))))
+        let progress = Task { () -> [TransferProgress] in
+            var all: [TransferProgress] = []
+            for await state in transfer.progress { all.append(state) }
+            return all
+        }
+        for await state in transfer.progress where state.lastError != nil {
+            #expect(state.lastError?.code == .unavailable && state.completedBytes == 0)
+            #expect(state.description.contains("0 of 100 bytes (0 %), last attempt failed (unavailable): "))
+            break
+        }
+        _ = try await bench.letTimePass { try await transfer.result() }
+        let states = await progress.value
+        #expect(states.allSatisfy { $0.lastError == nil || $0.completedBytes == 0 })
+        #expect(states.last?.phase == .finished && states.last?.lastError == nil)
+    }
+
+    /// Half a minute for whoever only waits, ten minutes else, unless somebody said so.
+    @Test(arguments: [
+        (false, Duration?.none, Duration.seconds(600)), (true, nil, .seconds(30)), (true, .seconds(90), .seconds(90)),
+        (false, .seconds(5), .seconds(5)),
+    ])
+    func `An upload is tried as long as its owner has patience`(isAwaited: Bool, said: Duration?, expected: Duration)
+        async throws
+    {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        for _ in 0..<300 { bench.server.fail("begin", .refuse(MemoryFileServer.lost)) }
+        var options = UploadOptions(patience: said)
+        options.isAwaited = isAwaited
+        let start = bench.clock.now
+        let transfer = try bench.desk.upload(
+            UploadContent(.data(Data("x".utf8))), to: bench.server.path, options, driver: bench.server)
+        let error = await #expect(throws: FileStorageError.self) {
+            try await bench.letTimePass(by: .seconds(1)) { try await transfer.result() }
+        }
+        #expect(error?.code == .unavailable)
+        let took = start.duration(to: bench.clock.now)
+        #expect(took >= expected && took < expected + .seconds(80), "\(took)")
     }
 }
 

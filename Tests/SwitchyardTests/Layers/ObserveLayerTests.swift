@@ -25,7 +25,7 @@ import Testing
         #expect(
             events.kinds == [
                 .call(operation: "document", duration: .seconds(2), failure: nil),
-                .call(operation: "commit", duration: .zero, failure: .init(.unauthorized, "No.")),
+                .call(operation: "commit", duration: .zero, failure: .init(.unauthorized, "Writing “a/1” failed: No.")),
             ])
         #expect(events.all.allSatisfy { $0.service == .storage && $0.provider == .mock })
     }
@@ -69,7 +69,8 @@ import Testing
             events.kinds == [
                 .streamOpened(operation: "document stream"), .streamClosed(operation: "document stream", failure: nil),
                 .streamOpened(operation: "query stream"),
-                .streamClosed(operation: "query stream", failure: .init(.unauthorized, "No.")),
+                .streamClosed(
+                    operation: "query stream", failure: .init(.unauthorized, "Following “a” failed: No.")),
             ])
     }
 

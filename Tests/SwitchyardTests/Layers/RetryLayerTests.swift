@@ -210,14 +210,16 @@ import Testing
         #expect((.milliseconds(100)...(.milliseconds(300))).contains(pauses[0]))
         #expect(pauses[1] == .seconds(7))
         #expect((.milliseconds(225)...(.milliseconds(675))).contains(pauses[2]))
+        let failures: [InfrastructureEvent.Failure] = [
+            .init(.unavailable, "Reading “a/1” failed: Gone."),
+            .init(.resourceExhausted, "Reading “a/1” failed: Too many."),
+            .init(.unavailable, "Reading “a/1” failed: Gone."),
+        ]
         #expect(
-            events.kinds == [
-                .retry(operation: "document", attempt: 1, after: pauses[0], failure: .init(.unavailable, "Gone.")),
-                .retry(
-                    operation: "document", attempt: 2, after: pauses[1], failure: .init(.resourceExhausted, "Too many.")
-                ),
-                .retry(operation: "document", attempt: 3, after: pauses[2], failure: .init(.unavailable, "Gone.")),
-            ])
+            events.kinds
+                == failures.indices.map { index in
+                    .retry(operation: "document", attempt: index + 1, after: pauses[index], failure: failures[index])
+                })
     }
 
     @Test func `Whoever is asked to wait longer than a pause may be learns it at once`() async throws {

@@ -13,12 +13,15 @@ final class DownloadRun: FileTransferControls {
     private let task = TaskBox()
     private let isClosing = Mutex(false)
 
+    typealias Reading =
+        @Sendable (StoredFile, PauseGate, _ failed: @escaping @Sendable (FileStorageError) -> Void) -> DownloadReader
+
     /// - Parameters:
     ///   - describe: What the server has now.
-    ///   - read: Makes a reader of the version described, which waits at the gate.
+    ///   - read: Makes a reader of the version described, which waits at the gate and tells of attempts that failed.
     init(
         to file: DownloadFile, describe: @escaping @Sendable () async throws(FileStorageError) -> StoredFile,
-        read: @escaping @Sendable (StoredFile, PauseGate) -> DownloadReader,
+        read: @escaping Reading,
         ended: @escaping @Sendable (DownloadRun) -> Void
     ) {
         task.replace(
@@ -38,7 +41,7 @@ final class DownloadRun: FileTransferControls {
 
     private func run(
         _ file: DownloadFile, _ describe: () async throws(FileStorageError) -> StoredFile,
-        _ read: (StoredFile, PauseGate) -> DownloadReader
+        _ read: Reading
     ) async throws(FileStorageError) -> FileMetadata {
         showPhase()
         var replacements = 0
@@ -56,7 +59,7 @@ final class DownloadRun: FileTransferControls {
             }
             status.show(total: stored.metadata.size)
             do throws(FileStorageError) {
-                try await fetch(stored, read(stored, gate), file)
+                try await fetch(stored, read(stored, gate) { [status] in status.show(failure: $0) }, file)
                 try file.commit()
                 return stored.metadata
             } catch {

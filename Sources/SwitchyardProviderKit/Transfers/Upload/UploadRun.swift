@@ -154,7 +154,10 @@ final class UploadRun: FileTransferControls {
                 return .answered(answer)
             }
         case .wait(let pause):
-            if let failure = current.failure { tries.report("upload", current.failures, pause, failure) }
+            if let failure = current.failure {
+                tries.report("upload", current.failures, pause, failure)
+                status.show(failure: failure)
+            }
             start(&current) { run throws(FileStorageError) in
                 try? await run.clock.sleep(for: pause)
                 return .waited
