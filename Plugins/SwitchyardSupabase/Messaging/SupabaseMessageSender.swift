@@ -48,6 +48,39 @@ public final class SupabaseMessageSender: Sendable {
     public func send(
         title: String? = nil, body: String? = nil, data: [String: String] = [:], to target: Target
     ) async throws(MessagingError) -> RemoteMessage.ID {
+        try await send(SupabaseMessage(to: target, title: title, body: body, data: data))
+    }
+
+    /// Sends many messages, several at a time.
+    ///
+    /// - Returns: The outcome for each, in the given order: the message's name, or why it was not sent.
+    public func send(_ messages: [SupabaseMessage]) async -> [Result<RemoteMessage.ID, MessagingError>] {
+        await withTaskGroup(of: (Int, Result<RemoteMessage.ID, MessagingError>).self) { group in
+            var results: [Int: Result<RemoteMessage.ID, MessagingError>] = [:]
+            for (index, message) in messages.enumerated() where !Task.isCancelled {
+                if index >= Self.atOnce, let (done, result) = await group.next() { results[done] = result }
+                group.addTask {
+                    do throws(MessagingError) {
+                        return (index, .success(try await self.send(message)))
+                    } catch {
+                        return (index, .failure(error))
+                    }
+                }
+            }
+            for await (done, result) in group { results[done] = result }
+            return messages.indices.map {
+                results[$0] ?? .failure(MessagingError(.cancelled, "The call was cancelled."))
+            }
+        }
+    }
+
+    /// How many messages are in flight. The service takes several in one call, but answers for them all together.
+    private static let atOnce = 16
+
+    /// - Returns: The message's name, which identifies duplicates.
+    /// - Throws: As ``send(title:body:data:to:)``.
+    @discardableResult
+    public func send(_ message: SupabaseMessage) async throws(MessagingError) -> RemoteMessage.ID {
         let id = RandomID.make()
         let moment = now()
         var payload: JSONObject = [
@@ -56,24 +89,24 @@ public final class SupabaseMessageSender: Sendable {
                 RFC3339.format(
                     RFC3339.Moment(seconds: moment.seconds, nanoseconds: moment.nanoseconds), fraction: .digits(6))),
         ]
-        payload["title"] = title.map(JSON.string)
-        payload["body"] = body.map(JSON.string)
-        if !data.isEmpty {
+        payload["title"] = message.title.map(JSON.string)
+        payload["body"] = message.body.map(JSON.string)
+        if !message.data.isEmpty {
             payload["data"] = .object(
-                JSONObject(data.sorted { $0.key < $1.key }.map { (key: $0.key, value: .string($0.value)) }))
+                JSONObject(message.data.sorted { $0.key < $1.key }.map { (key: $0.key, value: .string($0.value)) }))
         }
         let channel: MessageChannel =
-            switch target {
+            switch message.target {
             case .device(let token): .installation(token.value.reveal())
             case .topic(let topic): .topic(topic)
             }
-        let message: JSON = [
+        let broadcast: JSON = [
             "topic": .string(channel.name), "event": .string(MessageChannel.event), "payload": .object(payload),
             "private": true,
         ]
         // A repetition is recognised by its name.
         var request = HTTPRequest(
-            .post, "\(address)/api/broadcast", body: JSON.object(["messages": [message]]).bytes(), isIdempotent: true)
+            .post, "\(address)/api/broadcast", body: JSON.object(["messages": [broadcast]]).bytes(), isIdempotent: true)
         request.headers["Content-Type"] = "application/json"
         SupabaseTokens.Proof(key: key, user: nil).sign(&request.headers)
         let response: HTTPResponse

@@ -187,4 +187,72 @@ import Testing
         #expect(large?.code == .invalidArgument)
         try transport.verify()
     }
+
+    @Test func `Of many messages each has its own outcome, in their order`() async throws {
+        let gate = Gate()
+        // The first answer comes after the last message was sent.
+        let script = (0..<20).map { number in
+            ScriptedExchange.on(
+                .post, "https://demo.supabase.co/realtime/v1/api/broadcast",
+                check: { recorded in
+                    let messages = (try? JSON(parsing: recorded.body))?["messages"]
+                    let isIt =
+                        messages?.array?.count == 1 && messages?[0]?["topic"]?.string == "switchyard:topic:t\(number)"
+                        && messages?[0]?["payload"]?["data"]?["number"]?.string == "\(number)"
+                    return isIt ? nil : "the message is another"
+                },
+                reply: { _ in
+                    if number == 19 { gate.open() }
+                    let reply: ScriptedReply =
+                        switch number % 4 {
+                        case 0: .status(202)
+                        case 1: .json("{}", status: 422)
+                        case 2: .json("{}", status: 429, headers: ["Retry-After": "3"])
+                        default: .text("", status: 503)
+                        }
+                    return number == 0 ? reply.delayed(until: gate) : reply
+                })
+        }
+        let transport = ScriptedTransport(order: .any, script)
+        let sender = try SupabaseMessageSender(
+            SupabaseConfiguration(url: "https://demo.supabase.co", key: "k", serviceKey: "sb_secret_1"),
+            transport: transport)
+        let messages = try (0..<20).map { number in
+            SupabaseMessage(
+                to: .topic(try MessagingTopic(validating: "t\(number)")), title: "Hi", data: ["number": "\(number)"])
+        }
+        let results = await sender.send(messages)
+        #expect(results.count == 20)
+        var names: Set<String> = []
+        for (number, result) in results.enumerated() {
+            switch result {
+            case .success(let name):
+                #expect(number % 4 == 0)
+                names.insert(name)
+            case .failure(let error):
+                let codes: [MessagingError.Code] = [.unknown, .invalidArgument, .rateLimited, .unavailable]
+                #expect(error.code == codes[number % 4], "message \(number)")
+                #expect(error.code != .rateLimited || error.retryAfter == .seconds(3))
+            }
+        }
+        #expect(names.count == 5)
+        try transport.verify()
+        #expect(await sender.send([]).isEmpty)
+    }
+
+    @Test func `Messages that were not sent when the caller left say so`() async throws {
+        let transport = ScriptedTransport()
+        let sender = try SupabaseMessageSender(
+            SupabaseConfiguration(url: "https://demo.supabase.co", key: "k", serviceKey: "sb_secret_1"),
+            transport: transport)
+        let results = await Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await sender.send([SupabaseMessage(to: .topic("news")), SupabaseMessage(to: .topic("sport"))])
+        }.value
+        #expect(results.count == 2)
+        for result in results {
+            #expect(throws: MessagingError.self) { try result.get() }
+        }
+        #expect(transport.requests.isEmpty)
+    }
 }
