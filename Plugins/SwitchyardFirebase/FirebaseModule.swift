@@ -36,6 +36,15 @@ extension InfrastructureModule where Self == FirebaseModule {
         return FirebaseModule(configuration)
     }
 
+    /// The same for the project that the credential names, or else the variable `GOOGLE_CLOUD_PROJECT`.
+    public static func firebase(
+        credential: FirebaseCredential, _ setUp: (inout FirebaseConfiguration) -> Void = { _ in }
+    ) -> FirebaseModule {
+        var configuration = FirebaseConfiguration(credential: credential)
+        setUp(&configuration)
+        return FirebaseModule(configuration)
+    }
+
     public static func firebase(_ configuration: FirebaseConfiguration) -> FirebaseModule {
         FirebaseModule(configuration)
     }
@@ -105,13 +114,13 @@ public struct FirebaseModule: InfrastructureModule {
     }
 
     public func validate() throws(InfrastructureError) {
+        let configuration = try self.configuration.resolved(environment: environment).configuration
         for (name, text) in [("project", configuration.project), ("database", configuration.database)] {
             guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }) else {
                 throw InfrastructureError(
                     .invalidConfiguration, "Firebase's \(name) must be an ID, not “\(text)”.")
             }
         }
-        _ = try configuration.credential?.resolved(environment: environment)
         guard configuration.cacheBytes > 0 else {
             throw InfrastructureError(.invalidConfiguration, "Firebase's cacheBytes must be above zero.")
         }
@@ -141,6 +150,11 @@ public struct FirebaseModule: InfrastructureModule {
     }
 
     public func wipeLocalData(of userID: AuthUser.ID?, _ context: ModuleContext) async throws(InfrastructureError) {
+        var configuration = configuration
+        // What is on this device can be wiped without a good credential, unless it alone says of which project it is.
+        if configuration.project.isEmpty {
+            configuration = try configuration.resolved(environment: environment).configuration
+        }
         let endpoints = try FirebaseEndpoints(configuration, environment: environment)
         for name in [FirestoreFolder.name(configuration, endpoints), "documents"] {
             if let folder = context.place(of: name) { try SyncStorage.wipe(folder, of: userID) }
@@ -150,11 +164,10 @@ public struct FirebaseModule: InfrastructureModule {
     /// The surroundings of a new client. Each client has its own transport, which is shut down with it.
     func surroundings(_ context: ModuleContext) throws(InfrastructureError) -> FirebaseSurroundings {
         try validate()
+        let (configuration, source) = try self.configuration.resolved(environment: environment)
         let transport = NamedTransport(makeTransport(context.callLimits), program: context.program)
-        let credential = try configuration.credential.map { credential throws(InfrastructureError) in
-            ProjectTokens(
-                try credential.resolved(environment: environment), transport: transport, clock: context.clock,
-                now: context.now)
+        let credential = source.map {
+            ProjectTokens($0, transport: transport, clock: context.clock, now: context.now)
         }
         return FirebaseSurroundings(
             configuration: configuration,

@@ -40,7 +40,8 @@ extension AuthError {
                 )
             case "PERMISSION_DENIED" where call == .project, "INSUFFICIENT_PERMISSION" where call == .project,
                 "UNAUTHENTICATED" where call == .project, "ACCESS_TOKEN_EXPIRED" where call == .project,
-                "ACCESS_TOKEN_SCOPE_INSUFFICIENT" where call == .project, "IAM_PERMISSION_DENIED" where call == .project:
+                "ACCESS_TOKEN_SCOPE_INSUFFICIENT" where call == .project,
+                "IAM_PERMISSION_DENIED" where call == .project:
                 (
                     .unauthenticated,
                     "Firebase's credential may not administer the accounts of this project. Is it of this project, and has its "

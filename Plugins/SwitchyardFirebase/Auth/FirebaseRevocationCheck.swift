@@ -38,9 +38,11 @@ struct FirebaseRevocationCheck: Sendable {
             case .key(let service) where !isCookie: answer = try await Self.lookUp(token, with: service)
             case .key, .nothing:
                 throw AuthError.unsupported(
-                    isCookie ? "looking up a session cookie with an API key" : "looking up a token without a credential",
+                    isCookie
+                        ? "looking up a session cookie with an API key" : "looking up a token without a credential",
                     by: .firebase,
-                    instead: "Set credential in Firebase's configuration to the path of a service account's key file, or to "
+                    instead:
+                        "Set credential in Firebase's configuration to the path of a service account's key file, or to "
                         + "applicationDefault; never in an app.")
             }
         } catch {

@@ -10,13 +10,17 @@ extension FirebaseConfiguration: Codable {
 
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
+        let credential = try values.decodeIfPresent(FirebaseCredential.self, forKey: .credential)
         self.init(
-            project: try values.decode(String.self, forKey: .project),
+            // A credential may name it.
+            project: credential == nil
+                ? try values.decode(String.self, forKey: .project)
+                : try values.decodeIfPresent(String.self, forKey: .project) ?? "",
             // Without one, nobody can sign in; what acts for the project needs none.
-            apiKey: values.contains(.credential)
-                ? try values.decodeIfPresent(Secret.self, forKey: .apiKey) ?? ""
-                : try values.decode(Secret.self, forKey: .apiKey))
-        credential = try values.decodeIfPresent(FirebaseCredential.self, forKey: .credential)
+            apiKey: credential == nil
+                ? try values.decode(Secret.self, forKey: .apiKey)
+                : try values.decodeIfPresent(Secret.self, forKey: .apiKey) ?? "",
+            credential: credential)
         appID = try values.decodeIfPresent(String.self, forKey: .appID)
         senderID = try values.decodeIfPresent(String.self, forKey: .senderID)
         bundleID = try values.decodeIfPresent(String.self, forKey: .bundleID)
@@ -46,7 +50,7 @@ extension FirebaseConfiguration: Codable {
 
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(project, forKey: .project)
+        if !project.isEmpty || credential == nil { try values.encode(project, forKey: .project) }
         try values.encode(apiKey, forKey: .apiKey)
         try values.encodeIfPresent(credential, forKey: .credential)
         try values.encodeIfPresent(appID, forKey: .appID)

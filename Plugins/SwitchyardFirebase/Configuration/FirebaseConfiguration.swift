@@ -8,9 +8,11 @@ public import Switchyard
 /// { "project": "demo", "apiKey": "${FIREBASE_API_KEY}", "appID": "1:123:web:abc", "bucket": "demo.firebasestorage.app",
 ///   "writeLedger": "ledger", "emulators": { "firestore": "127.0.0.1:8080" } }
 /// ```
-/// ``init(appFile:app:)`` reads the files that the Firebase console offers for download.
+/// ``init(appFile:app:)`` reads the files that the Firebase console offers for download. On a server a ``credential`` can be
+/// enough, see ``init(credential:)``.
 public struct FirebaseConfiguration: Sendable, Hashable {
-    /// The project's ID, not its number.
+    /// The project's ID, not its number. Where it is empty and there is a ``credential``, it is the one that the key file
+    /// names, else the one in the variable `GOOGLE_CLOUD_PROJECT` or `GCLOUD_PROJECT`.
     public var project: String
     /// The web API key. It identifies the project and protects nothing, but is never printed all the same. Programs with a
     /// ``credential`` need none unless they sign users in.
@@ -83,4 +85,7 @@ public struct FirebaseConfiguration: Sendable, Hashable {
         self.usesEmulatorVariables = usesEmulatorVariables
         self.allowsPlainHTTPTo = allowsPlainHTTPTo
     }
+
+    /// For servers and tools: the ``project`` is found by its credential.
+    public init(credential: FirebaseCredential) { self.init(project: "", credential: credential) }
 }

@@ -8,6 +8,9 @@ public import Switchyard
 /// let backend = try await Infrastructure(.firebase(project: "demo", credential: .applicationDefault))
 /// let everything = try await backend.actingAsProject().storage
 /// ```
+/// Where the configuration names no project, it is the one of the key file or of the environment; see
+/// ``FirebaseConfiguration/project``.
+///
 /// In a configuration file it is `"credential"`: the path of a key file, the text of one (from a variable, such as
 /// `"${FIREBASE_SERVICE_ACCOUNT}"`), or `"applicationDefault"`.
 ///

@@ -11,6 +11,9 @@ struct GoogleTokens: Sendable {
         /// The metadata server of the machine, where it runs at Google.
         case machine(host: String)
         case closure(@Sendable (_ isRefused: Bool) async throws -> FirebaseCredential.Token)
+
+        /// The project that it belongs to, where that is written in a file.
+        var project: String? { if case .keyFile(let file) = self { file.project } else { nil } }
     }
 
     let source: Source

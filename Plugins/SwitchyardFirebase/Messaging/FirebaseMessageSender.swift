@@ -3,7 +3,6 @@ public import Switchyard
 import SwitchyardBytes
 import SwitchyardProviderHTTP
 package import SwitchyardWire
-import Synchronization
 
 /// Sends messages, for servers: FCM's HTTP v1.
 ///
@@ -17,11 +16,17 @@ import Synchronization
 public final class FirebaseMessageSender: Sendable {
     public typealias TokenSource = @Sendable (_ isRefused: Bool) async throws -> Secret
 
+    /// Where tokens come from.
+    private enum Means: Sendable {
+        case credential(ProjectTokens)
+        case source(TokenSource)
+    }
+
     private let project: String
     private let endpoint: FirebaseEndpoint
     private let transport: any Transport
     private let clock: any Clock<Duration>
-    private let token: TokenSource
+    private let means: Means
     private let now: @Sendable () -> Timestamp
 
     /// - Throws: `.invalidConfiguration` without a credential, or with one that cannot be used.
@@ -35,22 +40,15 @@ public final class FirebaseMessageSender: Sendable {
         clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) }
     ) throws(InfrastructureError) {
-        guard let credential = configuration.credential else {
+        let (complete, source) = try configuration.resolved(environment: environment)
+        guard let source else {
             throw InfrastructureError(
                 .invalidConfiguration,
                 "Sending messages takes a credential. Set credential in Firebase's configuration to the path of a service "
                     + "account's key file, or to applicationDefault; never in an app.")
         }
-        let tokens = ProjectTokens(
-            try credential.resolved(environment: environment), transport: transport, clock: clock, now: now)
-        let endpoint = try FirebaseEndpoint(
-            host: configuration.hosts.messaging, plainHost: configuration.allowsPlainHTTPTo)
-        let last = LastToken()
-        try self.init(configuration, transport: transport, clock: clock, now: now) { isRefused in
-            let token = try await tokens.token(for: endpoint, replacing: isRefused ? last.value : nil)
-            last.value = token
-            return token
-        }
+        let tokens = ProjectTokens(source, transport: transport, clock: clock, now: now)
+        try self.init(complete, .credential(tokens), transport: transport, clock: clock, now: now)
     }
 
     /// With tokens from somewhere else, of the scope `https://www.googleapis.com/auth/firebase.messaging`.
@@ -58,24 +56,35 @@ public final class FirebaseMessageSender: Sendable {
     /// - Parameters:
     ///   - configuration: Names the project and the service's address. Its credential is not used.
     ///   - token: Called before each call, and with `isRefused` for a new token if the server refused the last one.
-    /// - Throws: `.invalidConfiguration` if the host for messaging is not a valid address.
+    /// - Throws: `.invalidConfiguration` without a project, or if the host for messaging is not a valid address.
     public convenience init(
         _ configuration: FirebaseConfiguration, token: @escaping TokenSource
     ) throws(InfrastructureError) {
         try self.init(configuration, transport: PlatformTransport.make(), token: token)
     }
 
-    package init(
+    package convenience init(
         _ configuration: FirebaseConfiguration, transport: any Transport,
         clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) }, token: @escaping TokenSource
     ) throws(InfrastructureError) {
+        try self.init(configuration, .source(token), transport: transport, clock: clock, now: now)
+    }
+
+    private init(
+        _ configuration: FirebaseConfiguration, _ means: Means, transport: any Transport, clock: any Clock<Duration>,
+        now: @escaping @Sendable () -> Timestamp
+    ) throws(InfrastructureError) {
+        guard !configuration.project.isEmpty else {
+            throw InfrastructureError(
+                .invalidConfiguration, "Sending messages takes a project. Set project in Firebase's configuration.")
+        }
         project = configuration.project
         endpoint = try FirebaseEndpoint(
             host: configuration.hosts.messaging, plainHost: configuration.allowsPlainHTTPTo)
         self.transport = transport
         self.clock = clock
-        self.token = token
+        self.means = means
         self.now = now
     }
 
@@ -145,38 +154,49 @@ public final class FirebaseMessageSender: Sendable {
         _ method: HTTPMethod, _ path: String, _ body: JSONObject, isIdempotent: Bool = false,
         ignoring status: Int? = nil
     ) async throws(MessagingError) -> JSON {
-        var isRefused = false
+        var refused: Secret?
         while true {
-            let credential: Secret
-            do {
-                credential = try await token(isRefused)
-            } catch {
-                throw MessagingError(.unauthenticated, "No access token is available for sending.", underlying: error)
-            }
+            let token = try await self.token(replacing: refused)
             var request = HTTPRequest(
                 method, "\(endpoint.address)/v1/projects/\(project)\(path)",
                 body: method == .delete ? [] : JSON.object(body).bytes(),
                 isIdempotent: isIdempotent || method.isIdempotent)
-            request.headers["Authorization"] = "Bearer \(credential.reveal())"
+            for (name, value) in headers(with: token) { request.headers[name] = value }
             do throws(FirebaseMessagingFailure) {
                 return try await FirebaseMessagingService.exchange(
                     request, endpoint, transport, clock, now: now().seconds)
             } catch {
                 if error.status == status, status != nil { return [:] }
-                guard !isRefused, case .refused("UNAUTHENTICATED", 401) = error.kind else {
-                    throw MessagingError(error)
-                }
+                guard refused == nil, error.isOfToken else { throw MessagingError(error) }
             }
-            isRefused = true
+            refused = token
         }
     }
-}
 
-/// The last token that was sent.
-private final class LastToken: Sendable {
-    private let box = Mutex<Secret?>(nil)
-    var value: Secret? {
-        get { box.withLock { $0 } }
-        set { box.withLock { $0 = newValue } }
+    /// - Parameter refused: What the server did not take for this very call. Another call may have had it replaced already.
+    private func token(replacing refused: Secret?) async throws(MessagingError) -> Secret {
+        switch means {
+        case .credential(let tokens):
+            do throws(AuthError) {
+                return try await tokens.token(for: endpoint, replacing: refused)
+            } catch {
+                throw MessagingError(FirebaseTokens.Failure.auth(error).meaning)
+            }
+        case .source(let source):
+            do {
+                return try await source(refused != nil)
+            } catch is CancellationError {
+                throw MessagingError(.cancelled, "The call was cancelled.")
+            } catch {
+                throw MessagingError(.unauthenticated, "No access token is available for sending.", underlying: error)
+            }
+        }
+    }
+
+    private func headers(with token: Secret) -> [(String, String)] {
+        switch means {
+        case .credential(let tokens): tokens.headers(with: token, for: project)
+        case .source: [("Authorization", "Bearer \(token.reveal())")]
+        }
     }
 }

@@ -23,6 +23,11 @@ struct FirebaseMessagingFailure: Error, Sendable {
 
     var status: Int? { if case .refused(_, let status) = kind { status } else { nil } }
 
+    /// Whether the sender's token was refused. With the same status the service says that a key for a push service was.
+    var isOfToken: Bool {
+        if case .refused(let code, 401) = kind { ["UNAUTHENTICATED", "HTTP_401"].contains(code) } else { false }
+    }
+
     /// How often to try in all, each time with a new token of the installation.
     var worthwhileAttempts: Int {
         switch kind {

@@ -67,7 +67,7 @@ import Testing
         try bed.transport.verify()
     }
 
-    @Test func `A session that began in the second before which all were ended goes on`() async throws {
+    @Test func `A session that began in the very second from which sessions count goes on`() async throws {
         let answer = Self.account(#","disabled":false,"validSince":"\#(Tokens.time - 900)""#)
         let bed = try Tokens.Bed(
             apiKey: "", credential: Self.credential,
@@ -93,7 +93,9 @@ import Testing
         try bed.transport.verify()
     }
 
-    @Test func `A key file that Google no longer takes is told as such, and its silence may be tried again`() async throws {
+    @Test func `A key file that Google no longer takes is told as such, and its silence may be tried again`()
+        async throws
+    {
         let file: JSON = [
             "type": "authorized_user", "client_id": "i", "client_secret": "s", "refresh_token": "r",
         ]

@@ -141,6 +141,59 @@ import Testing
         try transport.verify()
     }
 
+    @Test func `Of many messages each has its own outcome, in their order`() async throws {
+        let gate = Gate()
+        // The first answer comes after the last message was sent.
+        let script = (0..<20).map { number in
+            ScriptedExchange.on(
+                .post, Self.url,
+                check: { recorded in
+                    let message = (try? JSON(parsing: recorded.body))?["message"]
+                    return message?["topic"]?.string == "t\(number)" ? nil : "the message is another"
+                },
+                reply: { _ in
+                    if number == 19 { gate.open() }
+                    let reply: ScriptedReply =
+                        switch number % 4 {
+                        case 0: .json(#"{"name":"projects/demo/messages/\#(number)"}"#)
+                        case 1: .json(#"{"error":{"details":[{"errorCode":"UNREGISTERED"}]}}"#, status: 404)
+                        case 2: .json("{}", status: 429, headers: ["Retry-After": "7"])
+                        default: .text("", status: 503)
+                        }
+                    return number == 0 ? reply.delayed(until: gate) : reply
+                })
+        }
+        let transport = ScriptedTransport(order: .any, script)
+        var messages = try (0..<20).map {
+            FirebaseMessage(to: .topic(try MessagingTopic(validating: "t\($0)")), title: "x")
+        }
+        // Nothing is sent of what the service would refuse.
+        messages.insert(FirebaseMessage(to: .topic("news"), data: ["from": "x"]), at: 10)
+        var results = try await sender(transport).send(messages, isDryRun: true)
+        guard results.count == 21, case .failure(let refused) = results.remove(at: 10) else {
+            Issue.record("one of 21 messages has no outcome")
+            return
+        }
+        #expect(refused.code == .invalidArgument)
+        for (number, result) in results.enumerated() {
+            switch result {
+            case .success(let name): #expect(number % 4 == 0 && name == "projects/demo/messages/\(number)")
+            case .failure(let error):
+                let codes: [MessagingError.Code] = [.unknown, .unregistered, .rateLimited, .unavailable]
+                #expect(error.code == codes[number % 4], "message \(number)")
+                #expect(error.code != .rateLimited || error.retryAfter == .seconds(7))
+            }
+        }
+        #expect(try transport.requests.allSatisfy { try JSON(parsing: $0.body)["validate_only"] == true })
+        try transport.verify()
+    }
+
+    @Test func `Of no messages there is no outcome`() async throws {
+        let transport = ScriptedTransport()
+        #expect(try await sender(transport).send([]).isEmpty)
+        #expect(transport.requests.isEmpty)
+    }
+
     @Test func `Topics of a device are set from a server, and what is so already is no error`() async throws {
         let place = "\(Self.place)/registrations/t%3A1/topicSubscriptions"
         let transport = ScriptedTransport([
