@@ -17,6 +17,7 @@ public final class LiveDocument<Value: Sendable> {
         var value: Value?
         var mismatch: StorageError?
         var hasPendingWrites = false
+        var serverError: StorageError?
     }
 
     private var state = State()
@@ -42,6 +43,10 @@ public final class LiveDocument<Value: Sendable> {
     public var mismatch: StorageError? { watched.mismatch }
     /// Whether the value shows writes that the server has not confirmed.
     public var hasPendingWrites: Bool { watched.hasPendingWrites }
+
+    /// Why the value comes from the cache although the server was asked: a refused key, missing functions, no network. It goes on trying, and
+    /// this is `nil` again as soon as it gets through.
+    public var serverError: StorageError? { watched.serverError }
 
     private var watched: State {
         if following == nil, state.phase.error == nil { follow() }
@@ -90,7 +95,7 @@ public final class LiveDocument<Value: Sendable> {
     }
 
     private func follow() {
-        let stream = document.stream(onMismatch: mismatchHandling)
+        let stream = document.stream(Following.options, onMismatch: mismatchHandling)
         following = Following(
             Task { [weak self] in
                 do throws(StorageError) {
@@ -98,7 +103,8 @@ public final class LiveDocument<Value: Sendable> {
                         guard !Task.isCancelled, let self else { return }
                         self.state = State(
                             phase: snapshot.isFromCache ? .cached : .live, value: snapshot.value,
-                            mismatch: snapshot.mismatch, hasPendingWrites: snapshot.hasPendingWrites)
+                            mismatch: snapshot.mismatch, hasPendingWrites: snapshot.hasPendingWrites,
+                            serverError: snapshot.document.metadata.serverError)
                     }
                 } catch {
                     guard !Task.isCancelled, let self else { return }

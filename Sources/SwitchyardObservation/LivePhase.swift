@@ -17,6 +17,9 @@ public enum LivePhase: Sendable {
 
 /// Ends a task with the object that holds this, wherever that is released.
 final class Following: Sendable {
+    /// What a screen shows of rows that are being saved, and of a lost connection, is metadata.
+    static let options = ListenOptions(includesMetadataChanges: true)
+
     private let task: Task<Void, Never>
 
     init(_ task: Task<Void, Never>) { self.task = task }

@@ -20,6 +20,7 @@ public final class LiveQuery<Value: Sendable> {
         var changes: [DocumentChange] = []
         var mismatches: [StorageError] = []
         var hasPendingWrites = false
+        var serverError: StorageError?
         var hasMore = false
     }
 
@@ -29,6 +30,8 @@ public final class LiveQuery<Value: Sendable> {
     @ObservationIgnored private var query: TypedQuery<Value>
     @ObservationIgnored private let pageSize: Int?
     @ObservationIgnored private var limit: Int?
+    /// Whether the rows are still those of the query before.
+    @ObservationIgnored private var showsOthers = false
     @ObservationIgnored private let mismatch: MismatchHandling
     @ObservationIgnored private var following: Following?
 
@@ -52,7 +55,8 @@ public final class LiveQuery<Value: Sendable> {
     /// The results in the query's order.
     public var rows: [Row] { watched.rows }
     public var values: [Value] { watched.rows.map(\.value) }
-    /// What the last change did to the rows, for animations of your own; ``rows`` have identities for those of a list.
+    /// What the last change did to the rows, for animations of your own: applied one after the other to the rows of before, they
+    /// give ``rows``. These have identities for the animations of a list.
     public var changes: [DocumentChange] { watched.changes }
     /// Why documents are left out.
     public var mismatches: [StorageError] { watched.mismatches }
@@ -60,6 +64,10 @@ public final class LiveQuery<Value: Sendable> {
     public var hasPendingWrites: Bool { watched.hasPendingWrites }
     /// Whether there may be more than is shown; see ``loadMore()``.
     public var hasMore: Bool { watched.hasMore }
+
+    /// Why the results come from the cache although the server was asked: a refused key, missing functions, no network. It goes on trying, and
+    /// this is `nil` again as soon as it gets through.
+    public var serverError: StorageError? { watched.serverError }
 
     private var watched: State {
         if following == nil, state.phase.error == nil { follow() }
@@ -72,6 +80,7 @@ public final class LiveQuery<Value: Sendable> {
     public func show(_ query: some TypedQuerySource<Value>) {
         self.query = query.typed
         limit = pageSize
+        showsOthers = true
         state.phase = .loading
         follow()
     }
@@ -124,7 +133,7 @@ public final class LiveQuery<Value: Sendable> {
 
     private func follow() {
         // One more than is shown tells whether there is more.
-        let stream = (limit.map { query.limited(to: $0 + 1) } ?? query).stream(onMismatch: mismatch)
+        let stream = (limit.map { query.limited(to: $0 + 1) } ?? query).stream(Following.options, onMismatch: mismatch)
         following = Following(
             Task { [weak self] in
                 do throws(StorageError) {
@@ -142,9 +151,19 @@ public final class LiveQuery<Value: Sendable> {
 
     private func take(_ snapshot: TypedSnapshot<Value>) {
         let shown = limit.map { snapshot.rows.prefix($0) } ?? snapshot.rows[...]
+        // The stream's own are about all documents: those that do not fit, and the one behind the page, too.
+        let old = DocumentList(inOrder: state.rows.map(\.document))
+        let new = DocumentList(inOrder: shown.map(\.document))
+        // Rows of another query are not in this one's order.
+        let changes =
+            showsOthers
+            ? ListDifference.changesByPosition(from: old, to: new)
+            : ListDifference.changes(from: old, to: new, by: QueryEvaluator(query.query))
+        showsOthers = false
         state = State(
-            phase: snapshot.isFromCache ? .cached : .live, rows: Array(shown), changes: snapshot.snapshot.changes,
+            phase: snapshot.isFromCache ? .cached : .live, rows: Array(shown), changes: changes,
             mismatches: snapshot.mismatches, hasPendingWrites: snapshot.hasPendingWrites,
+            serverError: snapshot.snapshot.metadata.serverError,
             hasMore: limit.map { snapshot.snapshot.documents.count > $0 } ?? false)
     }
 }

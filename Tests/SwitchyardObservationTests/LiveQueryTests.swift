@@ -139,4 +139,65 @@ struct Todo: Codable, Sendable, Equatable {
         await live.update(row, \.done, to: true).value
         #expect(live.editError?.code == .notFound && live.rows.isEmpty)
     }
+
+    /// Applies changes as an animation does.
+    private func applying(_ changes: [DocumentChange], to rows: [StoragePath]) -> [StoragePath] {
+        changes.reduce(into: rows) { rows, change in
+            if let index = change.oldIndex { rows.remove(at: index) }
+            if let index = change.newIndex { rows.insert(change.document.path, at: index) }
+        }
+    }
+
+    /// Every state that a live query has had.
+    @MainActor private final class States {
+        private(set) var all: [(rows: [StoragePath], changes: [DocumentChange])] = []
+
+        func note(_ live: LiveQuery<Todo>) {
+            if !live.phase.isLoading { all.append((live.rows.map(\.id), live.changes)) }
+        }
+
+        /// Notes each state just before the next one takes its place.
+        func watch(_ live: LiveQuery<Todo>) {
+            withObservationTracking {
+                _ = live.rows
+            } onChange: { [self] in
+                MainActor.assumeIsolated {
+                    note(live)
+                    watch(live)
+                }
+            }
+        }
+    }
+
+    @Test func `Changes lead from the rows of before to those of now, page after page, without what does not fit`()
+        async throws
+    {
+        for number in 10..<30 { try await add("t\(number)") }
+        try await storage.setDocument("todos/t12", ["title": 12])
+        let live = LiveQuery(todos.ordered(by: \.title), pageSize: 8)
+        let states = States()
+        states.watch(live)
+        try await eventually("the first page") { live.rows.count >= 7 && live.hasMore }
+        live.loadMore()
+        try await eventually("one more page") { live.rows.count >= 15 }
+        try await add("t145")
+        try await eventually("one in the middle") { live.values.contains { $0.title == "t145" } }
+        try await todos.document("t145").set(Todo(title: "t00"))
+        try await eventually("one that moves to the front") { live.values.first?.title == "t00" }
+        try await todos.document("t11").delete()
+        try await eventually("one less") { !live.values.contains { $0.title == "t11" } }
+        live.retry()
+        try await eventually("the same once more") { !live.phase.isLoading }
+        live.show(todos.ordered(by: \.title, .descending))
+        try await eventually("the other way round") { live.values.first?.title == "t29" }
+        states.note(live)
+
+        #expect(states.all.count >= 7)
+        #expect(!states.all.contains { $0.rows.contains("todos/t12") })
+        var shown: [StoragePath] = []
+        for state in states.all {
+            shown = applying(state.changes, to: shown)
+            #expect(shown == state.rows)
+        }
+    }
 }

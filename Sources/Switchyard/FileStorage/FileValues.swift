@@ -158,7 +158,10 @@ extension FileMetadata: CustomStringConvertible, CustomDebugStringConvertible {
 extension TransferProgress: CustomStringConvertible {
     /// `running: 3145728 of 10485760 bytes (30 %)`, and why it does not get on.
     public var description: String {
-        let share = totalBytes.flatMap { total in fraction.map { " of \(total) bytes (\(Int($0 * 100)) %)" } } ?? " bytes"
+        let share =
+            totalBytes.flatMap { total in
+                fraction.map { " of \(total) bytes (\(Int($0 * 100)) %)" }
+            } ?? " bytes"
         let failure = lastError.map { ", last attempt failed (\($0.code)): \($0.message)" } ?? ""
         return "\(phase): \(completedBytes)\(share)\(failure)"
     }

@@ -20,8 +20,9 @@ struct Listener {
     }
 
     /// - Returns: What to show of a new state, if anything.
-    mutating func take(_ snapshot: ViewSnapshot, _ online: OnlineState) -> ViewSnapshot? {
+    mutating func take(_ snapshot: ViewSnapshot, _ online: OnlineState, _ trouble: StorageError?) -> ViewSnapshot? {
         var snapshot = snapshot
+        snapshot.serverError = snapshot.isFromCache ? trouble : nil
         if !options.includesMetadataChanges { snapshot.changes.removeAll { $0.kind == .metadata } }
         defer { last = snapshot }
         let isConfirmation = !snapshot.isFromCache && !hasBeenConfirmed
@@ -48,10 +49,25 @@ struct Listener {
         return snapshot
     }
 
-    mutating func onlineStateChanged(_ online: OnlineState) -> ViewSnapshot? {
-        guard let last, !hasRaisedFirst, isReadyForFirst(last, online) else { return nil }
+    mutating func onlineStateChanged(_ online: OnlineState, _ trouble: StorageError?) -> ViewSnapshot? {
+        guard var last, !hasRaisedFirst, isReadyForFirst(last, online) else { return nil }
         hasRaisedFirst = true
+        if last.isFromCache { last.serverError = trouble }
+        self.last = last
         return last.asInitial
+    }
+
+    /// - Returns: The last state once more, if it comes from the cache for another reason than was shown.
+    mutating func failed(_ trouble: StorageError) -> ViewSnapshot? {
+        guard options.announcesTrouble, !options.readsCacheOnly, hasRaisedFirst,
+            var snapshot = last, snapshot.isFromCache,
+            snapshot.serverError?.code != trouble.code || snapshot.serverError?.message != trouble.message
+        else { return nil }
+        snapshot.serverError = trouble
+        snapshot.changes = []
+        snapshot.syncStateChanged = false
+        last = snapshot
+        return snapshot
     }
 
     private func isReadyForFirst(_ snapshot: ViewSnapshot, _ online: OnlineState) -> Bool {

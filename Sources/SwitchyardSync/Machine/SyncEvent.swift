@@ -45,6 +45,8 @@ package struct ViewOptions: Sendable, Hashable {
     /// A snapshot also when nothing but metadata changed, if it is the first that the server has confirmed: the listener
     /// would never learn otherwise that the cache was right.
     package var announcesConfirmation = false
+    /// A snapshot also when nothing changed but why it comes from the cache.
+    package var announcesTrouble = false
 
     package init(includesMetadataChanges: Bool = true, waitsForSync: Bool = false, readsCacheOnly: Bool = false) {
         self.includesMetadataChanges = includesMetadataChanges

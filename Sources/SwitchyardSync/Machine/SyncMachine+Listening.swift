@@ -16,7 +16,7 @@ extension SyncMachine {
         listeners[id] = Listener(query, options)
         listenerIDs[query, default: []].append(id)
         if !options.readsCacheOnly, !hadServerListeners { startWatching(open.target) }
-        if let snapshot = listeners[id]!.take(open.view.snapshot(), online.state) {
+        if let snapshot = listeners[id]!.take(open.view.snapshot(), online.state, trouble) {
             emit(.snapshot(id, snapshot))
             emitInSync()
         }
@@ -139,7 +139,7 @@ extension SyncMachine {
         var hasRaised = false
         for snapshot in snapshots {
             for id in listenerIDs[snapshot.query] ?? [] {
-                guard let shown = listeners[id]?.take(snapshot, online.state) else { continue }
+                guard let shown = listeners[id]?.take(snapshot, online.state, trouble) else { continue }
                 emit(.snapshot(id, shown))
                 hasRaised = true
             }

@@ -28,12 +28,23 @@ extension SyncMachine {
         }
         var hasRaised = false
         for id in listeners.keys.sorted() {
-            guard let snapshot = listeners[id]?.onlineStateChanged(online.state) else { continue }
+            guard let snapshot = listeners[id]?.onlineStateChanged(online.state, trouble) else { continue }
             emit(.snapshot(id, snapshot))
             hasRaised = true
         }
         if hasRaised { emitInSync() }
         deliver(snapshots)
+    }
+
+    /// What the stream of changes ran into, until it is open again.
+    var trouble: StorageError? { watchFailures > 0 ? lastWatchError : nil }
+
+    /// Tells who shows results from the cache why they do.
+    func announceTrouble() {
+        guard let trouble else { return }
+        for id in listeners.keys.sorted() {
+            if let snapshot = listeners[id]?.failed(trouble) { emit(.snapshot(id, snapshot)) }
+        }
     }
 
     func setNetwork(_ isEnabled: Bool) {

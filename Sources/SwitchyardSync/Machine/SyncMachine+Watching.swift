@@ -123,6 +123,7 @@ extension SyncMachine: TargetLookup {
         }
         apply(online.streamFailed())
         onlineStateChanged()
+        announceTrouble()
         startWatch()
     }
 

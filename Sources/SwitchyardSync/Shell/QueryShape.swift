@@ -30,7 +30,9 @@ struct QueryShape: Sendable {
         defer { previous = documents }
         return QuerySnapshot(
             query: query, documents: documents, changes: changes,
-            metadata: SnapshotMetadata(isFromCache: snapshot.isFromCache, hasPendingWrites: hasPendingWrites),
+            metadata: SnapshotMetadata(
+                isFromCache: snapshot.isFromCache, hasPendingWrites: hasPendingWrites,
+                serverError: snapshot.serverError),
             since: previous
         ).projected
     }

@@ -35,7 +35,8 @@ extension SyncedStorageClient {
         return QuerySnapshot(
             query: query, documents: results.map { $0.projected(for: query) },
             metadata: SnapshotMetadata(
-                isFromCache: answer.isFromCache, hasPendingWrites: results.contains { $0.metadata.hasPendingWrites }))
+                isFromCache: answer.isFromCache, hasPendingWrites: results.contains { $0.metadata.hasPendingWrites },
+                serverError: answer.reason))
     }
 
     public func aggregate(
@@ -175,7 +176,8 @@ extension SyncEngine {
         }
         return Answer(
             documents: documents.map {
-                $0.with(SnapshotMetadata(isFromCache: true, localState: $0.metadata.localState))
+                $0.with(
+                    SnapshotMetadata(isFromCache: true, localState: $0.metadata.localState, serverError: reason))
             }, isFromCache: true, reason: reason)
     }
 }

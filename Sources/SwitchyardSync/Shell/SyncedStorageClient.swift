@@ -125,6 +125,7 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, QueueKee
         var wishes = ViewOptions(
             includesMetadataChanges: options.includesMetadataChanges, readsCacheOnly: options.source == .cache)
         wishes.announcesConfirmation = true
+        wishes.announcesTrouble = options.includesMetadataChanges
         return visit { [wishes] engine in
             await engine.listen(id, query, wishes, body)
         } leave: { engine in
@@ -198,6 +199,7 @@ extension ViewSnapshot {
     fileprivate func document(at path: StoragePath) -> DocumentSnapshot {
         let document = documents.first ?? .missing(path)
         return document.with(
-            SnapshotMetadata(isFromCache: isFromCache, localState: document.metadata.localState))
+            SnapshotMetadata(
+                isFromCache: isFromCache, localState: document.metadata.localState, serverError: serverError))
     }
 }

@@ -10,6 +10,8 @@ package struct ViewSnapshot: Sendable {
     package var syncStateChanged: Bool
     /// Whether an earlier listen left a state to go on from, even if that has no documents.
     package var hasCachedResults: Bool
+    /// Why it comes from the cache, if something is wrong with the way to the server.
+    package var serverError: StorageError?
 
     /// The same state for somebody who has seen nothing yet: all documents are new.
     package var asInitial: ViewSnapshot {

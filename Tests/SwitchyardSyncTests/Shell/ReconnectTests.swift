@@ -47,4 +47,54 @@ import Testing
         reader.cancel()
         await client.shutDown()
     }
+
+    /// What a stream has shown last, with all its metadata.
+    private final class Shown: Sendable {
+        private let last = Mutex<SnapshotMetadata?>(nil)
+        var metadata: SnapshotMetadata? { last.withLock { $0 } }
+        func note(_ metadata: SnapshotMetadata) { last.withLock { $0 = metadata } }
+    }
+
+    @Test func `Results from the cache say why the server has not confirmed them, until it has`() async throws {
+        let clock = FastClock()
+        let client = SyncedStorageClient(driver: ModelDriver(server, clock: clock), clock: clock)
+        _ = try server.commit([.set("a/1", ["n": 1])])
+        _ = try await client.documents(Query(in: "a"))
+        server.setReachable(false)
+        // One has something to show before the server is asked, the other has not.
+        let (some, none, document) = (Shown(), Shown(), Shown())
+        let options = ListenOptions(includesMetadataChanges: true)
+        let readers = [
+            Task {
+                for try await snapshot in client.snapshots(of: Query(in: "a"), options: options) {
+                    some.note(snapshot.metadata)
+                }
+            },
+            Task {
+                for try await snapshot in client.snapshots(of: Query(in: "b"), options: options) {
+                    none.note(snapshot.metadata)
+                }
+            },
+            Task {
+                for try await snapshot in client.snapshots(of: "a/1" as StoragePath, options: options) {
+                    document.note(snapshot.metadata)
+                }
+            },
+        ]
+        for shown in [some, none, document] {
+            try await eventually("it says why") { shown.metadata?.serverError != nil }
+            #expect(shown.metadata?.isFromCache == true && shown.metadata?.serverError?.isRetryable == true)
+        }
+        let read = try await client.documents(Query(in: "a"))
+        #expect(read.metadata.isFromCache && read.metadata.serverError?.code == .unavailable)
+        #expect(read.documents.first?.metadata.serverError?.code == .unavailable)
+        server.setReachable(true)
+        for shown in [some, none, document] {
+            try await eventually("the server has confirmed it") { shown.metadata?.isFromCache == false }
+            #expect(shown.metadata?.serverError == nil)
+        }
+        #expect(try await client.documents(Query(in: "a")).metadata.serverError == nil)
+        for reader in readers { reader.cancel() }
+        await client.shutDown()
+    }
 }

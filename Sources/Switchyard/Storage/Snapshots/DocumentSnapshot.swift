@@ -64,14 +64,36 @@ public struct SnapshotMetadata: Sendable, Hashable {
     public var hasPendingWrites: Bool { localState == .pending }
     /// How far this device's own writes on the document have come.
     package var localState: LocalState
+    private let trouble: Trouble?
 
-    public init(isFromCache: Bool = false, hasPendingWrites: Bool = false) {
-        self.init(isFromCache: isFromCache, localState: hasPendingWrites ? .pending : .none)
+    public init(isFromCache: Bool = false, hasPendingWrites: Bool = false, serverError: StorageError? = nil) {
+        self.init(
+            isFromCache: isFromCache, localState: hasPendingWrites ? .pending : .none, serverError: serverError)
     }
 
-    package init(isFromCache: Bool, localState: LocalState) {
+    package init(isFromCache: Bool, localState: LocalState, serverError: StorageError? = nil) {
         self.isFromCache = isFromCache
         self.localState = localState
+        trouble = serverError.map(Trouble.init)
+    }
+
+    /// Why the server has not confirmed it: what the last attempt to reach it ran into, such as a refused key or a lost network.
+    /// `nil` while nothing is known to be wrong. Says nothing about the contents, so it makes no two snapshots different.
+    public var serverError: StorageError? { trouble?.error }
+
+    /// Every document has metadata, and few have this.
+    private final class Trouble: Sendable {
+        let error: StorageError
+        init(_ error: StorageError) { self.error = error }
+    }
+
+    public static func == (left: SnapshotMetadata, right: SnapshotMetadata) -> Bool {
+        left.isFromCache == right.isFromCache && left.localState == right.localState
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(isFromCache)
+        hasher.combine(localState)
     }
 
     package enum LocalState: UInt8, Sendable, Hashable {
@@ -98,5 +120,6 @@ extension SnapshotMetadata: CustomStringConvertible {
     /// What is worth saying; nothing where the server has confirmed all.
     var words: [String] {
         (isFromCache ? ["from the cache"] : []) + (hasPendingWrites ? ["with pending writes"] : [])
+            + (serverError.map { ["server not reached: \($0.code)"] } ?? [])
     }
 }

@@ -46,7 +46,7 @@ package enum ListDifference {
     }
 
     /// The same for lists whose order cannot be seen in their documents; quadratic in what moves.
-    private static func changesByPosition(from old: DocumentList, to new: DocumentList) -> [DocumentChange] {
+    package static func changesByPosition(from old: DocumentList, to new: DocumentList) -> [DocumentChange] {
         let kept = Set(new.map(\.path))
         var list = Array(old)
         var changes: [DocumentChange] = []
