@@ -262,13 +262,27 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
     func hurry() { pause.withLock { $0 }?.cancel() }
 
     private func runQueue() async {
+        var told: InfrastructureEvent.Failure?
         while let item = await next() {
             let failure = await send(item)
-            guard let failure else { continue }
+            guard let failure else {
+                told = nil
+                continue
+            }
             if !failure.isRefusal {
-                database.change { [device] _ in ((), device.queue.putBack(item.id, failure)) }
+                let seconds = min(60, 1 << min(item.attempts - 1, 6))
+                let next = Timestamp(
+                    clampingSeconds: database.now().seconds + Int64(seconds), nanoseconds: database.now().nanoseconds)
+                let count = database.change { [device] _ in
+                    (device.queue.items.count, device.queue.putBack(item.id, failure, until: next))
+                }
+                // Once for each cause, not for each attempt.
+                if told != .init(failure) {
+                    told = .init(failure)
+                    report(.pendingWrites(count: count, failure: told))
+                }
                 let clock = controls.network.clock
-                let task = Task { _ = try? await clock.sleep(for: .seconds(min(60, 1 << min(item.attempts - 1, 6)))) }
+                let task = Task { _ = try? await clock.sleep(for: .seconds(seconds)) }
                 pause.withLock { $0 = task }
                 await task.value
                 pause.withLock { $0 = nil }

@@ -24,14 +24,17 @@ final class MockWriteQueue {
         /// - Parameter reason: Why nothing is sent at present.
         func pending(_ reason: StorageError?) -> PendingWrite {
             PendingWrite(
-                id: id, batch: batch, queuedAt: queuedAt, attempts: attempts, lastError: reason ?? failure.last)
+                id: id, batch: batch, queuedAt: queuedAt, attempts: attempts, lastError: reason ?? failure.last,
+                nextAttempt: reason == nil && !isUnderWay ? failure.nextAttempt : nil)
         }
     }
 
     final class Failure: Sendable {
-        private let state = Mutex<StorageError?>(nil)
-        var last: StorageError? { state.withLock { $0 } }
-        func note(_ error: StorageError?) { state.withLock { $0 = error } }
+        private let state = Mutex<(error: StorageError?, nextAttempt: Timestamp?)>((nil, nil))
+        var last: StorageError? { state.withLock { $0.error } }
+        /// When it is tried again.
+        var nextAttempt: Timestamp? { state.withLock { $0.nextAttempt } }
+        func note(_ error: StorageError?, until time: Timestamp? = nil) { state.withLock { $0 = (error, time) } }
     }
 
     /// One person's.
@@ -111,14 +114,16 @@ final class MockWriteQueue {
     }
 
     /// The write under way stays in the queue: it has no final answer.
-    func putBack(_ id: String, _ error: StorageError?) -> [Action] {
+    ///
+    /// - Parameter time: When it is sent again.
+    func putBack(_ id: String, _ error: StorageError, until time: Timestamp) -> [Action] {
         changeOthers(id) { share, index in
             share.items[index].isUnderWay = false
-            share.items[index].failure.note(error)
+            share.items[index].failure.note(error, until: time)
         }
         guard let index = items.firstIndex(where: { $0.id == id }) else { return [] }
         items[index].isUnderWay = false
-        items[index].failure.note(error)
+        items[index].failure.note(error, until: time)
         return pendingActions()
     }
 

@@ -7,7 +7,7 @@ public import Switchyard
 /// let strict = MockBackend(rules: MockRules { $0.userID != nil && ($0.access == .get || $0.access == .create) })
 /// ```
 /// They apply to the clients of a ``MockModule``, each by its signed-in user. A ``MockStorageClient`` that a test makes
-/// itself is the project's own hand and may do everything, as ``MockBackend/seed(_:)`` does.
+/// itself acts for the project and may do everything, as ``MockBackend/seed(_:)`` does.
 ///
 /// Rules are no filters: a query is refused as a whole if it would show a document that may not be listed. Files and messages
 /// have no rules.
@@ -69,7 +69,7 @@ public struct MockRules: Sendable {
     public static let signedIn = MockRules { $0.userID != nil }
 
     /// Documents are for their owners. What lies at or below `users/ID` belongs to the user with that ID; any other document
-    /// to whom its field `owner` names. Whoever is not signed in may do nothing.
+    /// belongs to the user whom its field `owner` names. Whoever is not signed in may do nothing.
     public static let ownersOnly = MockRules { request in
         guard let userID = request.userID else { return false }
         let segments = request.path.segments

@@ -56,4 +56,39 @@ import Testing
             ])
         await device.shutDown()
     }
+
+    @Test func `A write that does not get through says why and until when, and an observer hears of each cause once`()
+        async throws
+    {
+        let clock = ManualClock()
+        let network = MockNetwork(clock: clock)
+        let mock = MockModule(backend: MockBackend(now: { [time] in time.now }), network: network)
+        let device = try await InfrastructureFactory(mock).make(
+            InfrastructureSelection(default: .mock), in: InfrastructureSurroundings(observer: log))
+        let storage = try #require(device.storage.unwrapped(as: MockStorageClient.self))
+        storage.controls.fail(.send, times: 3, with: StorageError(.unavailable, "The server is busy."))
+        try await device.storage.disableNetwork()
+        let receipt = try await device.storage.setDocument("a/1", ["n": 1])
+        try await device.storage.enableNetwork()
+        let pending = Gathered(device.storage.pendingWrites())
+        for attempt in 1...3 {
+            try await eventually("it waits for attempt \(attempt + 1)") {
+                pending.last?.first?.attempts == attempt && pending.last?.first?.nextAttempt != nil
+            }
+            let write = try #require(pending.last?.first)
+            #expect(write.lastError?.code == .unavailable)
+            let pause = Duration.seconds(1 << (attempt - 1))
+            #expect(write.nextAttempt?.seconds == time.now.seconds + pause.components.seconds)
+            try await eventually("it sleeps") { clock.sleeperCount == 1 }
+            clock.advance(by: pause)
+        }
+        _ = try await receipt.acknowledged()
+        try await eventually("nothing waits") { pending.last?.isEmpty == true }
+        let failures = log.kinds.compactMap { kind -> InfrastructureEvent.Failure? in
+            if case .pendingWrites(1, let failure?) = kind { failure } else { nil }
+        }
+        #expect(failures == [.init(.unavailable, "The server is busy.")])
+        pending.stop()
+        await device.shutDown()
+    }
 }
