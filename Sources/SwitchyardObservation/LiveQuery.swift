@@ -22,6 +22,8 @@ public final class LiveQuery<Value: Sendable> {
         var hasPendingWrites = false
         var serverError: StorageError?
         var hasMore = false
+        /// How many documents the stream had, with those that are left out.
+        var found = 0
     }
 
     private var state = State()
@@ -87,7 +89,7 @@ public final class LiveQuery<Value: Sendable> {
 
     /// Shows one page more, if there is one.
     public func loadMore() {
-        guard let pageSize, let limit, state.hasMore, state.rows.count >= limit else { return }
+        guard let pageSize, let limit, state.hasMore, state.found >= limit else { return }
         self.limit = limit + pageSize
         follow()
     }
@@ -164,6 +166,6 @@ public final class LiveQuery<Value: Sendable> {
             phase: snapshot.isFromCache ? .cached : .live, rows: Array(shown), changes: changes,
             mismatches: snapshot.mismatches, hasPendingWrites: snapshot.hasPendingWrites,
             serverError: snapshot.snapshot.metadata.serverError,
-            hasMore: limit.map { snapshot.snapshot.documents.count > $0 } ?? false)
+            hasMore: limit.map { snapshot.snapshot.count > $0 } ?? false, found: snapshot.snapshot.count)
     }
 }

@@ -84,6 +84,19 @@ struct Todo: Codable, Sendable, Equatable {
         #expect(live.values.map(\.title) == (10..<30).map { "t\($0)" })
     }
 
+    @Test func `A page of which most does not fit is followed by the next one`() async throws {
+        for number in 10..<20 { try await add("t\(number)") }
+        for path in ["todos/t11", "todos/t12", "todos/t13"] as [StoragePath] {
+            try await storage.updateDocument(path, ["done": "no"])
+        }
+        let live = LiveQuery(todos.ordered(by: \.title), pageSize: 4)
+        try await eventually("the first page") { live.mismatches.count == 3 && live.hasMore }
+        live.loadMore()
+        try await eventually("two pages") { live.rows.count == 6 && live.hasMore }
+        live.loadMore()
+        try await eventually("all of them") { live.rows.count == 7 && !live.hasMore }
+    }
+
     @Test func `One document that does not fit is left out, and said`() async throws {
         try await add("a")
         try await storage.setDocument("todos/bad", ["title": 7])

@@ -1,4 +1,4 @@
-public import Switchyard
+import Switchyard
 
 /// A message to be sent by ``SupabaseMessageSender``.
 public struct SupabaseMessage: Sendable, Hashable {
