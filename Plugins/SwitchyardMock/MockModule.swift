@@ -36,8 +36,8 @@ extension ConfigurableModule {
 /// folder that another process uses is refused as `.locked`; it is free again once all clients of the module are shut down.
 ///
 /// Queued writes and interrupted uploads belong to the user who made them, and wait until that user comes back. Signing out
-/// with `wipesLocalData` deletes them together with the cache. The observer gets events for refreshed tokens, and for a
-/// connection that comes back while streams are open.
+/// with `wipesLocalData` deletes them together with the cache. The observer gets events for refreshed tokens, for
+/// writes that do not get through, and for a connection that comes back while streams are open.
 ///
 /// Tests keep references to what they want to inspect:
 ///

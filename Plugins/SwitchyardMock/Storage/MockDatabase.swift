@@ -65,6 +65,7 @@ extension MockDatabase.State {
         var own = touched
         var actions: [DeliveryQueue.Action] = []
         if isAcknowledged {
+            device.queue.hasGotThrough()
             for write in writes { device.cache.store(documents[write.path] ?? .missing(write.path)) }
             if let (item, paths, queueActions) = device.queue.remove(id) {
                 own.formUnion(paths)

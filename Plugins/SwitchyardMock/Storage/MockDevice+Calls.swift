@@ -52,15 +52,20 @@ extension MockDevice {
     }
 
     /// The write to send now; without one, nobody is sending any more.
-    func nextToSend() -> MockWriteQueue.Item? {
-        let item = isConnected && !isShutDown ? queue.takeNext() : nil
+    func nextToSend() -> (MockWriteQueue.Item?, [Action]) {
+        guard isConnected, !isShutDown else {
+            isSending = false
+            return (nil, queue.stopWaiting())
+        }
+        let (item, actions) = queue.takeNext()
         if item == nil { isSending = false }
-        return item
+        return (item, actions)
     }
 
     /// Takes back a write that the server refused for good.
     func refuse(_ id: String, _ error: StorageError, _ now: Timestamp, _ server: DocumentTable) -> [Action] {
         guard let (item, paths, actions) = queue.remove(id) else { return [] }
+        queue.hasGotThrough()
         let refusals = queue.refuse(RefusedWrite(id: id, batch: item.batch, refusedAt: now, error: error))
         return changed(paths, server) + actions + refusals + [{ item.answer.resolve(.failure(error)) }]
     }

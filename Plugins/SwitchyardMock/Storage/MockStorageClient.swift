@@ -262,30 +262,10 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
     func hurry() { pause.withLock { $0 }?.cancel() }
 
     private func runQueue() async {
-        var told: InfrastructureEvent.Failure?
         while let item = await next() {
-            let failure = await send(item)
-            guard let failure else {
-                told = nil
-                continue
-            }
+            guard let failure = await send(item) else { continue }
             if !failure.isRefusal {
-                let seconds = min(60, 1 << min(item.attempts - 1, 6))
-                let next = Timestamp(
-                    clampingSeconds: database.now().seconds + Int64(seconds), nanoseconds: database.now().nanoseconds)
-                let count = database.change { [device] _ in
-                    (device.queue.items.count, device.queue.putBack(item.id, failure, until: next))
-                }
-                // Once for each cause, not for each attempt.
-                if told != .init(failure) {
-                    told = .init(failure)
-                    report(.pendingWrites(count: count, failure: told))
-                }
-                let clock = controls.network.clock
-                let task = Task { _ = try? await clock.sleep(for: .seconds(seconds)) }
-                pause.withLock { $0 = task }
-                await task.value
-                pause.withLock { $0 = nil }
+                await rest(after: failure, sending: item)
             } else {
                 let now = database.now()
                 database.change { [device] state in ((), device.refuse(item.id, failure, now, state.documents)) }
@@ -295,9 +275,25 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
         }
     }
 
+    private func rest(after failure: StorageError, sending item: MockWriteQueue.Item) async {
+        let seconds = min(60, 1 << min(item.attempts - 1, 6))
+        let (clock, now) = (controls.network.clock, database.now())
+        let task = Task { _ = try? await clock.sleep(for: .seconds(seconds)) }
+        // Before anybody can see the failure and ask for the next attempt.
+        pause.withLock { $0 = task }
+        let next = Timestamp(clampingSeconds: now.seconds + Int64(seconds), nanoseconds: now.nanoseconds)
+        let (isNews, count) = database.change { [device] _ -> ((Bool, Int), [DeliveryQueue.Action]) in
+            let (isNews, actions) = device.queue.putBack(item.id, failure, until: next)
+            return ((isNews, device.queue.items.count), actions)
+        }
+        if isNews { report(.pendingWrites(count: count, failure: .init(failure))) }
+        await task.value
+        pause.withLock { $0 = nil }
+    }
+
     private func next() async -> MockWriteQueue.Item? {
         await follower?.catchUp()
-        return database.withState { [device] _ in device.nextToSend() }
+        return database.change { [device] _ in device.nextToSend() }
     }
 
     private func send(_ item: MockWriteQueue.Item) async -> StorageError? {

@@ -48,6 +48,8 @@ final class MockWriteQueue {
     private(set) var owner = ""
     /// Why nothing is sent: the network is switched off for this device.
     let stop = Failure()
+    /// What the last attempt failed of, until a write gets through.
+    private var cause: StorageError?
     private(set) var items: [Item] = [] { didSet { isSaved = false } }
     private(set) var refused: [RefusedWrite] = [] { didSet { isSaved = false } }
     private var others: [String: Share] = [:] { didSet { isSaved = false } }
@@ -99,12 +101,23 @@ final class MockWriteQueue {
     }
 
     /// The write to send now, marked as under way; `nil` if there is none or one is under way already.
-    func takeNext() -> Item? {
-        guard let first = items.first, !first.isUnderWay else { return nil }
+    func takeNext() -> (Item?, [Action]) {
+        guard let first = items.first, !first.isUnderWay else { return (nil, []) }
         items[0].isUnderWay = true
         items[0].attempts += 1
-        return items[0]
+        let actions = stopWaiting()
+        return (items[0], actions)
     }
+
+    /// No time for the next attempt is known any more: it is under way, or has to wait for something else.
+    func stopWaiting() -> [Action] {
+        let waiting = items.map(\.failure).filter { $0.nextAttempt != nil }
+        for failure in waiting { failure.note(failure.last) }
+        return waiting.isEmpty ? [] : pendingActions()
+    }
+
+    /// The server has taken or refused a write: what kept writes back is over, and is news when it comes again.
+    func hasGotThrough() { cause = nil }
 
     func markTakenEffect(_ id: String, _ hasTakenEffect: Bool = true) {
         changeOthers(id) { share, index in share.items[index].hasTakenEffect = hasTakenEffect }
@@ -116,15 +129,20 @@ final class MockWriteQueue {
     /// The write under way stays in the queue: it has no final answer.
     ///
     /// - Parameter time: When it is sent again.
-    func putBack(_ id: String, _ error: StorageError, until time: Timestamp) -> [Action] {
+    /// - Returns: Whether the cause is another one than that of the attempt before.
+    func putBack(
+        _ id: String, _ error: StorageError, until time: Timestamp
+    ) -> (isNews: Bool, actions: [Action]) {
         changeOthers(id) { share, index in
             share.items[index].isUnderWay = false
-            share.items[index].failure.note(error, until: time)
+            share.items[index].failure.note(error)
         }
-        guard let index = items.firstIndex(where: { $0.id == id }) else { return [] }
+        guard let index = items.firstIndex(where: { $0.id == id }) else { return (false, []) }
         items[index].isUnderWay = false
         items[index].failure.note(error, until: time)
-        return pendingActions()
+        let isNews = cause?.code != error.code || cause?.message != error.message
+        cause = error
+        return (isNews, pendingActions())
     }
 
     /// - Returns: The paths that look different now.
@@ -161,6 +179,8 @@ final class MockWriteQueue {
     /// - Returns: The paths that look different now.
     func use(_ owner: String) -> (paths: Set<StoragePath>, actions: [Action]) {
         guard owner != self.owner else { return ([], []) }
+        cause = nil
+        _ = stopWaiting()
         let (all, before) = (shares, writtenPaths)
         self.owner = owner
         shares = all

@@ -91,4 +91,43 @@ import Testing
         pending.stop()
         await device.shutDown()
     }
+
+    @Test func `A cause is news again only once a write got through, and no time is shown while the device is offline`()
+        async throws
+    {
+        let network = MockNetwork(clock: ManualClock())
+        let mock = MockModule(backend: MockBackend(), network: network)
+        let device = try await InfrastructureFactory(mock).make(
+            InfrastructureSelection(default: .mock), in: InfrastructureSurroundings(observer: log))
+        let storage = try #require(device.storage.unwrapped(as: MockStorageClient.self))
+        let pending = Gathered(device.storage.pendingWrites())
+        var first: PendingWrite? { pending.last?.first }
+        var told: Int { log.kinds.count { if case .pendingWrites(_, _?) = $0 { true } else { false } } }
+        let busy = StorageError(.unavailable, "The server is busy.")
+
+        storage.controls.fail(.send, times: 2, with: busy)
+        try await device.storage.disableNetwork()
+        try await device.storage.setDocument("a/1", ["n": 1])
+        try await device.storage.enableNetwork()
+        try await eventually("the first attempt has failed") { first?.attempts == 1 && first?.nextAttempt != nil }
+        network.isOnline = false
+        try await eventually("no attempt is planned") { first?.nextAttempt == nil }
+        #expect(first?.lastError?.message == busy.message)
+        network.isOnline = true
+        try await eventually("the second attempt has failed") { first?.attempts == 2 && first?.nextAttempt != nil }
+        try await device.storage.retryPendingWrites()
+        try await eventually("it is sent") { pending.last?.isEmpty == true }
+        #expect(told == 1)
+
+        storage.controls.fail(.send, with: busy)
+        try await device.storage.disableNetwork()
+        try await device.storage.setDocument("a/1", ["n": 2])
+        try await device.storage.enableNetwork()
+        try await eventually("the observer is told again") { told == 2 }
+        try await device.storage.retryPendingWrites()
+        try await device.storage.waitForPendingWrites()
+        #expect(storage.controls.unused.isEmpty)
+        pending.stop()
+        await device.shutDown()
+    }
 }
