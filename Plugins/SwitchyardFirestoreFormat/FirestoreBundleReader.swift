@@ -79,7 +79,7 @@ package struct FirestoreBundleReader: Sendable {
         do throws(JSONError) {
             return try JSON(parsing: buffer[index..<position])
         } catch {
-            throw FirestoreFormatError("a bundle with an element that is no JSON")
+            throw FirestoreFormatError("a bundle with an element that is not JSON")
         }
     }
 

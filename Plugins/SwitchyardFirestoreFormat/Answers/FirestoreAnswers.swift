@@ -54,7 +54,7 @@ package enum FirestoreAnswers {
         try json.members(of: "an answer about parts").array("partitions").map { element throws(FirestoreFormatError) in
             let cursor = try element.members(of: "a place between parts")
             guard let name = try cursor.array("values").first?["referenceValue"]?.string else {
-                throw FirestoreFormatError("a place between parts that is no document")
+                throw FirestoreFormatError("a place between parts that is not a document")
             }
             return try database.path(ofName: name)
         }

@@ -49,7 +49,7 @@ package struct FirestoreDatabase: Sendable, Hashable {
         let segments = name.split(separator: "/", maxSplits: 5, omittingEmptySubsequences: false)
         guard segments.count == 6, segments[0] == "projects", segments[2] == "databases", segments[4] == "documents",
             !segments[1].isEmpty, !segments[3].isEmpty
-        else { throw FirestoreFormatError("a reference that is no full document name") }
+        else { throw FirestoreFormatError("a reference that is not a full document name") }
         return DocumentReference(
             try FirestoreDatabase.documentPath(String(segments[5])),
             origin: "projects/\(segments[1])/databases/\(segments[3])")

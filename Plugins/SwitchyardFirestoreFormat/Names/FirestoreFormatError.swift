@@ -2,7 +2,7 @@ import Switchyard
 
 /// Why a text is not what Firestore's JSON allows. Says which part, never what stood there: it may be somebody's document.
 package struct FirestoreFormatError: Error, Hashable, CustomStringConvertible {
-    /// What cannot be read, as the end of a sentence: "a timestamp that is none".
+    /// What is wrong, as the end of a sentence: "expected a string in “name”", "a write without an operation".
     package let message: String
 
     package init(_ message: String) { self.message = message }

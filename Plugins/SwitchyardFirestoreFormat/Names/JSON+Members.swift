@@ -3,7 +3,7 @@ import SwitchyardBytes
 /// How the decoders look into an object. Absent members are `nil`, those of a wrong type an error.
 extension JSON {
     func members(of what: StaticString) throws(FirestoreFormatError) -> JSONObject {
-        guard case .object(let object) = self else { throw FirestoreFormatError("\(what) that is no object") }
+        guard case .object(let object) = self else { throw FirestoreFormatError("expected an object for \(what)") }
         return object
     }
 }
@@ -17,7 +17,7 @@ extension JSONObject {
 
     func string(_ key: String) throws(FirestoreFormatError) -> String? {
         guard let value = present(key) else { return nil }
-        guard case .string(let text) = value else { throw FirestoreFormatError("“\(key)” that is no text") }
+        guard case .string(let text) = value else { throw FirestoreFormatError("expected a string in “\(key)”") }
         return text
     }
 
@@ -37,32 +37,32 @@ extension JSONObject {
     func integer(_ key: String) throws(FirestoreFormatError) -> Int? {
         guard let value = present(key) else { return nil }
         guard let number = value.int ?? value.string.flatMap({ Int($0) }) else {
-            throw FirestoreFormatError("“\(key)” that is no whole number")
+            throw FirestoreFormatError("expected a whole number in “\(key)”")
         }
         return number
     }
 
     func bool(_ key: String) throws(FirestoreFormatError) -> Bool? {
         guard let value = present(key) else { return nil }
-        guard case .bool(let flag) = value else { throw FirestoreFormatError("“\(key)” that is no boolean") }
+        guard case .bool(let flag) = value else { throw FirestoreFormatError("expected a boolean in “\(key)”") }
         return flag
     }
 
     func array(_ key: String) throws(FirestoreFormatError) -> [JSON] {
         guard let value = present(key) else { return [] }
-        guard case .array(let elements) = value else { throw FirestoreFormatError("“\(key)” that is no list") }
+        guard case .array(let elements) = value else { throw FirestoreFormatError("expected a list in “\(key)”") }
         return elements
     }
 
     func object(_ key: String) throws(FirestoreFormatError) -> JSONObject? {
         guard let value = present(key) else { return nil }
-        guard case .object(let object) = value else { throw FirestoreFormatError("“\(key)” that is no object") }
+        guard case .object(let object) = value else { throw FirestoreFormatError("expected an object in “\(key)”") }
         return object
     }
 
     func targetIDs(_ key: String) throws(FirestoreFormatError) -> [Int] {
         try array(key).map { element throws(FirestoreFormatError) in
-            guard let id = element.int else { throw FirestoreFormatError("a target that is no number") }
+            guard let id = element.int else { throw FirestoreFormatError("expected a number for each target") }
             return id
         }
     }
@@ -70,7 +70,7 @@ extension JSONObject {
     /// Bytes as base64 in either alphabet, padded or not.
     func bytes(_ key: String) throws(FirestoreFormatError) -> [UInt8]? {
         guard let text = try string(key) else { return nil }
-        guard let bytes = JSON.base64(text) else { throw FirestoreFormatError("“\(key)” that is no base64") }
+        guard let bytes = JSON.base64(text) else { throw FirestoreFormatError("expected base64 in “\(key)”") }
         return bytes
     }
 }

@@ -12,44 +12,54 @@ extension DocumentValue {
         let member = object.members[0]
         switch member.key {
         case "stringValue":
-            guard case .string(let text) = member.value else { throw FirestoreFormatError("a text that is none") }
+            guard case .string(let text) = member.value else {
+                throw FirestoreFormatError("expected a string in “stringValue”")
+            }
             self = .string(text)
         case "integerValue":
             switch member.value {
             case .string(let text):
-                guard let number = Int64(text) else { throw FirestoreFormatError("an integer that does not fit") }
+                guard let number = Int64(text) else {
+                    throw FirestoreFormatError("expected an integer of 64 bits in “integerValue”")
+                }
                 self = .integer(number)
             case let value:
-                guard let number = value.int64 else { throw FirestoreFormatError("an integer that is none") }
+                guard let number = value.int64 else {
+                    throw FirestoreFormatError("expected an integer of 64 bits in “integerValue”")
+                }
                 self = .integer(number)
             }
         case "doubleValue": self = .double(try DocumentValue.double(member.value))
         case "booleanValue":
-            guard case .bool(let flag) = member.value else { throw FirestoreFormatError("a boolean that is none") }
+            guard case .bool(let flag) = member.value else {
+                throw FirestoreFormatError("expected a boolean in “booleanValue”")
+            }
             self = .bool(flag)
         case "timestampValue":
             guard case .string(let text) = member.value else {
-                throw FirestoreFormatError("a timestamp that is no text")
+                throw FirestoreFormatError("expected a string in “timestampValue”")
             }
             self = .timestamp(try Timestamp(firestore: text))
         case "mapValue": self = try DocumentValue.map(member.value, in: database)
         case "arrayValue":
-            guard case .object(let array) = member.value else { throw FirestoreFormatError("an array that is none") }
+            guard case .object(let array) = member.value else {
+                throw FirestoreFormatError("expected an object in “arrayValue”")
+            }
             self = .array(try DocumentValue.list(array, in: database))
         case "nullValue":
             guard member.value.isNull || member.value == .string("NULL_VALUE") else {
-                throw FirestoreFormatError("a null that is none")
+                throw FirestoreFormatError("expected null in “nullValue”")
             }
             self = .null
         case "referenceValue":
             guard case .string(let name) = member.value else {
-                throw FirestoreFormatError("a reference that is no text")
+                throw FirestoreFormatError("expected a string in “referenceValue”")
             }
             self = .reference(try database.reference(ofName: name))
         case "geoPointValue": self = .geoPoint(try DocumentValue.geoPoint(member.value))
         case "bytesValue":
             guard case .string(let text) = member.value, let bytes = JSON.base64(text) else {
-                throw FirestoreFormatError("bytes that are no base64")
+                throw FirestoreFormatError("expected base64 in “bytesValue”")
             }
             self = .bytes(Data(bytes))
         default: throw FirestoreFormatError("a value of an unknown type")
@@ -76,9 +86,9 @@ extension DocumentValue {
         case .string("Infinity"): return .infinity
         case .string("-Infinity"): return -.infinity
         case .string(let text):
-            guard let value = Double(text), value.isFinite else { throw FirestoreFormatError("a double that is none") }
+            guard let value = Double(text), value.isFinite else { throw FirestoreFormatError("expected a number") }
             return value
-        default: throw FirestoreFormatError("a double that is none")
+        default: throw FirestoreFormatError("expected a number")
         }
     }
 

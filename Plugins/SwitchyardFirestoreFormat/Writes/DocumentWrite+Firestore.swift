@@ -68,7 +68,9 @@ extension FieldPath {
     package static func list(_ mask: JSONObject) throws(FirestoreFormatError) -> [FieldPath] {
         var fields: [FieldPath] = []
         for element in try mask.array("fieldPaths") {
-            guard case .string(let text) = element else { throw FirestoreFormatError("a field path that is no text") }
+            guard case .string(let text) = element else {
+                throw FirestoreFormatError("expected a string for each field path")
+            }
             fields.append(try FieldPath(firestore: text))
         }
         return fields

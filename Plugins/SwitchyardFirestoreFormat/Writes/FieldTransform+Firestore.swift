@@ -60,7 +60,7 @@ extension FieldTransform.Number {
         switch try DocumentValue(firestore: json, in: database) {
         case .integer(let value): self = .integer(value)
         case .double(let value): self = .double(value)
-        default: throw FirestoreFormatError("a transform whose operand is no number")
+        default: throw FirestoreFormatError("a transform whose operand is not a number")
         }
     }
 }
