@@ -80,7 +80,9 @@ final class FirebaseAdminClient: AdminClient {
         if let id = account.id { try await checkThatNobodyIs(id) }
         let answer = try await service.post("accounts", account.firebase)
         guard let id = answer["localId"]?.string else {
-            throw AuthError(.unavailable, "The server's answer names no account.")
+            throw AuthError(
+                .unavailable,
+                "The server's answer does not name the new account. Look for it before you create it again.")
         }
         // Claims are no part of that call.
         if let claims {
@@ -108,13 +110,13 @@ final class FirebaseAdminClient: AdminClient {
     private static func check(_ email: String?, _ phoneNumber: String?) throws(AuthError) {
         if email == "" { throw AuthError(.invalidArgument, "This is not an e-mail address.") }
         if phoneNumber == "" {
-            throw AuthError(.invalidArgument, "This is no telephone number with a country code.")
+            throw AuthError(.invalidArgument, "This is not a telephone number with a country code, such as +15550100.")
         }
     }
 
     private static func check(_ id: AuthUser.ID) throws(AuthError) {
         guard !id.isEmpty, id.utf8.count <= 128 else {
-            throw AuthError(.invalidArgument, "An ID has from 1 to 128 characters.")
+            throw AuthError(.invalidArgument, "The account's ID is not valid. Use 1 to 128 characters.")
         }
     }
 
@@ -172,7 +174,7 @@ final class FirebaseAdminClient: AdminClient {
                     code,
                     isTaken
                         ? "An account with this ID, address or number exists already."
-                        : "The server does not accept the account.")
+                        : "The server does not accept the account. Check its ID, address, number and hash.")
             )
         }
     }
@@ -204,7 +206,10 @@ final class FirebaseAdminClient: AdminClient {
                 instead: "Set credential to a service account's key file.")
         }
         guard let token = account.signer.token(body, keyID: account.keyID) else {
-            throw AuthError(.internal, "The service account's key could not sign.")
+            throw AuthError(
+                .internal,
+                "The custom token could not be signed with the service account's key. Create a new key in the Google Cloud "
+                    + "console: IAM & Admin, Service Accounts.")
         }
         return token
     }
@@ -227,7 +232,7 @@ final class FirebaseAdminClient: AdminClient {
         }
         let answer = try await service.post("accounts:sendOobCode", body)
         guard let link = answer["oobLink"]?.string.flatMap({ URL(string: $0) }) else {
-            throw AuthError(.unavailable, "The server's answer has no link in it.")
+            throw AuthError(.unavailable, "The server's answer contains no link. Try again.")
         }
         return link
     }

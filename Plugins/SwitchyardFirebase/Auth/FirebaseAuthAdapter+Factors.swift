@@ -57,7 +57,7 @@ extension FirebaseAuthAdapter {
         _ challenge: SecondFactorChallenge, _ answer: SecondFactorAnswer
     ) throws(AuthError) -> JSONObject {
         guard let factor = challenge.factors.first(where: { $0.id == answer.factor }) else {
-            throw AuthError(.invalidArgument, "The challenge does not ask for this factor.")
+            throw AuthError(.invalidArgument, "The challenge does not ask for this factor. Use one of its factors.")
         }
         var body: JSONObject = ["mfaPendingCredential": .string(challenge.session.reveal())]
         switch factor.kind {

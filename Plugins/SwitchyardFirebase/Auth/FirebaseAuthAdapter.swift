@@ -168,7 +168,9 @@ public final class FirebaseAuthAdapter: AuthClient {
     static func error(_ failure: FirebaseAuthFailure, _ credential: AuthCredential?) -> AuthError {
         // The address is right as such, but not the one that the link was sent to.
         if case .emailLink? = credential?.kind, failure.code == "INVALID_EMAIL" {
-            return AuthError(.invalidCredential, "The link was sent to another address.", underlying: failure)
+            return AuthError(
+                .invalidCredential, "The link was sent to another address. Sign in with that address.",
+                underlying: failure)
         }
         return AuthError(failure, in: .signIn)
     }
@@ -191,7 +193,9 @@ public final class FirebaseAuthAdapter: AuthClient {
         }
         guard let text = answer["authUri"]?.string, let url = URL(string: text) else {
             throw AuthError(
-                .methodDisabled, "The project has no browser sign-in with “\(provider)”; see its sign-in methods.")
+                .methodDisabled,
+                "The project has no browser sign-in with “\(provider)”. Switch it on in the Firebase console: "
+                    + "Authentication, Sign-in method.")
         }
         let query = text.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
         let state = FormCoding.decode(query)?.first { $0.name == "state" }?.value
@@ -249,7 +253,8 @@ public final class FirebaseAuthAdapter: AuthClient {
         throw .unsupported(
             "sign-in by phone", by: provider,
             instead:
-                "Firebase wants proof of a genuine app for it, a captcha or an attestation: use sendPhoneCode(to:proof:) with one, or another way to sign in."
+                "Use sendPhoneCode(to:proof:) with a captcha's or an attestation's proof of a genuine app, or another way to "
+                + "sign in."
         )
     }
 }

@@ -21,7 +21,8 @@ extension AuthError {
         case .unsafeAddress:
             self.init(.invalidArgument, PlainHTTP.refusal(of: "secret"))
         case .appCheck(let error):
-            self.init(.unavailable, "There is no App Check token to send.", isRetryable: true, underlying: error)
+            self.init(
+                .unavailable, "The source of App Check tokens failed. Try again.", isRetryable: true, underlying: error)
         }
     }
 
@@ -32,7 +33,8 @@ extension AuthError {
                 (.userNotFound, "There is no such account.")
             case "DUPLICATE_LOCAL_ID", "PHONE_NUMBER_EXISTS":
                 (.identityInUse, "An account with this ID or telephone number exists already.")
-            case "INVALID_LOCAL_ID", "MISSING_LOCAL_ID": (.invalidArgument, "This can be no account's ID.")
+            case "INVALID_LOCAL_ID", "MISSING_LOCAL_ID":
+                (.invalidArgument, "The account's ID is not valid. Use 1 to 128 characters.")
             case "INVALID_CLAIMS", "FORBIDDEN_CLAIM", "CLAIMS_TOO_LARGE":
                 (
                     .invalidArgument,
@@ -52,11 +54,14 @@ extension AuthError {
                 (.invalidCredential, "The address or the password is wrong.")
             case "INVALID_IDP_RESPONSE", "INVALID_CREDENTIAL_OR_PROVIDER_ID", "INVALID_PENDING_TOKEN",
                 "MISSING_OR_INVALID_NONCE", "INVALID_CUSTOM_TOKEN", "CREDENTIAL_MISMATCH":
-                (.invalidCredential, "The token is not one that the server takes, or belongs to another app.")
+                (
+                    .invalidCredential,
+                    "The server does not accept the token, or the token belongs to another app. Get a new one for this app."
+                )
             case "INVALID_OOB_CODE", "INVALID_CODE", "INVALID_SESSION_INFO", "INVALID_TEMPORARY_PROOF":
-                (.invalidCredential, "The code or link is wrong, or was used before.")
+                (.invalidCredential, "The code or link is wrong, or was used before. Request a new one.")
             case "EXPIRED_OOB_CODE", "SESSION_EXPIRED":
-                (.codeExpired, "The code or link has run out; ask for a new one.")
+                (.codeExpired, "The code or link has expired. Request a new one.")
             case "INVALID_MFA_PENDING_CREDENTIAL", "MISSING_MFA_PENDING_CREDENTIAL":
                 (.codeExpired, "The sign-in took too long. Begin again.")
             case "USER_NOT_FOUND" where call == .signIn: (.userNotFound, "There is no such account.")
@@ -72,7 +77,7 @@ extension AuthError {
                 "INVALID_RECIPIENT_EMAIL", "MISSING_NEW_EMAIL", "INVALID_NEW_EMAIL":
                 (.invalidArgument, "This is not an e-mail address.")
             case "INVALID_PHONE_NUMBER", "MISSING_PHONE_NUMBER":
-                (.invalidArgument, "This is no telephone number with a country code.")
+                (.invalidArgument, "This is not a telephone number with a country code, such as +15550100.")
             case "TOO_MANY_ATTEMPTS_TRY_LATER", "RESET_PASSWORD_EXCEED_LIMIT", "QUOTA_EXCEEDED", "RESOURCE_EXHAUSTED":
                 (.rateLimited, "Too many attempts. Try again later.")
             case "CREDENTIAL_TOO_OLD_LOGIN_AGAIN":
@@ -89,32 +94,50 @@ extension AuthError {
                 "MISSING_CLIENT_IDENTIFIER":
                 (
                     Code(rawValue: serverCode),
-                    "The project enforces a captcha or an app attestation, which no client over plain HTTP can give."
+                    "The project enforces a captcha or an app attestation, which this client cannot give. Switch the "
+                        + "enforcement off in the Firebase console, or use another way to sign in."
                 )
             case FirebaseAuthFailure.appCheckRefusal:
                 (
                     Code(rawValue: serverCode),
-                    "The project enforces App Check, and there is no token of it that the server takes."
+                    "The project enforces App Check, and the server accepted no App Check token. Give the Firebase module a "
+                        + "working appCheck, or switch the enforcement off in the Firebase console."
                 )
-            case "API_KEY_INVALID", "keyInvalid", "API_KEY_SERVICE_BLOCKED", "PERMISSION_DENIED":
+            // A key is the app's and not the user's: no session ends because of it.
+            case "API_KEY_INVALID", "keyInvalid", "PERMISSION_DENIED":
                 (
-                    Code(rawValue: serverCode),
-                    "The project does not accept the API key. Copy apiKey from the Firebase console: Project settings, "
-                        + "General."
+                    .unauthenticated,
+                    "The project does not accept the API key (\(serverCode)). Copy apiKey from the Firebase console: Project "
+                        + "settings, General."
+                )
+            case "API_KEY_IOS_APP_BLOCKED":
+                (
+                    .unauthenticated,
+                    "The API key is restricted to an Apple app (\(serverCode)). Set bundleID in Firebase's configuration."
+                )
+            case _ where serverCode.hasPrefix("API_KEY_"):
+                (
+                    .unauthenticated,
+                    "The API key may not be used for accounts (\(serverCode)). See its restrictions in the Google Cloud "
+                        + "console: APIs & Services, Credentials."
                 )
             case "CONFIGURATION_NOT_FOUND":
                 (
-                    Code(rawValue: serverCode),
-                    "The project of this API key has no accounts yet. Open Authentication in the Firebase console and "
-                        + "press Get started, or correct apiKey."
+                    .failedPrecondition,
+                    "The project of this API key has no accounts yet (\(serverCode)). Open Authentication in the Firebase "
+                        + "console and press Get started, or correct apiKey."
                 )
-            case "PROJECT_NOT_FOUND", "INVALID_PROJECT_ID":
+            case "PROJECT_NOT_FOUND", "INVALID_PROJECT_ID", "CONSUMER_INVALID", "RESOURCE_PROJECT_INVALID":
                 (
-                    Code(rawValue: serverCode),
-                    "There is no project of this ID. Check project in Firebase's configuration."
+                    .failedPrecondition,
+                    "There is no project of this ID (\(serverCode)). Check project in Firebase's configuration."
                 )
-            case "API_KEY_IOS_APP_BLOCKED":
-                (Code(rawValue: serverCode), "The API key is restricted to an Apple app; set Firebase's bundleID.")
+            case "SERVICE_DISABLED", "CONSUMER_SUSPENDED", "BILLING_DISABLED":
+                (
+                    .failedPrecondition,
+                    "The project does not offer accounts at present (\(serverCode)). See Identity Toolkit API in the Google "
+                        + "Cloud console: APIs & Services."
+                )
             case "INVALID_CONTINUE_URI", "MISSING_CONTINUE_URI":
                 (.invalidArgument, "The project does not know the redirect URL. Add it to the authorized domains.")
             case "SECOND_FACTOR_EXISTS", "SECOND_FACTOR_LIMIT_EXCEEDED", "MFA_ENROLLMENT_NOT_FOUND",

@@ -69,7 +69,11 @@ public struct FirebaseMessage: Sendable, Hashable {
         for (key, value) in data.sorted(by: { $0.key < $1.key }) {
             guard !["from", "message_type", "gcm", "collapse_key"].contains(key), !key.hasPrefix("google"),
                 !key.hasPrefix("gcm.")
-            else { throw MessagingError(.invalidArgument, "A message's data may not use the names of the service.") }
+            else {
+                throw MessagingError(
+                    .invalidArgument,
+                    "A message's data may not use the name “\(key)”, which is Firebase's own. Rename it.")
+            }
             object[key] = .string(value)
         }
         let size = data.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }

@@ -50,7 +50,9 @@ struct FirebaseMessagingFailure: Error, Sendable {
             return
         }
         let own = (error?["details"]?.array ?? []).compactMap { $0["errorCode"]?.string }.first
-        kind = .refused(code: own ?? error?["status"]?.string ?? "HTTP_\(response.status)", status: response.status)
+        let reasons = (error?["details"]?.array ?? []).compactMap { $0["reason"]?.string }
+        let code = own ?? reasons.first { $0.hasPrefix("API_KEY_") } ?? error?["status"]?.string
+        kind = .refused(code: code ?? "HTTP_\(response.status)", status: response.status)
     }
 }
 
@@ -61,30 +63,64 @@ extension MessagingError {
         case .unsafeAddress:
             self.init(.invalidArgument, PlainHTTP.refusal(of: "secret"))
         case .foreignName:
-            self.init(.unavailable, "The server registered a different installation.", underlying: failure)
+            self.init(.unavailable, "The server registered a different installation. Try again.", underlying: failure)
         case .unanswered(let error?, _):
             self.init(error)
         case .unanswered(nil, let status):
             let reason = status.map { " (HTTP \($0))" } ?? ""
             self.init(
-                .unavailable, "The server returned an invalid response\(reason).", retryAfter: failure.retryAfter,
-                underlying: failure)
+                .unavailable,
+                "The server returned an invalid response\(reason). Check hosts in Firebase's configuration.",
+                retryAfter: failure.retryAfter, underlying: failure)
         case .refused(let serverCode, let status):
             let (code, message): (Code, String) =
                 switch (serverCode, status) {
                 case ("UNREGISTERED", _):
-                    (.unregistered, "The registration no longer exists. The device has to register again.")
-                case ("SENDER_ID_MISMATCH", _): (.unauthorized, "The token belongs to another project.")
+                    (.unregistered, "The registration no longer exists. Let the device register again.")
+                case ("API_KEY_INVALID", _):
+                    (
+                        .unauthenticated,
+                        "The project does not accept the API key (\(serverCode)). Copy apiKey from the Firebase console: "
+                            + "Project settings, General."
+                    )
+                case _ where serverCode.hasPrefix("API_KEY_"):
+                    (
+                        .unauthenticated,
+                        "The API key may not be used for messages (\(serverCode)). See its restrictions in the Google Cloud "
+                            + "console: APIs & Services, Credentials."
+                    )
+                case ("SENDER_ID_MISMATCH", _):
+                    (
+                        .unauthorized,
+                        "The device's token belongs to another project. Send with that project's credential."
+                    )
                 case ("THIRD_PARTY_AUTH_ERROR", _):
-                    (Code(rawValue: serverCode), "Apple's or the browser's push service refuses the project's key.")
+                    (
+                        Code(rawValue: serverCode),
+                        "Apple's or the browser's push service refuses the project's key. Upload a valid one in the Firebase "
+                            + "console: Project settings, Cloud Messaging."
+                    )
                 case ("QUOTA_EXCEEDED", _), ("RESOURCE_EXHAUSTED", _), (_, 429):
                     (.rateLimited, "Too many requests. Try again later.")
-                case ("UNAUTHENTICATED", _), (_, 401): (.unauthenticated, "The server does not accept the token.")
-                case ("PERMISSION_DENIED", _), (_, 403): (.unauthorized, "The project does not allow this.")
+                case ("UNAUTHENTICATED", _), (_, 401):
+                    (
+                        .unauthenticated,
+                        "The server does not accept the token of the call. Check the credential, or apiKey and appID, in "
+                            + "Firebase's configuration."
+                    )
+                case ("PERMISSION_DENIED", _), (_, 403):
+                    (
+                        .unauthorized,
+                        "The project does not allow the call. Check in the Google Cloud console that the Firebase Cloud "
+                            + "Messaging API is enabled, and which roles the credential has."
+                    )
                 case ("INVALID_ARGUMENT", _), ("FAILED_PRECONDITION", _):
                     (.invalidArgument, "The server rejected the request. Check Firebase's appID and the message.")
                 case ("NOT_FOUND", _), (_, 404):
-                    (.invalidArgument, "The project, app or registration does not exist.")
+                    (
+                        .invalidArgument,
+                        "The project, app or registration does not exist. Check project and appID in Firebase's configuration."
+                    )
                 default: (Code(rawValue: serverCode), "The server refused the call (\(serverCode)).")
                 }
             self.init(code, message, retryAfter: failure.retryAfter, underlying: failure)

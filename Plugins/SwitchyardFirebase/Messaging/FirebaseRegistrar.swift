@@ -84,7 +84,7 @@ actor FirebaseRegistrar {
             }
             if isDone { return }
         }
-        throw MessagingError(.unavailable, "The server repeatedly rejects the installation.")
+        throw MessagingError(.unavailable, "The server rejected one installation after the other. Try again later.")
     }
 
     private func isRegistered(_ token: MessagingToken) -> Bool { state.registration?.token == token.value.reveal() }

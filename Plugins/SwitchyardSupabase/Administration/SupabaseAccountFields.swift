@@ -2,8 +2,8 @@ import Foundation
 import Switchyard
 import SwitchyardBytes
 
-/// What is sent of an account. The service takes empty texts for absent ones and any password from an administrator, so what can
-/// be none is refused here.
+/// What is sent of an account. The service takes empty texts for absent ones and any password from an administrator, so what
+/// cannot be right is refused here.
 struct SupabaseAccountFields {
     private(set) var json: JSONObject = [:]
 
@@ -32,7 +32,7 @@ struct SupabaseAccountFields {
 
     mutating func set(id: AuthUser.ID) throws(AuthError) {
         guard Self.isID(id) else {
-            throw AuthError(.invalidArgument, "Supabase's accounts have UUIDs as IDs, and “\(id)” is none.")
+            throw AuthError(.invalidArgument, "Supabase's accounts have UUIDs as IDs; “\(id)” is not one.")
         }
         json["id"] = .string(id.lowercased())
     }
@@ -53,7 +53,7 @@ struct SupabaseAccountFields {
         if let phone {
             guard let digits = Self.digits(ofPhone: phone) else {
                 throw AuthError(
-                    .invalidArgument, "This is no telephone number with its country code, such as +15550100.")
+                    .invalidArgument, "This is not a telephone number with a country code, such as +15550100.")
             }
             json["phone"] = .string(digits)
             json["phone_confirm"] = true

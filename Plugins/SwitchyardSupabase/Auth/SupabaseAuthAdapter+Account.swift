@@ -73,7 +73,9 @@ extension SupabaseAuthAdapter {
                 // The session that the proof has made is nobody's; the one in use stays.
                 _ = try? await service.call(.post, "/logout?scope=local", as: grant.tokens.access)
                 throw isOther
-                    ? AuthError(.invalidCredential, "The credential belongs to another account.")
+                    ? AuthError(
+                        .invalidCredential,
+                        "The credential belongs to another account. Use one of the signed-in account.")
                     : AuthError(.secondFactorRequired, "The account has a second factor. Sign in with it again.")
             }
             let old = try? await engine.accessToken(of: session).value

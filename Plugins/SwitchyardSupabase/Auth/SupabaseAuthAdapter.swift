@@ -209,7 +209,7 @@ public final class SupabaseAuthAdapter: AuthClient {
         _ challenge: SecondFactorChallenge, with answer: SecondFactorAnswer
     ) async throws(AuthError) -> AuthUser {
         guard challenge.factors.contains(where: { $0.id == answer.factor }) else {
-            throw AuthError(.invalidArgument, "The challenge does not ask for this factor.")
+            throw AuthError(.invalidArgument, "The challenge does not ask for this factor. Use one of its factors.")
         }
         return try await enter(try await engine.beginAttempt(), asksForFactors: false) {
             service throws(SupabaseAuthFailure) in
@@ -247,7 +247,7 @@ public final class SupabaseAuthAdapter: AuthClient {
         ]
         if !scopes.isEmpty { items.append((name: "scopes", value: scopes.joined(separator: " "))) }
         guard let url = URL(string: "\(service.address)/authorize?\(FormCoding.encode(items, space: .percent))") else {
-            throw AuthError(.invalidArgument, "The redirect URL is invalid.")
+            throw AuthError(.invalidArgument, "The redirect URL is not valid. Use an absolute URL.")
         }
         return BrowserSignIn(
             identityProvider: provider, url: url, redirectURL: redirectURL, state: RandomID.make(length: 32),
@@ -293,7 +293,10 @@ public final class SupabaseAuthAdapter: AuthClient {
         var body: JSONObject = ["type": "recovery"]
         if text.utf8.count <= 10, text.utf8.allSatisfy({ (48...57).contains($0) }) {
             guard let email = resetAddress.withLock({ $0 }) else {
-                throw AuthError(.invalidCredential, "The digits of a mail count only where the mail was asked for.")
+                throw AuthError(
+                    .invalidCredential,
+                    "The digits of a mail work only with the client that asked for the mail. Use the mail's link, or request a "
+                        + "new mail.")
             }
             body["email"] = .string(email)
             body["token"] = .string(text)

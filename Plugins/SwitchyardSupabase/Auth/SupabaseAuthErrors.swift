@@ -52,7 +52,7 @@ extension AuthError {
             case "weak_password", "same_password":
                 (.weakPassword, "The password is too weak, or the same as before.")
             case "email_address_invalid", "email_address_not_authorized", "email_address_not_provided":
-                (.invalidArgument, "The server does not accept this e-mail address.")
+                (.invalidArgument, "The server does not accept this e-mail address. Use another one.")
             case "validation_failed": AuthError.invalid(hint)
             case "user_not_found": (.userNotFound, "There is no such account.")
             case "reauthentication_needed", "current_password_required", "insufficient_aal":
@@ -60,7 +60,7 @@ extension AuthError {
             case "reauthentication_not_valid", "current_password_invalid", "bad_code_verifier", "bad_oauth_state",
                 "bad_oauth_callback", "oauth_invalid_state", "flow_state_not_found", "flow_state_already_used",
                 "mfa_verification_failed", "mfa_verification_rejected", "oauth_client_state_not_found":
-                (.invalidCredential, "The code is wrong, or was used before.")
+                (.invalidCredential, "The code is wrong, or was used before. Request a new one.")
             case "otp_expired", "flow_state_expired", "mfa_challenge_expired", "oauth_client_state_expired":
                 (.codeExpired, "The code or link is wrong or has expired. Request a new one.")
             case "session_expired", "session_not_found", "refresh_token_not_found", "refresh_token_already_used":
@@ -71,13 +71,23 @@ extension AuthError {
                 (.rateLimited, "Too many attempts. Try again later.")
             case "conflict", "request_timeout": (.unavailable, "The server is busy with the same thing; try again.")
             case "hook_timeout", "hook_timeout_after_retry":
-                (.unavailable, "A function of the project did not respond in time.")
+                (
+                    .unavailable,
+                    "An auth hook of the project did not respond in time. Try again, or see the hook's logs."
+                )
             case "not_admin", "user_sso_managed", "single_identity_not_deletable", "oauth_provider_not_supported",
                 "email_conflict_identity_not_deletable", "unexpected_audience", "captcha_failed",
                 "provider_email_needs_verification":
-                (.methodDisabled, "The project's auth settings do not allow this (\(serverCode)).")
+                (
+                    .methodDisabled,
+                    "The project's auth settings do not allow this (\(serverCode)). See Authentication in the dashboard."
+                )
             case _ where isDisabled:
-                (.methodDisabled, "This sign-in method is disabled for the project (\(serverCode)).")
+                (
+                    .methodDisabled,
+                    "This sign-in method is disabled for the project (\(serverCode)). Switch it on in the dashboard: "
+                        + "Authentication, Sign In / Providers."
+                )
             // The shape that answers identity tokens knows no codes.
             case "oauth:invalid request", "oauth:invalid_grant", "oauth:invalid_request":
                 (.invalidCredential, "The server does not accept the token, or its nonce does not match.")
@@ -96,17 +106,18 @@ extension AuthError {
         if ["Password cannot be longer", "Signup requires a valid password"].contains(where: hint.hasPrefix) {
             return (.weakPassword, "The password is empty or too long; it may have 72 bytes.")
         }
-        return (.invalidArgument, "The server does not accept the input.")
+        return (.invalidArgument, "The server does not accept the input. Check the arguments of the call.")
     }
 
     private init(status: Int, _ failure: SupabaseAuthFailure) {
         let (code, message): (Code, String) =
             switch status {
+            // A key is the app's and not the user's: no session ends because of it.
             case 401, 403:
                 (
-                    .methodDisabled,
-                    "The project does not accept the key, or does not allow this. Copy the publishable key of this very "
-                        + "project: Project Settings, API Keys."
+                    .unauthenticated,
+                    "The project does not accept the key (HTTP \(status)). Copy the publishable key of this very project: "
+                        + "Project Settings, API Keys."
                 )
             case 429: (.rateLimited, "Too many attempts. Try again later.")
             case 408, 409, 500...: (.unavailable, "The server failed to handle the call. Try again.")

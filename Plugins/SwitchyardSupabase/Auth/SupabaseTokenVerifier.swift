@@ -33,7 +33,9 @@ final class SupabaseTokenVerifier: TokenVerifier {
     func verify(_ token: Secret, checksRevocation: Bool) async throws(TokenError) -> VerifiedToken {
         let web = try JSONWebToken(token)
         if let role = web.claims["role"]?.string, Self.keyRoles.contains(role) {
-            throw TokenError(.malformedToken, "The token is a key of the project and nobody's session.")
+            throw TokenError(
+                .malformedToken,
+                "The token is a key of the project, not the token of a session. Sign in and send that session's token.")
         }
         // Whose it is and for how long costs nothing to see, so that nobody has keys fetched for another project's token.
         let userID = try rules.check(web.claims, now: now().seconds)
@@ -74,13 +76,25 @@ final class SupabaseTokenVerifier: TokenVerifier {
         do throws(SupabaseAuthFailure) {
             _ = try await service.call(.get, "/user", as: token)
         } catch {
-            let error = AuthError(error)
-            switch error.code {
-            case .userDisabled: throw TokenError(.userDisabled, error.message, underlying: error)
-            case .sessionExpired, .notSignedIn, .userNotFound:
-                throw TokenError(.tokenRevoked, "The session was ended. Sign in again.", underlying: error)
-            default: throw TokenError(error.code, error.message, isRetryable: error.isRetryable, underlying: error)
-            }
+            throw TokenError(lookingUp: AuthError(error))
+        }
+    }
+}
+
+extension TokenError {
+    /// Only what the project says of the session is held against the token. A key that it refuses is this server's own, and
+    /// nobody is to be signed out for it.
+    fileprivate init(lookingUp error: AuthError) {
+        let failed = "The session of the token could not be looked up: \(error.message)"
+        switch error.code {
+        case .userDisabled: self.init(.userDisabled, error.message, underlying: error)
+        case .sessionExpired, .notSignedIn, .userNotFound:
+            self.init(.tokenRevoked, "The session was ended. Sign in again.", underlying: error)
+        case .cancelled, .shutDown, .unsupported: self.init(error.code, error.message, underlying: error)
+        case .unavailable, .overloaded, .deadlineExceeded, .rateLimited:
+            self.init(
+                .unavailable, failed, isRetryable: error.isRetryable, retryAfter: error.retryAfter, underlying: error)
+        default: self.init(.failedPrecondition, failed, isRetryable: false, underlying: error)
         }
     }
 }

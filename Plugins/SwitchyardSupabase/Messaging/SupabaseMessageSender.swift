@@ -34,7 +34,9 @@ public final class SupabaseMessageSender: Sendable {
     ) throws(InfrastructureError) {
         try SupabaseModule(configuration).validate()
         guard let key = configuration.serviceKey else {
-            throw InfrastructureError(.invalidConfiguration, "Sending needs Supabase's serviceKey, which is not set.")
+            throw InfrastructureError(
+                .invalidConfiguration,
+                "Sending messages takes a key. Set serviceKey in Supabase's configuration; never in an app.")
         }
         address = try SupabaseProject(configuration).realtime
         self.key = key

@@ -106,7 +106,9 @@ public final class SupabaseMessagingAdapter: MessagingClient {
     public func receive(_ payload: RemotePayload) async throws(MessagingError) -> RemoteMessage? {
         try hub.checkOpen()
         guard let json = try? JSON(parsing: Array(payload.json), options: JSONParsingOptions(loneSurrogates: .replace))
-        else { throw MessagingError(.invalidArgument, "The payload is not JSON.") }
+        else {
+            throw MessagingError(.invalidArgument, "The payload is not JSON. Pass it on as the platform delivered it.")
+        }
         guard let message = RemoteMessage(supabasePayload: json, wasOpened: payload.wasOpened) else { return nil }
         hub.take(message)
         return message

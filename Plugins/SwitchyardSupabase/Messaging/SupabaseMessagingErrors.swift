@@ -53,7 +53,7 @@ extension MessagingError {
             case .refused
             where failure.reason.hasPrefix("TenantNotFound") || failure.reason.hasPrefix("Tenant not found"):
                 (.unsupported, "The realtime service does not know the project. Check the url.")
-            case .refused: (.unsupported, "The project does not allow channels of this kind.")
+            case .refused: (.unsupported, "The project does not allow this channel. See Project Settings, Realtime.")
             case .tooManyChannels: (.rateLimited, "There are too many channels. Unsubscribe from a topic first.")
             case .closed: (.shutDown, "The client was shut down.")
             case .tooLarge: (.invalidArgument, "The message is too large.")
@@ -66,12 +66,27 @@ extension MessagingError {
     init(_ response: HTTPResponse, now: Timestamp) {
         let (code, message): (Code, String) =
             switch response.status {
-            case 401: (.unauthenticated, "The key is not allowed to send.")
-            case 403: (.unauthorized, "The project does not allow this.")
-            case 422: (.invalidArgument, "The message is too large or malformed.")
+            case 401:
+                (
+                    .unauthenticated,
+                    "The project does not accept the key for sending. Set serviceKey to the secret key (sb_secret_…) or the "
+                        + "service_role key of this very project: Project Settings, API Keys."
+                )
+            case 403:
+                (
+                    .unauthorized,
+                    "The project does not let this key send. Set serviceKey to the secret key (sb_secret_…) or the "
+                        + "service_role key: Project Settings, API Keys."
+                )
+            case 422: (.invalidArgument, "The message is too large or malformed. Send less data.")
             case 429: (.rateLimited, "The project sends too many messages. Wait a moment.")
-            case 500...: (.unavailable, "The server is not responding.")
-            default: (Code(rawValue: "http\(response.status)"), "The server answered with status \(response.status).")
+            case 500...: (.unavailable, "The server failed to send the message. Try again.")
+            default:
+                (
+                    Code(rawValue: "http\(response.status)"),
+                    "The server refused to send the message (HTTP \(response.status)). Check that the url is a Supabase "
+                        + "project's."
+                )
             }
         self.init(
             code, message,

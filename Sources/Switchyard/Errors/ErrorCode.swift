@@ -14,7 +14,7 @@ public struct ErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConve
     public static let alreadyExists = ErrorCode(rawValue: "alreadyExists")
     /// The rules do not allow it for the signed-in user.
     public static let unauthorized = ErrorCode(rawValue: "unauthorized")
-    /// Nobody is signed in, or the session is no longer accepted.
+    /// Nobody is signed in, the session is no longer accepted, or the project does not accept the app's key.
     public static let unauthenticated = ErrorCode(rawValue: "unauthenticated")
     /// Another sign-in or sign-out overtook the call. It does not go on in the other user's name; an upload of a file that is
     /// noted down can be resumed by whoever began it.

@@ -12,6 +12,8 @@ package enum UnreachableHost {
 
     package static func notConnected(_ url: String?) -> String {
         guard let (host, isLoopback) = name(url) else { return "could not connect" }
-        return "could not connect to \(host)" + (isLoopback ? " (is the local server running?)" : "")
+        // A transport does not know which server it is; the command says which there are.
+        return "could not connect to \(host)"
+            + (isLoopback ? " (is the local server running? Start it with “switchyard emulator”)" : "")
     }
 }

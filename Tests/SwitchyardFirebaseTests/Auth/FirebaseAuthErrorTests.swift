@@ -70,13 +70,36 @@ import Testing
         let invalid = failure(
             #"{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}"#
         )
-        #expect(AuthError(invalid, in: .signIn).code.rawValue == "API_KEY_INVALID")
+        let error = AuthError(invalid, in: .signIn)
+        #expect(error.code == .unauthenticated && !error.isRetryable)
+        #expect(error.message.contains("does not accept the API key (API_KEY_INVALID). Copy apiKey"))
         let old = failure(#"{"error":{"code":400,"message":"Bad Request","errors":[{"reason":"keyInvalid"}]}}"#)
+        #expect(AuthError(old, in: .signIn).code == .unauthenticated)
         #expect(AuthError(old, in: .signIn).message.contains("apiKey"))
+        let bare = failure(#"{"error":{"message":"API key not valid. Please pass a valid API key.","status":"X"}}"#)
+        #expect(AuthError(bare, in: .signIn).code == .unauthenticated)
         let blocked = failure(
             #"{"error":{"code":403,"message":"Requests from this ios client application <empty> are blocked.","status":"PERMISSION_DENIED","details":[{"reason":"API_KEY_IOS_APP_BLOCKED"}]}}"#,
             status: 403)
+        #expect(AuthError(blocked, in: .signIn).code == .unauthenticated)
         #expect(AuthError(blocked, in: .signIn).message.contains("bundleID"))
+    }
+
+    @Test(
+        arguments: [
+            ("API_KEY_SERVICE_BLOCKED", .unauthenticated, "See its restrictions"),
+            ("API_KEY_HTTP_REFERRER_BLOCKED", .unauthenticated, "See its restrictions"),
+            ("CONFIGURATION_NOT_FOUND", .failedPrecondition, "Open Authentication"),
+            ("PROJECT_NOT_FOUND", .failedPrecondition, "Check project"),
+            ("CONSUMER_INVALID", .failedPrecondition, "Check project"),
+            ("SERVICE_DISABLED", .failedPrecondition, "Identity Toolkit API"),
+        ] as [(String, AuthError.Code, String)])
+    func `What is wrong with the project has the code that documents have for it, the server's word and the next step`(
+        serverCode: String, code: AuthError.Code, step: String
+    ) {
+        let error = AuthError(failure(message(serverCode)), in: .signIn)
+        #expect(error.code == code && !error.isRetryable)
+        #expect(error.message.contains("(\(serverCode))") && error.message.contains(step))
     }
 
     @Test func `Pages, broken answers and the server's own troubles are the network's`() {

@@ -47,10 +47,9 @@ import Testing
         ("<html>", 502, AuthError.Code.unavailable), ("{}", 200, .unavailable),
         (#"{"error":{"message":"QUOTA"}}"#, 429, .rateLimited),
         (#"{"error":{"message":"INTERNAL"}}"#, 500, .unavailable),
-        (
-            #"{"error":{"message":"API key not valid","status":"INVALID_ARGUMENT"}}"#, 400,
-            AuthError.Code(rawValue: "INVALID_ARGUMENT")
-        ),
+        (#"{"error":{"message":"API key not valid","status":"INVALID_ARGUMENT"}}"#, 400, .unauthenticated),
+        (#"{"error":{"message":"No.","details":[{"reason":"API_KEY_IP_ADDRESS_BLOCKED"}]}}"#, 403, .unauthenticated),
+        (#"{"error":{"message":"CONFIGURATION_NOT_FOUND"}}"#, 400, .failedPrecondition),
         (#"{"error":{"message":"PROJECT_NUMBER_MISMATCH"}}"#, 400, AuthError.Code(rawValue: "PROJECT_NUMBER_MISMATCH")),
     ])
     func `No failure signs anybody out`(answer: String, status: Int, code: AuthError.Code) async throws {
@@ -117,6 +116,15 @@ import Testing
         let code = await bed.code { () async throws(AuthError) in _ = try await bed.client.reloadUser() }
         #expect(code == .sessionExpired)
         #expect(await !bed.client.state.isSignedIn)
+    }
+
+    @Test func `A call whose API key is refused ends no session`() async throws {
+        let bed = try await AuthBed.signedIn(
+            AuthBed.refusal("/v1/accounts:lookup", "API key not valid. Please pass a valid API key."))
+        let code = await bed.code { () async throws(AuthError) in _ = try await bed.client.reloadUser() }
+        #expect(code == .unauthenticated)
+        #expect(await bed.client.state.isSignedIn)
+        try bed.transport.verify()
     }
 
     @Test func `An account that is gone is signed out`() async throws {

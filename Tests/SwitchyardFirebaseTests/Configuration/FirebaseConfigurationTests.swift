@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test(arguments: ["example.com", "ftp://example.com", "https://example.com/", "https://u:p@example.com", ""])
-    func `An address that is none is refused before any client is made`(_ host: String) {
+    func `An address that is not valid is refused before any client is made`(_ host: String) {
         var configuration = FirebaseConfiguration(project: "demo", apiKey: "k")
         configuration.hosts.firestore = host
         let error = #expect(throws: InfrastructureError.self) { try FirebaseModule(configuration).validate() }

@@ -223,6 +223,18 @@ import Testing
         #expect(found == code)
     }
 
+    @Test func `A key that the project does not take has the code that documents have for it`() async throws {
+        let answer =
+            #"{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT","#
+            + #""details":[{"reason":"API_KEY_INVALID"}]}}"#
+        let bed = try MessagingBed(.on(.post, MessagingBed.installations, .json(answer, status: 400)))
+        try await bed.client.setPlatformToken(push)
+        let error = await #expect(throws: MessagingError.self) { try await bed.client.token() }
+        #expect(error?.code == .unauthenticated && error?.isRetryable == false)
+        #expect(error?.message.contains("(API_KEY_INVALID). Copy apiKey") == true)
+        try bed.transport.verify()
+    }
+
     @Test func `Deleting ends registration and installation, whether the server still knows them or not`() async throws
     {
         let bed = try MessagingBed(

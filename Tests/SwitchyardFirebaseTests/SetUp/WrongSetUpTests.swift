@@ -84,7 +84,7 @@ import Testing
     @Test(arguments: [
         "https://firestore.googleapis.com/", "firestore.googleapis.com", "https://example.com?x", "ftp://example.com",
     ])
-    func `An address that can be none is refused before anything is asked`(_ address: String) async throws {
+    func `An address that is not valid is refused before anything is asked`(_ address: String) async throws {
         let error = await #expect(throws: InfrastructureError.self) {
             try await Infrastructure(.firebase(project: "demo", apiKey: "key") { $0.hosts.firestore = address })
         }
@@ -150,7 +150,9 @@ import Testing
         #expect(queued?.code == .unauthenticated && heard?.code == .unauthenticated)
         #expect(heard?.message.contains("Copy apiKey") == true)
         #expect(site.log.refusals.isEmpty)
-        #expect(await site.signingIn()?.message.contains("Copy apiKey") == true)
+        let account = await site.signingIn()
+        #expect(account?.code == .unauthenticated)
+        #expect(account?.message.contains("does not accept the API key (API_KEY_INVALID). Copy apiKey") == true)
         try await site.end()
     }
 
@@ -193,8 +195,10 @@ import Testing
     @Test func `A project without accounts says where to switch them on`() async throws {
         let site = try await Site { _ in Self.refusal(400, "INVALID_ARGUMENT", "CONFIGURATION_NOT_FOUND") }
         let error = await site.signingIn()
-        #expect(error?.code.rawValue == "CONFIGURATION_NOT_FOUND")
-        #expect(error?.message.contains("Open Authentication in the Firebase console") == true)
+        #expect(error?.code == .failedPrecondition)
+        #expect(
+            error?.message.contains(
+                "(CONFIGURATION_NOT_FOUND). Open Authentication in the Firebase console") == true)
         try await site.end()
     }
 

@@ -51,7 +51,10 @@ import Testing
         #expect(error(#"{"code":"P0001","message":"alice@example.com is barred"}"#, status: 500).code == .unavailable)
         let raised = error(#"{"code":"P0001","message":"alice@example.com is barred"}"#, status: 409)
         #expect(raised.code.rawValue == "database_P0001" && !raised.description.contains("alice"))
-        #expect(error(#"{"message":"Invalid API key","hint":"x"}"#, status: 401).code == .methodDisabled)
+        let key = error(#"{"message":"Invalid API key","hint":"x"}"#, status: 401)
+        #expect(key.code == .unauthenticated && !key.isRetryable)
+        #expect(key.message.contains("does not accept the key (HTTP 401). Copy the publishable key"))
+        for status in [401, 403, 404] { #expect(error("<html>Welcome</html>", status: status).code == .unavailable) }
         #expect(error("<html>Bad Gateway</html>", status: 502).code == .unavailable)
         #expect(error("", status: 429).code == .rateLimited)
         #expect(error(#"{"code":"brand_new","message":"x"}"#).code.rawValue == "brand_new")

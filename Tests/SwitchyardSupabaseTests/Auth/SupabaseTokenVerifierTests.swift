@@ -128,6 +128,22 @@ import Testing
         #expect(await code(verifier, Self.signed(changes)) == expected)
     }
 
+    @Test(
+        arguments: [
+            (401, #"{"message":"Invalid API key","hint":"x"}"#, .failedPrecondition), (502, "<html>", .unavailable),
+            (403, #"{"code":"session_not_found","message":"x"}"#, .tokenRevoked),
+        ] as [(Int, String, ErrorCode)])
+    func `A refused key, or a project in trouble, is the server's and not the user's`(
+        _ status: Int, _ answer: String, _ expected: ErrorCode
+    ) async throws {
+        let (verifier, transport) = try verifier(secret: Secret(Self.secret))
+        transport.expect(.on(.get, Self.address + "/auth/v1/user", .json(answer, status: status)))
+        let token = Secret(Self.signed())
+        let error = await #expect(throws: TokenError.self) { try await verifier.verify(token, checksRevocation: true) }
+        #expect(error?.code == expected, "\(error as Any)")
+        try transport.verify()
+    }
+
     @Test(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
     func `A local project's tokens are good until their session ends`() async throws {
         let supabase = try await LocalSupabase.onSharedPostgres()

@@ -28,7 +28,8 @@ import Testing
         close(descriptor)
         let error = try await error("http://127.0.0.1:\(port)/")
         #expect(error.code == .cannotConnect)
-        #expect(error.message == "could not connect to 127.0.0.1:\(port) (is the local server running?)")
+        #expect(error.message.hasPrefix("could not connect to 127.0.0.1:\(port) (is the local server running?"))
+        #expect(error.message.hasSuffix("Start it with “switchyard emulator”)"))
         #expect(error.isRetryable && !error.mayHaveBeenSent)
     }
 

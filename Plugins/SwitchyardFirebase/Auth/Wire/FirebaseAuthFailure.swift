@@ -67,7 +67,9 @@ struct FirebaseAuthFailure: Error, Sendable {
             if message.contains("App Check") { return appCheckRefusal }
         }
         let reasons = (error["details"]?.array ?? []).compactMap { $0["reason"]?.string }
-        return reasons.first ?? error["errors"]?[0]?["reason"]?.string ?? error["status"]?.string
+        if let reason = reasons.first ?? error["errors"]?[0]?["reason"]?.string { return reason }
+        if error["message"]?.string?.hasPrefix("API key not valid") == true { return "API_KEY_INVALID" }
+        return error["status"]?.string
     }
 
     private static func isOfCode(_ byte: UInt8) -> Bool {

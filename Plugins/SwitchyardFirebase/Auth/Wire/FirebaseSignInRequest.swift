@@ -30,7 +30,9 @@ struct FirebaseSignInRequest: Sendable {
             // A password is linked by signing up with a token: changing the account is refused where addresses are protected.
             if case .link = purpose { path = "/v1/accounts:signUp" } else { path = "/v1/accounts:signInWithPassword" }
         case .customToken(let token):
-            if case .link = purpose { throw .own(AuthError(.invalidArgument, "A custom token cannot be linked.")) }
+            if case .link = purpose {
+                throw .own(AuthError(.invalidArgument, "A custom token cannot be linked. Sign in with it instead."))
+            }
             body["token"] = .string(token.reveal())
             path = "/v1/accounts:signInWithCustomToken"
         case .identityToken(let provider, let token, let accessToken, let nonce):
@@ -51,7 +53,10 @@ struct FirebaseSignInRequest: Sendable {
             body["code"] = .string(code.reveal())
         case .emailLink(let email, let link):
             guard let action = FirebaseActionLink(link), action.mode == "signIn" else {
-                throw .own(AuthError(.invalidCredential, "This is not a sign-in link."))
+                throw .own(
+                    AuthError(
+                        .invalidCredential,
+                        "This is not a sign-in link. Pass the whole link of the mail."))
             }
             path = "/v1/accounts:signInWithEmailLink"
             body["email"] = .string(email)
@@ -91,15 +96,19 @@ struct FirebaseSignInRequest: Sendable {
         let text = callback.absoluteString
         func place(_ text: String) -> Substring { text.prefix { $0 != "?" && $0 != "#" } }
         guard place(text) == place(signIn.redirectURL.absoluteString) else {
-            throw .own(AuthError(.invalidArgument, "This is not the sign-in's redirect URL."))
+            throw .own(
+                AuthError(
+                    .invalidArgument,
+                    "This is not the sign-in's redirect URL. Pass the one that the browser came back to."))
         }
         let parts = text.split(whereSeparator: { $0 == "?" || $0 == "#" }).dropFirst()
         let items = parts.flatMap { FormCoding.decode($0) ?? [] }
         if items.contains(where: { $0.name == "error" }) {
-            throw .own(AuthError(.invalidCredential, "The sign-in was cancelled or refused in the browser."))
+            throw .own(
+                AuthError(.invalidCredential, "The sign-in was cancelled or refused in the browser. Begin it again."))
         }
         if let state = items.first(where: { $0.name == "state" })?.value, !state.utf8.elementsEqual(signIn.state.utf8) {
-            throw .own(AuthError(.invalidCredential, "This is the answer to another sign-in."))
+            throw .own(AuthError(.invalidCredential, "The URL answers another sign-in. Begin this one again."))
         }
         return text
     }

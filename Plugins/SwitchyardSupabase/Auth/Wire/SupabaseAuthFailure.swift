@@ -38,8 +38,10 @@ struct SupabaseAuthFailure: Error, Sendable {
         retryAfter = response.headers["Retry-After"].flatMap { RetryAfter.delay($0, now: now) }
         let body = try? JSON(parsing: response.body)
         guard let body, body.object != nil else {
+            // A page comes from a proxy, or from a server that is not Supabase's.
+            let isStranger = response.body.isWebPage && ![407, 413, 429].contains(response.status)
             kind =
-                response.status >= 500 || response.status == 400
+                response.status >= 500 || response.status == 400 || isStranger
                 ? .unanswered(nil, status: response.status)
                 : .refused(code: response.headers["x-sb-error-code"], status: response.status, hint: "")
             return

@@ -56,7 +56,7 @@ extension SupabaseAuthService {
     func exchange(_ signIn: BrowserSignIn, _ callback: URL) async throws(SupabaseAuthFailure) -> SupabaseGrant {
         let items = try Self.items(of: callback, for: signIn.redirectURL)
         guard let code = items["code"] else {
-            throw .own(.invalidCredential, "The redirect URL contains no code.")
+            throw .own(.invalidCredential, "The redirect URL contains no code. Begin the sign-in again.")
         }
         return try await token("pkce", ["auth_code": .string(code), "code_verifier": .string(signIn.verifier)])
     }
@@ -72,7 +72,7 @@ extension SupabaseAuthService {
             session["expires_in"] = items["expires_in"].flatMap { Int64($0) }.map(JSON.integer)
             let grant = try SupabaseGrant(session: .object(session), at: now())
             guard grant.user.email?.lowercased() == email.lowercased() else {
-                throw .own(.invalidCredential, "The link was sent to another address.")
+                throw .own(.invalidCredential, "The link was sent to another address. Sign in with that address.")
             }
             return grant
         }
@@ -82,7 +82,7 @@ extension SupabaseAuthService {
             return try await session(verifying: ["type": .string(type), "token_hash": .string(hash)])
         }
         guard items["message"] == nil else { throw SupabaseAuthFailure.halfConfirmed }
-        throw .own(.invalidCredential, "This is not a sign-in link.")
+        throw .own(.invalidCredential, "This is not a sign-in link. Pass the whole link of the mail.")
     }
 
     func session(verifying body: JSONObject) async throws(SupabaseAuthFailure) -> SupabaseGrant {
@@ -127,7 +127,8 @@ extension SupabaseAuthService {
         let text = address.absoluteString
         func place(_ text: String) -> Substring { text.prefix { $0 != "?" && $0 != "#" } }
         if let expected, place(text) != place(expected.absoluteString) {
-            throw .own(.invalidArgument, "This is not the sign-in's redirect URL.")
+            throw .own(
+                .invalidArgument, "This is not the sign-in's redirect URL. Pass the one that the browser came back to.")
         }
         var items: [String: String] = [:]
         for part in text.split(whereSeparator: { $0 == "?" || $0 == "#" }).dropFirst() {
@@ -137,7 +138,9 @@ extension SupabaseAuthService {
             let isExpired = items["error_code"]?.hasSuffix("_expired") == true
             throw .own(
                 isExpired ? .codeExpired : .invalidCredential,
-                isExpired ? "The link has expired. Request a new one." : "The sign-in was cancelled or refused.")
+                isExpired
+                    ? "The link has expired. Request a new one."
+                    : "The sign-in was cancelled or refused. Begin it again.")
         }
         return items
     }
