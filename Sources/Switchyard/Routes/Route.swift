@@ -65,6 +65,13 @@ extension Route {
 /// A client that goes the way of its route and changes nothing: one for every protocol that has a routed client.
 public struct Routed<Client: Sendable>: Sendable {
     public let route: any Route<Client>
+    /// What lives as long as this client.
+    private let owner: (any AnyObject & Sendable)?
 
-    public init(_ route: any Route<Client>) { self.route = route }
+    public init(_ route: any Route<Client>) { self.init(route, keeping: nil) }
+
+    init(_ route: any Route<Client>, keeping owner: (any AnyObject & Sendable)?) {
+        self.route = route
+        self.owner = owner
+    }
 }

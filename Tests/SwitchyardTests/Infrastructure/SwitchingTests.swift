@@ -15,7 +15,7 @@ import Testing
             ) async throws(StorageError) -> Int { 4711 }
         }
         let board = Switchboard<any StorageClient>(Deleting(base: MockStorageClient(MockBackend())))
-        #expect(try await Routed(LeasedRoute(board)).deleteRecursively("a/1") == 4711)
+        #expect(try await Routed(board).deleteRecursively("a/1") == 4711)
     }
 
     private let east = MockSide<EastSide>()
@@ -65,7 +65,7 @@ import Testing
         let slow = MockStorageClient(east.backend, network: old)
         try await slow.setDocument("notes/a", ["n": 1])
         let board = Switchboard<any StorageClient>(slow)
-        let switchable = Routed(LeasedRoute(board))
+        let switchable = Routed(board)
 
         old.latency = .seconds(5)
         let reading = Task { try await switchable.document("notes/a") }
@@ -80,7 +80,7 @@ import Testing
 
     @Test func `A transaction without reads and writes leaves nothing to wait for`() async throws {
         let board = Switchboard<any StorageClient>(MockStorageClient(east.backend))
-        try await Routed(LeasedRoute(board)).transaction { _ in }
+        try await Routed(board).transaction { _ in }
         let generation = board.replace(with: MockStorageClient(west.backend))
         #expect(await board.drain(generation, within: .zero, clock: ContinuousClock()) == 0)
     }
@@ -104,7 +104,7 @@ import Testing
             _ = try await client.put(Data(text.utf8), at: "a.txt")
         }
         let board = Switchboard<any FileStorageClient>(old)
-        let switchable = Routed(LeasedRoute(board))
+        let switchable = Routed(board)
         let bytes = switchable.bytes(of: "a.txt", range: nil)
 
         var reading = bytes.makeAsyncIterator()

@@ -153,7 +153,7 @@ actor Assembly {
         changes += 1
         let change = changes
         for slot in slots.all { slot.replace(plan, in: change) }
-        if wasOff || !slots.storageNetwork.isOn { await slots.storageNetwork.apply(to: slots.storage.board.client) }
+        if wasOff || !slots.storageNetwork.isOn { await slots.storageNetwork.apply(to: slots.storage.board.present) }
         let left = await slots.leftWrites(with: change, plan.surroundings)
         let draining = Task { [weak self, slots, surroundings = plan.surroundings] in
             let drained = await slots.finish(change, surroundings)

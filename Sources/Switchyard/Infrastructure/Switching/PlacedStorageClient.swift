@@ -4,6 +4,8 @@ import Synchronization
 struct PlacedStorageClient: RoutedStorageClient {
     let route: any Route<any StorageClient>
     let network: PlaceNetwork
+    /// Lives as long as its storage is in use.
+    let assembly: Assembly
 
     /// A refusal that comes with the receipt names the write as well.
     func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt {

@@ -26,7 +26,7 @@ final class Switchboard<Client: Sendable>: Sendable {
 
     init(_ client: Client) { state = Mutex(State(client: client)) }
 
-    var client: Client { state.withLock { $0.client } }
+    var present: Client { state.withLock { $0.client } }
 
     /// Keeps the present client alive until ``release(_:)``.
     func lease() -> (client: Client, lease: Int) {
@@ -46,16 +46,6 @@ final class Switchboard<Client: Sendable>: Sendable {
             return done.map(\.continuation)
         }
         for continuation in done { continuation.resume() }
-    }
-
-    /// A call on the client that is there now.
-    @inline(__always)
-    func run<Result, Failure: Error>(
-        _ call: (Client) async throws(Failure) -> Result
-    ) async throws(Failure) -> Result {
-        let (client, lease) = lease()
-        defer { release(lease) }
-        return try await call(client)
     }
 
     /// Puts `client` in place: later calls go to it, and every stream moves over.

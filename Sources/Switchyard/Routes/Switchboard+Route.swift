@@ -1,22 +1,16 @@
 import SwitchyardBytes
 
-/// Leads to the current client of a switchboard: a call keeps the client it began with, a stream moves to the next one.
-struct LeasedRoute<Client: Sendable>: Route {
-    let board: Switchboard<Client>
-    /// What lives as long as the client of this route.
-    private let owner: (any AnyObject & Sendable)?
-    var client: Client? { board.client }
-
-    init(_ board: Switchboard<Client>, keeping owner: (any AnyObject & Sendable)? = nil) {
-        self.board = board
-        self.owner = owner
-    }
+/// Leads to the client that stands there: a call keeps the client it began with, a stream moves to the next one.
+extension Switchboard: Route {
+    var client: Client? { present }
 
     func call<Result, Failure: ClientError>(
         _ operation: ClientOperation, _ body: (Client) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
+        let (client, lease) = lease()
+        defer { release(lease) }
         do throws(Failure) {
-            return try await board.run(body)
+            return try await body(client)
         } catch {
             throw error.naming(operation)
         }
@@ -26,8 +20,8 @@ struct LeasedRoute<Client: Sendable>: Route {
         _ operation: ClientOperation, keeping: (Result, _ done: @escaping @Sendable () -> Void) -> Result,
         _ body: (Client) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
-        let (client, lease) = board.lease()
-        let release = Once { [board] in board.release(lease) }
+        let (client, lease) = lease()
+        let release = Once { self.release(lease) }
         do throws(Failure) {
             return keeping(try await body(client)) { release.run() }
         } catch {
@@ -55,20 +49,20 @@ struct LeasedRoute<Client: Sendable>: Route {
     func states<Element: Sendable>(
         _ operation: ClientOperation, absent: Element,
         _ open: @escaping @Sendable (Client) -> SnapshotStream<Element, Never>
-    ) -> SnapshotStream<Element, Never> { board.snapshots(open) }
+    ) -> SnapshotStream<Element, Never> { snapshots(open) }
 
     func snapshots<Element: Sendable, Failure: ClientError>(
         _ operation: ClientOperation, rebase: @escaping @Sendable (Element, Element) -> Element,
         _ open: @escaping @Sendable (Client) -> SnapshotStream<Element, Failure>
     ) -> SnapshotStream<Element, Failure> {
-        board.snapshots(open, rebase: rebase) { $0.naming(operation) }
+        snapshots(open, rebase: rebase) { $0.naming(operation) }
     }
 
     func events<Element: Sendable, Failure: ClientError>(
         _ operation: ClientOperation, _ open: @escaping @Sendable (Client) -> EventStream<Element, Failure>
     ) -> EventStream<Element, Failure> {
         operation.isPinned
-            ? EventStream(from: { [board] in PinnedSource(board, open) }) : board.events(open) { $0.naming(operation) }
+            ? EventStream(from: { PinnedSource(self, open) }) : events(open) { $0.naming(operation) }
     }
 }
 
