@@ -143,9 +143,19 @@ extension AuthError {
             case "SECOND_FACTOR_EXISTS", "SECOND_FACTOR_LIMIT_EXCEEDED", "MFA_ENROLLMENT_NOT_FOUND",
                 "MISSING_MFA_ENROLLMENT_ID":
                 (Code(rawValue: serverCode), "The account's second factors do not allow this (\(serverCode)).")
-            case "NOT_IMPLEMENTED": (.unsupported, "The server does not support this (\(serverCode)).")
+            case "NOT_IMPLEMENTED":
+                (
+                    .unsupported,
+                    "The server does not have this call (\(serverCode)). A local server may lack what a project has: check "
+                        + "hosts and emulators in Firebase's configuration, or use another way to sign in."
+                )
             // A code that is not known here keeps its name; the text that came with it may hold anything.
-            default: (Code(rawValue: serverCode), "The server refused the call (\(serverCode)).")
+            default:
+                (
+                    Code(rawValue: serverCode),
+                    "The server refused the call (\(serverCode)). Look the code up in Firebase's documentation, and see "
+                        + "Authentication in the Firebase console."
+                )
             }
         self.init(code, message, retryAfter: failure.retryAfter, underlying: failure)
     }

@@ -59,7 +59,11 @@ extension FileStorageError {
             case (429, _): (.rateLimited, "Too many requests. Wait a moment.")
             case (500...599, _): (.unavailable, "The server is not responding.")
             default:
-                (Code(rawValue: "http\(response.status)"), "The server answered with status \(response.status).")
+                (
+                    Code(rawValue: "http\(response.status)"),
+                    "The server refused the call (HTTP \(response.status)). Check hosts and emulators in Firebase's "
+                        + "configuration."
+                )
             }
         let wait = response.headers["Retry-After"].flatMap { RetryAfter.delay($0, now: now.seconds) }
         self.init(code, message, retryAfter: wait, underlying: failure)

@@ -121,7 +121,12 @@ extension MessagingError {
                         .invalidArgument,
                         "The project, app or registration does not exist. Check project and appID in Firebase's configuration."
                     )
-                default: (Code(rawValue: serverCode), "The server refused the call (\(serverCode)).")
+                default:
+                    (
+                        Code(rawValue: serverCode),
+                        "The server refused the call (\(serverCode)). Look the code up in the documentation of Firebase Cloud "
+                            + "Messaging, and check appID in Firebase's configuration."
+                    )
                 }
             self.init(code, message, retryAfter: failure.retryAfter, underlying: failure)
         }

@@ -35,7 +35,10 @@ extension FirestoreFailure {
     var words: String {
         switch status {
         case .permissionDenied: "The security rules do not allow it\(message.isEmpty ? "." : " (\(message)).")"
-        default: message
+        case .unimplemented:
+            "The server does not have this call\(message.isEmpty ? "." : " (\(message)).") A local server may lack what a "
+                + "project has: check hosts and emulators in Firebase's configuration."
+        default: message.isEmpty ? "Firestore answered \(foreignStatus ?? status.name) without a reason." : message
         }
     }
 

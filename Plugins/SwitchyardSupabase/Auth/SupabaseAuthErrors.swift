@@ -93,7 +93,12 @@ extension AuthError {
                 (.invalidCredential, "The server does not accept the token, or its nonce does not match.")
             case _ where status >= 500: (.unavailable, "The server failed to handle the call. Try again.")
             // A code that is not known here keeps its name; the text that came with it may hold anything.
-            default: (Code(rawValue: serverCode), "The server refused the call (\(serverCode)).")
+            default:
+                (
+                    Code(rawValue: serverCode),
+                    "The server refused the call (\(serverCode)). Look the code up in Supabase's documentation, and see "
+                        + "Logs, Auth in the dashboard."
+                )
             }
         self.init(code, message, retryAfter: failure.retryAfter, underlying: failure)
     }

@@ -128,7 +128,8 @@ extension FileStorageError {
         default:
             (
                 Code(rawValue: failure.code.isEmpty ? "http\(failure.status)" : failure.code),
-                "The server answered with status \(failure.status)."
+                "The server refused the call (HTTP \(failure.status)). Check that the url is a Supabase project's, and see Logs, "
+                    + "Storage in the dashboard."
             )
         }
     }

@@ -14,6 +14,12 @@ public struct AuthError: ClientError {
         self.init(code, message)
         self.challenge = challenge
     }
+
+    public func saying(_ message: String) -> AuthError {
+        var error = AuthError(details.saying(message))
+        error.challenge = challenge
+        return error
+    }
 }
 
 extension ErrorCode {

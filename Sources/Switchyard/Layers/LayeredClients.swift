@@ -67,7 +67,7 @@ public struct LayeredAuthClient: RoutedAuthClient {
 
     @discardableResult
     public func reloadUser() async throws(AuthError) -> AuthUser {
-        try await bound("reload user", to: \.id) { auth throws(AuthError) in try await auth.reloadUser() }
+        try await bound(.reloadUser, to: \.id) { auth throws(AuthError) in try await auth.reloadUser() }
     }
     public func accessToken(refreshing: Bool) async throws(AuthError) -> AccessToken {
         try await bound("access token", to: \.userID) { auth throws(AuthError) in
@@ -77,11 +77,11 @@ public struct LayeredAuthClient: RoutedAuthClient {
 
     /// Repeats only while the session is still the one it began with, and never returns an answer for another one.
     private func bound<Result>(
-        _ operation: String, to user: (Result) -> AuthUser.ID,
+        _ operation: ClientOperation, to user: (Result) -> AuthUser.ID,
         _ body: (any AuthClient) async throws(AuthError) -> Result
     ) async throws(AuthError) -> Result {
         let owner = await state.user?.id
-        let operation = ClientOperation(operation, isRepeatable: owner != nil)
+        let operation = ClientOperation(operation.name, isRepeatable: owner != nil, operation.subject)
         return try await route.call(operation) { auth throws(AuthError) in
             let result = try await body(auth)
             guard owner == nil || user(result) == owner else {

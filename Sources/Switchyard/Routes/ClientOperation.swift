@@ -9,22 +9,26 @@ public struct ClientOperation: Sendable, Hashable, ExpressibleByStringLiteral {
     /// What error texts call it.
     public let subject: Subject?
 
-    /// `Reading “users/alice”`.
+    /// `Reading “users/alice”`, or `Signing in`.
     public struct Subject: Sendable, Hashable {
         /// Such as `Reading`.
         public let doing: String
-        public let target: String
+        /// `nil` where there is only one, and where its name would be an address, a number or an ID of a person.
+        public let target: String?
         /// How many more targets there are.
         public let others: Int
 
-        public init(_ doing: String, _ target: String, others: Int = 0) {
+        public init(_ doing: String, _ target: String?, others: Int = 0) {
             self.doing = doing
             self.target = target
             self.others = others
         }
 
         /// The beginning of error texts.
-        var text: String { "\(doing) “\(target)”" + (others > 0 ? " and \(others) more" : "") }
+        var text: String {
+            guard let target else { return doing }
+            return "\(doing) “\(target)”" + (others > 0 ? " and \(others) more" : "")
+        }
     }
 
     public init(_ name: String, isRepeatable: Bool = false, isPinned: Bool = false, _ subject: Subject? = nil) {
@@ -40,6 +44,12 @@ public struct ClientOperation: Sendable, Hashable, ExpressibleByStringLiteral {
     public static func repeatable(_ name: String, _ subject: Subject? = nil) -> ClientOperation {
         ClientOperation(name, isRepeatable: true, subject)
     }
+
+    /// One of a person on this device, whom no error text names.
+    /// - Parameter doing: What error texts call it, such as `Signing in`.
+    static func personal(_ name: String, _ doing: String, isRepeatable: Bool = false) -> ClientOperation {
+        ClientOperation(name, isRepeatable: isRepeatable, Subject(doing, nil))
+    }
 }
 
 extension ClientError {
@@ -49,8 +59,9 @@ extension ClientError {
     /// the client or its user.
     func naming(_ subject: ClientOperation.Subject?) -> Self {
         guard let subject, !ErrorCode.aboutTheClient.contains(code) else { return self }
-        guard !message.contains("“\(subject.target)”") else { return self }
-        return saying("\(subject.text) failed: \(message)")
+        let beginning = "\(subject.text) failed: "
+        let isNamed = subject.target.map { message.contains("“\($0)”") } ?? message.hasPrefix(beginning)
+        return isNamed ? self : saying(beginning + message)
     }
 }
 

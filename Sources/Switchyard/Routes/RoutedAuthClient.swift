@@ -18,71 +18,78 @@ extension RoutedAuthClient {
 
     @discardableResult
     public func signUp(email: String, password: Secret) async throws(AuthError) -> SignUpResult {
-        try await route.call("sign up") { auth throws(AuthError) in
+        try await route.call(.personal("sign up", "Signing up")) { auth throws(AuthError) in
             try await auth.signUp(email: email, password: password)
         }
     }
     public func resendConfirmation(to email: String) async throws(AuthError) {
-        try await route.call("resend confirmation") { auth throws(AuthError) in
+        try await route.call(.personal("resend confirmation", "Sending the confirmation again")) {
+            auth throws(AuthError) in
             try await auth.resendConfirmation(to: email)
         }
     }
     @discardableResult
     public func signIn(with credential: AuthCredential) async throws(AuthError) -> AuthUser {
-        let operation = ClientOperation("sign in", isRepeatable: credential.isReusable)
+        let operation = ClientOperation.personal("sign in", "Signing in", isRepeatable: credential.isReusable)
         return try await route.call(operation) { auth throws(AuthError) in try await auth.signIn(with: credential) }
     }
     @discardableResult
     public func answer(
         _ challenge: SecondFactorChallenge, with answer: SecondFactorAnswer
     ) async throws(AuthError) -> AuthUser {
-        try await route.call("answer challenge") { auth throws(AuthError) in
+        try await route.call(.personal("answer challenge", "Answering the second factor")) { auth throws(AuthError) in
             try await auth.answer(challenge, with: answer)
         }
     }
     public func beginBrowserSignIn(
         with provider: IdentityProvider, redirectURL: URL, scopes: [String]
     ) async throws(AuthError) -> BrowserSignIn {
-        try await route.call(.repeatable("begin browser sign-in")) { auth throws(AuthError) in
+        try await route.call(
+            .repeatable("begin browser sign-in", .init("Beginning to sign in with", provider.rawValue))
+        ) { auth throws(AuthError) in
             try await auth.beginBrowserSignIn(with: provider, redirectURL: redirectURL, scopes: scopes)
         }
     }
     public func sendPhoneCode(to phoneNumber: String) async throws(AuthError) -> PhoneVerification {
-        try await route.call("send phone code") { auth throws(AuthError) in
+        try await route.call(.personal("send phone code", "Sending a code to a telephone")) { auth throws(AuthError) in
             try await auth.sendPhoneCode(to: phoneNumber)
         }
     }
     public func sendEmailLink(to email: String, redirectURL: URL) async throws(AuthError) {
-        try await route.call("send e-mail link") { auth throws(AuthError) in
+        try await route.call(.personal("send e-mail link", "Sending a sign-in link")) { auth throws(AuthError) in
             try await auth.sendEmailLink(to: email, redirectURL: redirectURL)
         }
     }
     public func sendPasswordReset(to email: String) async throws(AuthError) {
-        try await route.call("send password reset") { auth throws(AuthError) in
+        try await route.call(.personal("send password reset", "Sending a password reset")) { auth throws(AuthError) in
             try await auth.sendPasswordReset(to: email)
         }
     }
     public func resetPassword(code: Secret, newPassword: Secret) async throws(AuthError) {
-        try await route.call("reset password") { auth throws(AuthError) in
+        try await route.call(.personal("reset password", "Resetting the password")) { auth throws(AuthError) in
             try await auth.resetPassword(code: code, newPassword: newPassword)
         }
     }
     @discardableResult
     public func link(_ credential: AuthCredential) async throws(AuthError) -> AuthUser {
-        try await route.call("link") { auth throws(AuthError) in try await auth.link(credential) }
+        try await route.call(.personal("link", "Linking a way to sign in")) { auth throws(AuthError) in
+            try await auth.link(credential)
+        }
     }
     @discardableResult
     public func unlink(_ provider: IdentityProvider) async throws(AuthError) -> AuthUser {
-        try await route.call("unlink") { auth throws(AuthError) in try await auth.unlink(provider) }
+        try await route.call(ClientOperation("unlink", .init("Unlinking", provider.rawValue))) {
+            auth throws(AuthError) in try await auth.unlink(provider)
+        }
     }
     /// Not repeated: what it is about is the present session, which may have changed by then.
     public func reauthenticate(with credential: AuthCredential) async throws(AuthError) {
-        try await route.call("reauthenticate") { auth throws(AuthError) in
+        try await route.call(.personal("reauthenticate", "Signing in again")) { auth throws(AuthError) in
             try await auth.reauthenticate(with: credential)
         }
     }
     public func beginSecondFactor(_ kind: SecondFactor.Kind) async throws(AuthError) -> SecondFactorEnrollment {
-        try await route.call("begin second factor") { auth throws(AuthError) in
+        try await route.call(.personal("begin second factor", "Adding a second factor")) { auth throws(AuthError) in
             try await auth.beginSecondFactor(kind)
         }
     }
@@ -90,29 +97,34 @@ extension RoutedAuthClient {
     public func confirmSecondFactor(
         _ enrollment: SecondFactorEnrollment, code: Secret, displayName: String?
     ) async throws(AuthError) -> AuthUser {
-        try await route.call("confirm second factor") { auth throws(AuthError) in
+        try await route.call(.personal("confirm second factor", "Confirming a second factor")) {
+            auth throws(AuthError) in
             try await auth.confirmSecondFactor(enrollment, code: code, displayName: displayName)
         }
     }
     @discardableResult
     public func removeSecondFactor(_ id: SecondFactor.ID) async throws(AuthError) -> AuthUser {
-        try await route.call("remove second factor") { auth throws(AuthError) in
+        try await route.call(.personal("remove second factor", "Removing a second factor")) { auth throws(AuthError) in
             try await auth.removeSecondFactor(id)
         }
     }
     @discardableResult
     public func updateAccount(_ changes: AccountChanges) async throws(AuthError) -> AuthUser {
-        try await route.call("update account") { auth throws(AuthError) in try await auth.updateAccount(changes) }
+        try await route.call(.personal("update account", "Changing the account")) { auth throws(AuthError) in
+            try await auth.updateAccount(changes)
+        }
     }
     @discardableResult
     public func reloadUser() async throws(AuthError) -> AuthUser {
-        try await route.call("reload user") { auth throws(AuthError) in try await auth.reloadUser() }
+        try await route.call(.reloadUser) { auth throws(AuthError) in try await auth.reloadUser() }
     }
     public func deleteAccount() async throws(AuthError) {
-        try await route.call("delete account") { auth throws(AuthError) in try await auth.deleteAccount() }
+        try await route.call(.personal("delete account", "Deleting the account")) { auth throws(AuthError) in
+            try await auth.deleteAccount()
+        }
     }
     public func signOut(_ scope: SignOutScope, wipesLocalData: Bool) async throws(AuthError) {
-        try await route.call("sign out") { auth throws(AuthError) in
+        try await route.call(.personal("sign out", "Signing out")) { auth throws(AuthError) in
             try await auth.signOut(scope, wipesLocalData: wipesLocalData)
         }
     }
@@ -129,6 +141,10 @@ extension RoutedAuthClient {
 }
 
 extension Routed: AuthClient, RoutedAuthClient where Client == any AuthClient {}
+
+extension ClientOperation {
+    static let reloadUser = ClientOperation.personal("reload user", "Reloading the account")
+}
 
 extension AuthCredential {
     /// Whether it can be shown twice: codes and links cannot, and an anonymous sign-in makes an account.

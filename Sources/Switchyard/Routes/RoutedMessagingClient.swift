@@ -13,30 +13,37 @@ extension RoutedMessagingClient {
     }
 
     public func requestPermission() async throws(MessagingError) -> MessagingPermission {
-        try await route.call("request permission") { messaging throws(MessagingError) in
+        try await route.call(.personal("request permission", "Asking for permission to show messages")) {
+            messaging throws(MessagingError) in
             try await messaging.requestPermission()
         }
     }
     public func setPlatformToken(_ token: PlatformPushToken?) async throws(MessagingError) {
-        try await route.call(.repeatable("set platform token")) { messaging throws(MessagingError) in
+        try await route.call(.personal("set platform token", "Handing over the push token", isRepeatable: true)) {
+            messaging throws(MessagingError) in
             try await messaging.setPlatformToken(token)
         }
     }
     public func token() async throws(MessagingError) -> MessagingToken {
-        try await route.call(.repeatable("token")) { messaging throws(MessagingError) in try await messaging.token() }
+        try await route.call(.personal("token", "Registering this device", isRepeatable: true)) {
+            messaging throws(MessagingError) in try await messaging.token()
+        }
     }
     public func deleteToken() async throws(MessagingError) {
-        try await route.call(.repeatable("delete token")) { messaging throws(MessagingError) in
+        try await route.call(.personal("delete token", "Ending the registration of this device", isRepeatable: true)) {
+            messaging throws(MessagingError) in
             try await messaging.deleteToken()
         }
     }
     public func subscribe(to topic: MessagingTopic) async throws(MessagingError) {
-        try await route.call(.repeatable("subscribe")) { messaging throws(MessagingError) in
+        try await route.call(.personal("subscribe", "Subscribing to a topic", isRepeatable: true)) {
+            messaging throws(MessagingError) in
             try await messaging.subscribe(to: topic)
         }
     }
     public func unsubscribe(from topic: MessagingTopic) async throws(MessagingError) {
-        try await route.call(.repeatable("unsubscribe")) { messaging throws(MessagingError) in
+        try await route.call(.personal("unsubscribe", "Unsubscribing from a topic", isRepeatable: true)) {
+            messaging throws(MessagingError) in
             try await messaging.unsubscribe(from: topic)
         }
     }
@@ -48,7 +55,9 @@ extension RoutedMessagingClient {
     }
     @discardableResult
     public func receive(_ payload: RemotePayload) async throws(MessagingError) -> RemoteMessage? {
-        try await route.call("receive") { messaging throws(MessagingError) in try await messaging.receive(payload) }
+        try await route.call(.personal("receive", "Reading a message")) { messaging throws(MessagingError) in
+            try await messaging.receive(payload)
+        }
     }
 
     public func shutDown() async { await route.client?.shutDown() }

@@ -29,7 +29,10 @@ extension RoutedStorageClient {
         _ paths: [StoragePath], from source: ReadSource
     ) async throws(StorageError) -> [DocumentSnapshot] {
         for path in paths { try path.checked() }
-        return try await route.call(.repeatable("documents")) { storage throws(StorageError) in
+        let subject = paths.first.map {
+            ClientOperation.Subject("Reading", $0.rawValue, others: paths.count - 1)
+        }
+        return try await route.call(.repeatable("documents", subject)) { storage throws(StorageError) in
             try await storage.documents(paths, from: source)
         }
     }
@@ -86,7 +89,8 @@ extension RoutedStorageClient {
     }
     public func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath] {
         try document?.checked()
-        return try await route.call(.repeatable("collections")) { storage throws(StorageError) in
+        let subject = document.map { ClientOperation.Subject("Listing the collections of", $0.rawValue) }
+        return try await route.call(.repeatable("collections", subject)) { storage throws(StorageError) in
             try await storage.collections(under: document)
         }
     }
@@ -101,7 +105,8 @@ extension RoutedStorageClient {
         _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
     ) async throws(StorageError) -> Int {
         try document.checked()
-        return try await route.call("delete recursively") { storage throws(StorageError) in
+        return try await route.call(ClientOperation("delete recursively", .init("Deleting", document.rawValue))) {
+            storage throws(StorageError) in
             try await storage.deleteRecursively(document, progress: progress)
         }
     }

@@ -57,6 +57,44 @@ import Testing
                 == "Reading “users/alice” and 2 more failed: No.")
     }
 
+    @Test func `Calls about accounts say what was tried, and never about whom`() async throws {
+        let (backend, _) = try await backend()
+        let stranger = await #expect(throws: AuthError.self) {
+            try await backend.auth.signIn(email: "alice@example.com", password: "long enough")
+        }
+        #expect(stranger?.code == .invalidCredential)
+        #expect(stranger?.message.hasPrefix("Signing in failed: ") == true)
+        #expect(stranger?.message.contains("alice") == false)
+        let weak = await #expect(throws: AuthError.self) {
+            try await backend.auth.signUp(email: "alice@example.com", password: "short")
+        }
+        #expect(weak?.message.hasPrefix("Signing up failed: ") == true)
+        #expect(weak?.message.contains("alice") == false && weak?.message.contains("short") == false)
+        let nobody = await #expect(throws: AuthError.self) { try await backend.auth.reloadUser() }
+        #expect(nobody?.code == .notSignedIn)
+        #expect(nobody?.message.hasPrefix("Reloading the account failed: ") == true)
+        await backend.shutDown()
+    }
+
+    @Test func `An error that is named keeps the challenge of a second factor, and is named once`() {
+        let challenge = SecondFactorChallenge(factors: [], session: "half-way")
+        let operation = ClientOperation.personal("sign in", "Signing in")
+        let error = AuthError(.secondFactorRequired, "A code is needed.", challenge: challenge).naming(operation)
+        #expect(error.message == "Signing in failed: A code is needed.")
+        #expect(error.naming(operation).message == error.message)
+        #expect(error.code == .secondFactorRequired && error.challenge == challenge)
+    }
+
+    @Test func `Messages say what was tried`() async throws {
+        let (backend, _) = try await backend()
+        let mock = try #require(backend.messaging.unwrapped(as: MockMessagingClient.self))
+        _ = try await backend.messaging.token()
+        mock.controls.fail(.subscribe, with: MessagingError(.rateLimited, "Wait a moment."))
+        let error = await #expect(throws: MessagingError.self) { try await backend.messaging.subscribe(to: "news") }
+        #expect(error?.message == "Subscribing to a topic failed: Wait a moment.")
+        await backend.shutDown()
+    }
+
     @Test func `Files name theirs`() async throws {
         let (backend, _) = try await backend()
         let error = await #expect(throws: FileStorageError.self) { _ = try await backend.files.data(at: "a/b.txt") }
