@@ -137,21 +137,9 @@ struct Todo: Codable, Sendable, Identifiable {
     }
 
     @Test func `Every piece of Swift in the article stands above, line for line`() throws {
-        let here = URL(fileURLWithPath: #filePath)
-        let root = (0..<3).reduce(here) { url, _ in url.deletingLastPathComponent() }
-        func lines(_ text: String) -> [String] {
-            text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
-        }
-        let done = Set(lines(try String(contentsOf: here, encoding: .utf8)))
-        let article = try String(
-            contentsOf: root.appendingPathComponent("Plugins/SwitchyardMock/Documentation.docc/TestingYourApp.md"),
-            encoding: .utf8)
-        let pieces = article.components(separatedBy: "```swift\n").dropFirst().filter { !$0.hasPrefix(".testTarget") }
-        #expect(pieces.count == 11)
-        for piece in pieces {
-            for line in lines(piece.components(separatedBy: "```")[0]) {
-                #expect(done.contains(line), "not done in the test: \(line)")
-            }
-        }
+        let article = try Article("Plugins/SwitchyardMock/Documentation.docc/TestingYourApp.md")
+        #expect(article.blocks(of: "swift").count == 11)
+        let missing = try article.missing(in: #filePath)
+        #expect(missing.isEmpty, "not done in the test: \(missing)")
     }
 }

@@ -1,0 +1,3 @@
+let firebase: FirebaseConfiguration = given()
+let supabase: SupabaseConfiguration = given()
+func askServer(_ session: Secret) async throws -> Secret { session }
