@@ -3,7 +3,6 @@ import Switchyard
 import SwitchyardFirebase
 import SwitchyardLocalFirebase
 import SwitchyardLocalSupabase
-import SwitchyardServerKit
 import SwitchyardSupabase
 import SwitchyardTestSupport
 import Testing

@@ -38,6 +38,8 @@ package struct Article: Sendable, CustomStringConvertible {
         try FileManager.default.contentsOfDirectory(atPath: root.appendingPathComponent(folder).path)
     }
 
+    package func contains(_ words: String) -> Bool { text.contains(words) }
+
     /// The blocks of a language, without those that are marked as not compiled.
     package func blocks(of language: String) -> [String] {
         var blocks: [String] = []
