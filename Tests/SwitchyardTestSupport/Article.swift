@@ -62,13 +62,17 @@ package struct Article: Sendable, CustomStringConvertible {
         return blocks
     }
 
-    /// The lines of its Swift that stand nowhere in `file`, wherever they are indented to.
+    /// The lines of its Swift that stand nowhere in `file`. Indentation and comments make no difference.
     package func missing(in file: String) throws -> [String] {
         let done = Set(Self.lines(try String(contentsOfFile: file, encoding: .utf8)))
         return blocks(of: "swift").flatMap(Self.lines).filter { !done.contains($0) }
     }
 
-    private static func lines(_ text: String) -> [String] {
-        text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    /// Without indentation, alignment and comments.
+    package static func lines(_ text: String) -> [String] {
+        text.split(separator: "\n").map { line in
+            let code = line.range(of: " //").map { line[..<$0.lowerBound] } ?? line
+            return code.split(separator: " ").joined(separator: " ")
+        }.filter { !$0.isEmpty && !$0.hasPrefix("//") }
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Switchyard
 import SwitchyardMock
+import SwitchyardTestSupport
 import Testing
 
 /// What the article on testing says, done.
@@ -81,21 +82,9 @@ import Testing
     }
 
     @Test func `Every piece of Swift in the article stands above, line for line`() throws {
-        let here = URL(fileURLWithPath: #filePath)
-        let root = (0..<4).reduce(here) { url, _ in url.deletingLastPathComponent() }
-        let folder = root.appendingPathComponent("Plugins/SwitchyardMock/Documentation.docc")
-        func lines(_ text: String) -> [String] {
-            text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
-        }
-        let done = Set(lines(try String(contentsOf: here, encoding: .utf8)))
-        let article = try String(
-            contentsOf: folder.appendingPathComponent("TestingWithTheMock.md"), encoding: .utf8)
-        let pieces = article.components(separatedBy: "```swift\n").dropFirst()
-        #expect(pieces.count == 10)
-        for piece in pieces {
-            for line in lines(piece.components(separatedBy: "```")[0]) {
-                #expect(done.contains(line), "not done in the test: \(line)")
-            }
-        }
+        let article = try Article("Plugins/SwitchyardMock/Documentation.docc/TestingWithTheMock.md")
+        #expect(article.blocks(of: "swift").count == 10)
+        let missing = try article.missing(in: #filePath)
+        #expect(missing.isEmpty, "not done in the test: \(missing)")
     }
 }
