@@ -27,6 +27,12 @@ public struct StorageError: ClientError {
             underlying: underlying, isRefusal: isRefusal)
     }
 
+    /// This error as one that the same call meets again, however often it is made.
+    package func asLasting() -> StorageError {
+        StorageError(
+            code, message, isRetryable: false, retryAfter: retryAfter, underlying: underlying, isRefusal: isRefusal)
+    }
+
     public func saying(_ message: String) -> StorageError {
         var error = StorageError(details.saying(message))
         error.isRefusal = isRefusal

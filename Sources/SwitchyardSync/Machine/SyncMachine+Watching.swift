@@ -116,6 +116,10 @@ extension SyncMachine: TargetLookup {
             setOnline(.unknown)
             return
         }
+        // The first refusal has a new token asked for, and it is final that there is none.
+        if endsWithSession, let error, error.code == .unauthenticated, !error.isRetryable {
+            return endListeners(because: error)
+        }
         if error != nil {
             watchFailures += 1
             lastWatchError = error
@@ -125,6 +129,17 @@ extension SyncMachine: TargetLookup {
         onlineStateChanged()
         announceTrouble()
         startWatch()
+    }
+
+    private func endListeners(because error: StorageError) {
+        // As while a pause lasts: what is still looked up on the way opens no stream.
+        watch = .waiting
+        for id in listeners.keys.sorted() {
+            unlisten(id)
+            emit(.listenFailed(id, error))
+        }
+        stopWatch()
+        setOnline(.unknown)
     }
 
     // MARK: Messages from the server

@@ -46,6 +46,8 @@ package final class SyncMachine {
     /// Whether the server knows which batches it has had.
     let hasLedger: Bool
     let makeName: () -> String
+    /// Whether nobody can sign in again, so that listeners end with the session instead of waiting for the next one.
+    let endsWithSession: Bool
     /// The acknowledgements since the last that was made durable.
     var unsettled = 0
     var writerFailures = 0
@@ -66,12 +68,14 @@ package final class SyncMachine {
     package init(
         store: any SyncStore, policy: CachePolicy, owner: QueueOwner, hasLedger: Bool = true,
         maximumLimboResolutions: Int = 100, maximumInFlight: Int = 10, hidesDocuments: Bool = false,
+        endsWithSession: Bool = false,
         makeName: @escaping () -> String = SyncMachine.randomName
     ) throws(StorageError) {
         local = LocalStore(store: store, policy: policy, owner: owner, hidesDocuments: hidesDocuments)
         self.maximumLimboResolutions = maximumLimboResolutions
         self.maximumInFlight = maximumInFlight
         self.hasLedger = hasLedger
+        self.endsWithSession = endsWithSession
         self.makeName = makeName
         wantedOwner = owner
         sentUpTo = 0

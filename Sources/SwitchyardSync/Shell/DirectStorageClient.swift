@@ -6,7 +6,8 @@ import Synchronization
 /// its call returns.
 ///
 /// For servers, which act for many people at once: it costs a few hundred bytes, and nothing has to be ended. While streams are
-/// open, they share one engine in memory, which goes with the last of them.
+/// open, they share one engine in memory, which goes with the last of them. Nobody can sign in again here: once the session is
+/// over, streams end with `.unauthenticated`.
 public final class DirectStorageClient: StorageClient {
     public let provider: InfrastructureProvider
     public let capabilities: StorageCapabilities
@@ -164,8 +165,10 @@ public final class DirectStorageClient: StorageClient {
             do throws(StorageError) { return try await body() } catch {
                 // Of an overloaded or conflicting call it is known that nothing was done.
                 let isKnown = [.aborted, .resourceExhausted, .rateLimited].contains(error.code)
-                // More attempts are the last thing that helps while this program asks for too much.
-                guard error.isRetryable, error.code != .overloaded, mayRepeat || isKnown, attempt < Self.attempts,
+                // More attempts are the last thing that helps while this program asks for too much. And a driver has asked
+                // with a new token already, where there is one.
+                let isHopeless = error.code == .overloaded || error.code == .unauthenticated
+                guard error.isRetryable, !isHopeless, mayRepeat || isKnown, attempt < Self.attempts,
                     !Task.isCancelled
                 else {
                     throw error
@@ -220,8 +223,7 @@ public final class DirectStorageClient: StorageClient {
             var present =
                 live
                 ?? Live(
-                    client: SyncedStorageClient(driver: driver, storage: .memory, clock: clock, observer: observer),
-                    streams: 0)
+                    client: SyncedStorageClient(ofOneSession: driver, clock: clock, observer: observer), streams: 0)
             present.streams += 1
             live = present
             return present.client

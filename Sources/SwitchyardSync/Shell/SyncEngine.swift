@@ -15,6 +15,7 @@ package actor SyncEngine {
     let driver: any SyncDriver
     private let storage: @Sendable () throws(StorageError) -> any SyncStore
     private let policy: CachePolicy
+    private let endsWithSession: Bool
     let clock: any Clock<Duration>
     private let now: @Sendable () -> Timestamp
     let chance: @Sendable () -> Double
@@ -64,16 +65,18 @@ package actor SyncEngine {
 
     /// - Parameters:
     ///   - claim: The storage's folder, where it has been taken already.
+    ///   - endsWithSession: Whether streams end once the session is over, since nobody can sign in again.
     ///   - chance: A number from 0 up to 1, anew at each call: pauses differ, so that not all devices come back at the same
     ///     moment.
     init(
         _ driver: any SyncDriver, _ storage: SyncStorage, claim: StoreClaim? = nil, userID: String?,
         clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp,
-        observer: any InfrastructureObserver = SilentObserver(),
+        observer: any InfrastructureObserver = SilentObserver(), endsWithSession: Bool = false,
         chance: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
     ) {
         self.init(
-            driver: driver, policy: storage.policy, userID: userID, clock: clock, now: now, chance: chance,
+            driver: driver, policy: storage.policy, userID: userID, endsWithSession: endsWithSession, clock: clock,
+            now: now, chance: chance,
             report: { [provider = driver.provider] kind in
                 observer.observe(InfrastructureEvent(service: .storage, provider: provider, kind: kind))
             }
@@ -84,13 +87,14 @@ package actor SyncEngine {
     }
 
     package init(
-        driver: any SyncDriver, policy: CachePolicy, userID: String?, clock: any Clock<Duration>,
-        now: @escaping @Sendable () -> Timestamp, chance: @escaping @Sendable () -> Double,
+        driver: any SyncDriver, policy: CachePolicy, userID: String?, endsWithSession: Bool = false,
+        clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp, chance: @escaping @Sendable () -> Double,
         report: @escaping @Sendable (InfrastructureEvent.Kind) -> Void = { _ in },
         storage: @escaping @Sendable () throws(StorageError) -> any SyncStore
     ) {
         self.driver = driver
         self.policy = policy
+        self.endsWithSession = endsWithSession
         self.clock = clock
         self.now = now
         self.chance = chance
@@ -112,7 +116,7 @@ package actor SyncEngine {
             store: store, policy: policy, owner: owner,
             hasLedger: driver.traits.hasLedger,
             maximumInFlight: driver.traits.mergesBatches ? SyncEngine.mergedInFlight : 10,
-            hidesDocuments: driver.traits.hidesDocuments)
+            hidesDocuments: driver.traits.hidesDocuments, endsWithSession: endsWithSession)
         openMachine = machine
         if let emptied { machine.waiting = emptied.waiting }
         emptied = nil

@@ -42,6 +42,17 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, QueueKee
         self.init(engine, keepsQueueOnDisk: storage.isOnDisk)
     }
 
+    /// In memory, for a session that nobody can renew: once it is not accepted any more, streams end with
+    /// `.unauthenticated`.
+    convenience init(
+        ofOneSession driver: any SyncDriver, clock: any Clock<Duration>, observer: any InfrastructureObserver
+    ) {
+        self.init(
+            SyncEngine(
+                driver, .memory, userID: nil, clock: clock, now: { Timestamp(Date()) }, observer: observer,
+                endsWithSession: true))
+    }
+
     /// Follows the session: each user who signs in gets their own queue of writes.
     ///
     /// - Parameters:

@@ -109,4 +109,62 @@ import Testing
         #expect(cache?.code == .unsupported)
         await backend.shutDown()
     }
+
+    // MARK: Tokens that have run out
+
+    /// A Firestore that takes no token.
+    private static func refusing() -> AnsweringTransport {
+        AnsweringTransport { _ in
+            .text(#"{"error":{"code":401,"message":"expired","status":"UNAUTHENTICATED"}}"#, status: 401)
+        }
+    }
+
+    @Test func `A caller's stream ends once the token has run out, and says who can renew it`() async throws {
+        let transport = Self.refusing()
+        let module = FirebaseModule(FirebaseConfiguration(project: "demo", apiKey: "key"), environment: [:]) {
+            transport
+        }
+        let backend = try await Infrastructure(module)
+        let mine = try await backend.acting(as: Self.caller("ada"))
+        for _ in 0..<2 {
+            let error = await #expect(throws: StorageError.self) {
+                for try await _ in mine.storage.snapshots(of: "users/ada" as StoragePath) {}
+            }
+            #expect(error?.code == .unauthenticated && error?.isRetryable == false)
+            #expect(error?.message.contains("Its sender has to refresh it") == true)
+        }
+        await backend.shutDown()
+    }
+
+    @Test func `A caller's token that is refused is sent once`() async throws {
+        let transport = Self.refusing()
+        let module = FirebaseModule(FirebaseConfiguration(project: "demo", apiKey: "key"), environment: [:]) {
+            transport
+        }
+        let backend = try await Infrastructure(module)
+        let mine = try await backend.acting(as: Self.caller("ada"))
+        let error = await #expect(throws: StorageError.self) { try await mine.storage.document("users/ada") }
+        #expect(error?.code == .unauthenticated && error?.isRetryable == false)
+        #expect(transport.requests.count == 1)
+        await backend.shutDown()
+    }
+
+    @Test func `A credential of the project that is refused is renewed once, and not asked with any more`() async throws
+    {
+        let transport = Self.refusing()
+        let credential = FirebaseCredential.tokens { isRefused in
+            .init(isRefused ? "new" : "old", expiresAt: .distantFuture)
+        }
+        let configuration = FirebaseConfiguration(project: "demo", apiKey: "key", credential: credential)
+        let backend = try await Infrastructure(FirebaseModule(configuration, environment: [:]) { transport })
+        let project = try await backend.actingAsProject()
+        let reading = await #expect(throws: StorageError.self) { try await project.storage.document("users/ada") }
+        #expect(reading?.code == .unauthenticated && reading?.isRetryable == false)
+        #expect(transport.requests.map { $0.headers["Authorization"] } == ["Bearer old", "Bearer new"])
+        let writing = await #expect(throws: StorageError.self) {
+            try await project.storage.setDocument("users/ada", ["n": 1])
+        }
+        #expect(writing?.code == .unauthenticated && transport.requests.count == 4)
+        await backend.shutDown()
+    }
 }

@@ -92,6 +92,10 @@ struct DirectConformanceTests {
             try await late.storage.setDocument("users/late", ["n": 1])
         }
         #expect(error?.code == .unauthenticated)
+        let following = await #expect(throws: StorageError.self) {
+            for try await _ in late.storage.snapshots(of: "users/late" as StoragePath) {}
+        }
+        #expect(following?.code == .unauthenticated && following?.isRetryable == false, "a stream ends, too")
         await backend.shutDown()
     }
 }

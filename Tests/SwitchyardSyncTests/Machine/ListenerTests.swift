@@ -88,6 +88,38 @@ import Testing
             #expect(bench.snapshots.count == (asks ? 1 : 0))
         }
     }
+
+    @Test func `Where nobody can sign in again, all listeners end once no new token is to be had`() throws {
+        let bench = try TestBench(endsWithSession: true)
+        bench.feed(.listen(1, query, ViewOptions()))
+        bench.feed(.listen(2, .document("rooms/b"), ViewOptions()))
+        bench.answer(2, [("rooms/a", ["n": 1])], at: 1000)
+        // The server refuses the token; what asks for another one is still to come.
+        bench.feed(.watchClosed(StorageError(.unauthenticated, "expired", isRetryable: true)))
+        #expect(bench.failures.isEmpty && bench.openedStreams == 2)
+        bench.feed(.watchClosed(StorageError(.unauthenticated, "no other token", isRetryable: false)))
+        #expect(bench.failures.keys.sorted() == [1, 2])
+        #expect(bench.failures.values.allSatisfy { $0.code == .unauthenticated && !$0.isRetryable })
+        #expect(bench.openedStreams == 2 && !bench.machine.hasListeners, "nothing is asked for any more")
+        bench.feed(.unlisten(1))
+        // Another token may be there by now.
+        bench.feed(.listen(3, query, ViewOptions()))
+        #expect(bench.openedStreams == 3 && bench.failures[3] == nil)
+    }
+
+    @Test func `Where somebody may sign in again, listeners wait for that`() throws {
+        let bench = try TestBench()
+        bench.feed(.listen(1, query, ViewOptions()))
+        bench.feed(.watchClosed(StorageError(.unauthenticated, "no token", isRetryable: false)))
+        #expect(bench.failures.isEmpty && bench.openedStreams == 2)
+    }
+
+    @Test func `What is wrong with the connection ends no listener, whoever asks`() throws {
+        let bench = try TestBench(endsWithSession: true)
+        bench.feed(.listen(1, query, ViewOptions()))
+        bench.feed(.watchClosed(broken))
+        #expect(bench.failures.isEmpty && bench.openedStreams == 2)
+    }
 }
 
 /// What a stream may do to a document between two snapshots.

@@ -6,9 +6,15 @@ final class TestBench {
     let machine: SyncMachine
     private(set) var requests: [TargetRequest] = []
     private(set) var snapshots: [ViewSnapshot] = []
+    /// Listeners that are over, and why.
+    private(set) var failures: [Int: StorageError] = [:]
+    private(set) var openedStreams = 0
 
-    init(_ policy: CachePolicy = .standard, over store: any SyncStore = MemoryStore()) throws {
-        machine = try SyncMachine(store: store, policy: policy, owner: QueueOwner(nil))
+    init(
+        _ policy: CachePolicy = .standard, over store: any SyncStore = MemoryStore(), endsWithSession: Bool = false
+    ) throws {
+        machine = try SyncMachine(
+            store: store, policy: policy, owner: QueueOwner(nil), endsWithSession: endsWithSession)
         take(machine.start())
     }
 
@@ -18,10 +24,13 @@ final class TestBench {
     private func take(_ actions: [SyncAction]) {
         for action in actions {
             switch action {
-            case .openWatch: feed(.watchOpened)
+            case .openWatch:
+                openedStreams += 1
+                feed(.watchOpened)
             case .openWriter: feed(.writerOpened)
             case .sendWatch(.add(let target)): requests.append(target)
             case .snapshot(_, let snapshot): snapshots.append(snapshot)
+            case .listenFailed(let id, let error): failures[id] = error
             case .schedule(.watchBackoff, _): feed(.timer(.watchBackoff))
             default: break
             }

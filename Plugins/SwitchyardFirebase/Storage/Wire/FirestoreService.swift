@@ -228,6 +228,8 @@ struct FirestoreService: Sendable {
             guard let failure = failure(answer) else { return answer }
             guard failure.status == .unauthenticated, refused == nil, tokens.canRefresh else {
                 let error = StorageError(failure)
+                // Not even the new token is good.
+                if refused != nil, error.code == .unauthenticated { throw error.asLasting() }
                 guard error.code == .unauthorized, proof.user == nil, let remark = tokens.remarkOnNobody else {
                     throw error
                 }

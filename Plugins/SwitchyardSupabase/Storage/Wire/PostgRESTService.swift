@@ -100,7 +100,9 @@ struct PostgRESTService: Sendable {
                         .unauthorized, "Nobody is signed in, and the policies do not allow it (\(failure.words)).",
                         isRetryable: false, underlying: failure, isRefusal: true)
                 }
-                throw StorageError(failure, asked: proof, issuer: tokens.issuer, at: project.address)
+                let error = StorageError(failure, asked: proof, issuer: tokens.issuer, at: project.address)
+                // Not even the new token is good.
+                throw refused != nil && error.code == .unauthenticated ? error.asLasting() : error
             }
             refused = proof
         }
