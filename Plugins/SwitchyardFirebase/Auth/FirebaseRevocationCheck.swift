@@ -1,5 +1,6 @@
 import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderHTTP
 
 /// Asks the project whether the account of a good token is still there, and the session not ended.
 struct FirebaseRevocationCheck: Sendable {
@@ -63,23 +64,6 @@ struct FirebaseRevocationCheck: Sendable {
             return try await service.post("/v1/accounts:lookup", ["idToken": .string(token.reveal())])
         } catch {
             throw AuthError(error, in: .account)
-        }
-    }
-}
-
-extension TokenError {
-    /// Only what the issuer says of the account is held against the token. A key or a credential that it refuses is this
-    /// server's own, and nobody is to be signed out for it.
-    fileprivate init(lookingUp error: AuthError) {
-        let failed = "The account of the token could not be looked up: \(error.message)"
-        switch error.code {
-        case .userDisabled: self.init(.userDisabled, error.message, underlying: error)
-        case .sessionExpired, .userNotFound: self.init(.tokenRevoked, error.message, underlying: error)
-        case .cancelled, .shutDown, .unsupported: self.init(error.code, error.message, underlying: error)
-        case .unavailable, .overloaded, .deadlineExceeded, .rateLimited:
-            self.init(
-                .unavailable, failed, isRetryable: error.isRetryable, retryAfter: error.retryAfter, underlying: error)
-        default: self.init(.failedPrecondition, failed, isRetryable: false, underlying: error)
         }
     }
 }

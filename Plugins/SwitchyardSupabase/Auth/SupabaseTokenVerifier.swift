@@ -80,21 +80,3 @@ final class SupabaseTokenVerifier: TokenVerifier {
         }
     }
 }
-
-extension TokenError {
-    /// Only what the project says of the session is held against the token. A key that it refuses is this server's own, and
-    /// nobody is to be signed out for it.
-    fileprivate init(lookingUp error: AuthError) {
-        let failed = "The session of the token could not be looked up: \(error.message)"
-        switch error.code {
-        case .userDisabled: self.init(.userDisabled, error.message, underlying: error)
-        case .sessionExpired, .notSignedIn, .userNotFound:
-            self.init(.tokenRevoked, "The session was ended. Sign in again.", underlying: error)
-        case .cancelled, .shutDown, .unsupported: self.init(error.code, error.message, underlying: error)
-        case .unavailable, .overloaded, .deadlineExceeded, .rateLimited:
-            self.init(
-                .unavailable, failed, isRetryable: error.isRetryable, retryAfter: error.retryAfter, underlying: error)
-        default: self.init(.failedPrecondition, failed, isRetryable: false, underlying: error)
-        }
-    }
-}

@@ -132,6 +132,9 @@ import Testing
         arguments: [
             (401, #"{"message":"Invalid API key","hint":"x"}"#, .failedPrecondition), (502, "<html>", .unavailable),
             (403, #"{"code":"session_not_found","message":"x"}"#, .tokenRevoked),
+            (403, #"{"code":"user_banned","message":"x"}"#, .userDisabled),
+            (429, #"{"code":"over_request_rate_limit","message":"x"}"#, .unavailable),
+            (418, "{}", .failedPrecondition),
         ] as [(Int, String, ErrorCode)])
     func `A refused key, or a project in trouble, is the server's and not the user's`(
         _ status: Int, _ answer: String, _ expected: ErrorCode
