@@ -28,17 +28,25 @@ public final class FirebaseMessageSender: Sendable {
     private let clock: any Clock<Duration>
     private let means: Means
     private let now: @Sendable () -> Timestamp
+    private let calls: LoneCalls
 
+    /// - Parameters:
+    ///   - configuration: Names the project and its credential.
+    ///   - observer: Told of each call, with the ID of the request that it was made for.
     /// - Throws: `.invalidConfiguration` without a credential, or with one that cannot be used.
-    public convenience init(_ configuration: FirebaseConfiguration) throws(InfrastructureError) {
+    public convenience init(
+        _ configuration: FirebaseConfiguration, observer: any InfrastructureObserver = SilentObserver()
+    ) throws(InfrastructureError) {
         try self.init(
-            configuration, environment: ProcessInfo.processInfo.environment, transport: PlatformTransport.make())
+            configuration, environment: ProcessInfo.processInfo.environment, transport: PlatformTransport.make(),
+            observer: observer)
     }
 
     package convenience init(
         _ configuration: FirebaseConfiguration, environment: [String: String], transport: any Transport,
         clock: any Clock<Duration> = ContinuousClock(),
-        now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) }
+        now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) },
+        observer: any InfrastructureObserver = SilentObserver()
     ) throws(InfrastructureError) {
         let (complete, source) = try configuration.resolved(environment: environment)
         guard let source else {
@@ -48,32 +56,37 @@ public final class FirebaseMessageSender: Sendable {
                     + "account's key file, or to applicationDefault; never in an app.")
         }
         let tokens = ProjectTokens(source, transport: transport, clock: clock, now: now)
-        try self.init(complete, .credential(tokens), transport: transport, clock: clock, now: now)
+        try self.init(
+            complete, .credential(tokens), transport: transport, clock: clock, now: now, observer: observer)
     }
 
     /// With tokens from somewhere else, of the scope `https://www.googleapis.com/auth/firebase.messaging`.
     ///
     /// - Parameters:
     ///   - configuration: Names the project and the service's address. Its credential is not used.
+    ///   - observer: Told of each call, with the ID of the request that it was made for.
     ///   - token: Called before each call, and with `isRefused` for a new token if the server refused the last one.
     /// - Throws: `.invalidConfiguration` without a project, or if the host for messaging is not a valid address.
     public convenience init(
-        _ configuration: FirebaseConfiguration, token: @escaping TokenSource
+        _ configuration: FirebaseConfiguration, observer: any InfrastructureObserver = SilentObserver(),
+        token: @escaping TokenSource
     ) throws(InfrastructureError) {
-        try self.init(configuration, transport: PlatformTransport.make(), token: token)
+        try self.init(configuration, transport: PlatformTransport.make(), observer: observer, token: token)
     }
 
     package convenience init(
         _ configuration: FirebaseConfiguration, transport: any Transport,
         clock: any Clock<Duration> = ContinuousClock(),
-        now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) }, token: @escaping TokenSource
+        now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) },
+        observer: any InfrastructureObserver = SilentObserver(), token: @escaping TokenSource
     ) throws(InfrastructureError) {
-        try self.init(configuration, .source(token), transport: transport, clock: clock, now: now)
+        try self.init(
+            configuration, .source(token), transport: transport, clock: clock, now: now, observer: observer)
     }
 
     private init(
         _ configuration: FirebaseConfiguration, _ means: Means, transport: any Transport, clock: any Clock<Duration>,
-        now: @escaping @Sendable () -> Timestamp
+        now: @escaping @Sendable () -> Timestamp, observer: any InfrastructureObserver
     ) throws(InfrastructureError) {
         guard !configuration.project.isEmpty else {
             throw InfrastructureError(
@@ -86,6 +99,7 @@ public final class FirebaseMessageSender: Sendable {
         self.clock = clock
         self.means = means
         self.now = now
+        calls = LoneCalls(.messaging, of: .firebase, observer, clock: clock)
     }
 
     /// - Parameters:
@@ -97,7 +111,9 @@ public final class FirebaseMessageSender: Sendable {
     public func send(_ message: FirebaseMessage, isDryRun: Bool = false) async throws(MessagingError) -> String {
         var body: JSONObject = ["message": .object(try message.json(at: now()))]
         if isDryRun { body["validate_only"] = true }
-        let answer = try await call(.post, "/messages:send", body)
+        let answer = try await calls("send message") { [body] () throws(MessagingError) in
+            try await call(.post, "/messages:send", body)
+        }
         guard let name = answer["name"]?.string else { throw MessagingError(FirebaseMessagingFailure.unreadable) }
         return name
     }
@@ -133,14 +149,18 @@ public final class FirebaseMessageSender: Sendable {
     /// Subscribes an installation to a topic, without any action on the device.
     public func subscribe(_ token: MessagingToken, to topic: MessagingTopic) async throws(MessagingError) {
         let name = FormCoding.encode([(name: "topic_name", value: topic.rawValue)], space: .percent)
-        _ = try await call(
-            .post, "\(FirebaseMessageSender.place(token))?\(name)", [:], isIdempotent: true, ignoring: 409)
+        _ = try await calls(.repeatable("subscribe")) { () throws(MessagingError) in
+            try await call(
+                .post, "\(FirebaseMessageSender.place(token))?\(name)", [:], isIdempotent: true, ignoring: 409)
+        }
     }
 
     public func unsubscribe(_ token: MessagingToken, from topic: MessagingTopic) async throws(MessagingError) {
-        _ = try await call(
-            .delete,
-            "\(FirebaseMessageSender.place(token))/\(PercentCoding.encode(topic.rawValue))?allowMissing=true", [:])
+        _ = try await calls(.repeatable("unsubscribe")) { () throws(MessagingError) in
+            try await call(
+                .delete,
+                "\(FirebaseMessageSender.place(token))/\(PercentCoding.encode(topic.rawValue))?allowMissing=true", [:])
+        }
     }
 
     public func shutDown() async { await transport.shutDown() }

@@ -22,15 +22,22 @@ public final class SupabaseMessageSender: Sendable {
     private let key: Secret
     private let transport: any Transport
     private let now: @Sendable () -> Timestamp
+    private let calls: LoneCalls
 
+    /// - Parameters:
+    ///   - configuration: Names the project and its service key.
+    ///   - observer: Told of each call, with the ID of the request that it was made for.
     /// - Throws: `.invalidConfiguration` without a service key: users may listen, but not send.
-    public convenience init(_ configuration: SupabaseConfiguration) throws(InfrastructureError) {
-        try self.init(configuration, transport: PlatformTransport.make())
+    public convenience init(
+        _ configuration: SupabaseConfiguration, observer: any InfrastructureObserver = SilentObserver()
+    ) throws(InfrastructureError) {
+        try self.init(configuration, transport: PlatformTransport.make(), observer: observer)
     }
 
     package init(
         _ configuration: SupabaseConfiguration, transport: any Transport,
-        now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) }
+        now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) },
+        observer: any InfrastructureObserver = SilentObserver()
     ) throws(InfrastructureError) {
         try SupabaseModule(configuration).validate()
         guard let key = configuration.serviceKey else {
@@ -42,6 +49,7 @@ public final class SupabaseMessageSender: Sendable {
         self.key = key
         self.transport = transport
         self.now = now
+        calls = LoneCalls(.messaging, of: .supabase, observer, clock: ContinuousClock())
     }
 
     /// - Returns: The message's name, which identifies duplicates.
@@ -111,6 +119,11 @@ public final class SupabaseMessageSender: Sendable {
             .post, "\(address)/api/broadcast", body: JSON.object(["messages": [broadcast]]).bytes(), isIdempotent: true)
         request.headers["Content-Type"] = "application/json"
         SupabaseTokens.Proof(key: key, user: nil).sign(&request.headers)
+        try await calls("send message") { [request] () throws(MessagingError) in try await send(request) }
+        return id
+    }
+
+    private func send(_ request: HTTPRequest) async throws(MessagingError) {
         let response: HTTPResponse
         do throws(TransportError) {
             response = try await transport.send(request, within: .seconds(30))
@@ -118,7 +131,6 @@ public final class SupabaseMessageSender: Sendable {
             throw MessagingError(error)
         }
         guard response.isSuccess else { throw MessagingError(response, now: now()) }
-        return id
     }
 
     public func shutDown() async { await transport.shutDown() }

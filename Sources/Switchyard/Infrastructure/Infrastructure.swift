@@ -69,7 +69,8 @@ public final class Infrastructure: Sendable {
     ///
     /// - Throws: `.unsupported` by a provider that has none.
     public func tokenVerifier() async throws(InfrastructureError) -> any TokenVerifier {
-        try await assembly.desk(for: .auth).verifier
+        let (desk, layers) = try await assembly.authDesk()
+        return layers.around(desk.verifier) { $0.layered($1) }
     }
 
     /// For servers: the clients of one request, which act for the user who sent it. They share this infrastructure's connections
@@ -93,7 +94,8 @@ public final class Infrastructure: Sendable {
     ///
     /// - Throws: As ``actingAsProject()``.
     public func admin() async throws(InfrastructureError) -> any AdminClient {
-        try await assembly.desk(for: .auth).makeAdminClient()
+        let (desk, layers) = try await assembly.authDesk()
+        return layers.around(try desk.makeAdminClient()) { $0.layered($1) }
     }
 
     /// Shuts down every client. Streams end, and later calls throw `.shutDown`. You may call this twice.

@@ -1,4 +1,4 @@
-// Every core client can have layers around it, the closest first.
+// Every core client, and what servers check tokens and administer accounts with, can have layers around it, the closest first.
 
 extension StorageClient {
     /// This client, with `layer` around each of its calls.
@@ -53,6 +53,20 @@ extension MessagingClient {
     /// This client, reporting everything it does to `observer`.
     public func observed(by observer: any InfrastructureObserver) -> Routed<any MessagingClient> {
         layered(ObserveLayer(observer))
+    }
+}
+
+extension AdminClient {
+    /// This client, with `layer` around each of its calls.
+    public func layered(_ layer: any ClientLayer) -> Routed<any AdminClient> {
+        Routed(LayeredRoute(self, layer, .auth) { $0.provider })
+    }
+}
+
+extension TokenVerifier {
+    /// This verifier, with `layer` around each of its checks.
+    public func layered(_ layer: any ClientLayer) -> Routed<any TokenVerifier> {
+        Routed(LayeredRoute(self, layer, .auth) { $0.provider })
     }
 }
 

@@ -63,7 +63,9 @@ public struct LineObserver: InfrastructureObserver {
 
     private static func level(of kind: InfrastructureEvent.Kind) -> Level {
         switch kind {
-        case .call("access token", _, nil), .tokenRefreshed(nil): .debug
+        case .call("access token", _, nil), .call("verify token", _, nil), .tokenRefreshed(nil): .debug
+        // Sooner or later every token does.
+        case .call("verify token", _, let failure?) where failure.code == .tokenExpired: .debug
         // Nobody is signed in, as at every first start: not a failure.
         case .call("access token", _, let failure?) where failure.code == .notSignedIn: .debug
         case .streamOpened("state stream"), .streamClosed("state stream", nil): .debug

@@ -49,6 +49,24 @@ import Testing
             ])
     }
 
+    @Test func `Messages are sent for a request: its observer hears of them, and none is sent after its deadline`()
+        async throws
+    {
+        let (events, transport) = (EventLog(), ScriptedTransport([Self.sent]))
+        let sender = try FirebaseMessageSender(
+            FirebaseConfiguration(project: "demo", apiKey: "key"), transport: transport, observer: events
+        ) { _ in "token" }
+        let message = FirebaseMessage(to: .topic("news"), title: "Hi")
+        try await withRequest(id: "7f3a") { _ = try await sender.send(message) }
+        let late = await #expect(throws: MessagingError.self) {
+            try await withRequest(deadline: .now) { _ = try await sender.send(message) }
+        }
+        #expect(late?.code == .deadlineExceeded)
+        #expect(events.calls == ["messaging: send message", "messaging: send message (deadlineExceeded)"])
+        #expect(events.all.map(\.requestID) == ["7f3a", nil])
+        try transport.verify()
+    }
+
     @Test(arguments: [
         (Duration.seconds(-1), "0", "0"), (.milliseconds(1), "0", "0"), (.seconds(60), "60", "1700000060"),
         (.seconds(Int64.max), "2419200", "1702419200"),

@@ -188,6 +188,26 @@ import Testing
         try transport.verify()
     }
 
+    @Test func `Messages are sent for a request: its observer hears of them, and none is sent after its deadline`()
+        async throws
+    {
+        let events = EventLog()
+        let transport = ScriptedTransport([
+            .on(.post, "https://demo.supabase.co/realtime/v1/api/broadcast", .status(202))
+        ])
+        let sender = try SupabaseMessageSender(
+            SupabaseConfiguration(url: "https://demo.supabase.co", key: "k", serviceKey: "sb_secret_1"),
+            transport: transport, observer: events)
+        try await withRequest(id: "7f3a") { _ = try await sender.send(title: "Hi", to: .topic("news")) }
+        let late = await #expect(throws: MessagingError.self) {
+            try await withRequest(deadline: .now) { _ = try await sender.send(title: "Hi", to: .topic("news")) }
+        }
+        #expect(late?.code == .deadlineExceeded)
+        #expect(events.calls == ["messaging: send message", "messaging: send message (deadlineExceeded)"])
+        #expect(events.all.map(\.requestID) == ["7f3a", nil])
+        try transport.verify()
+    }
+
     @Test func `Of many messages each has its own outcome, in their order`() async throws {
         let gate = Gate()
         // The first answer comes after the last message was sent.

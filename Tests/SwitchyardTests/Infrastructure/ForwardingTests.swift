@@ -13,6 +13,9 @@ import Testing
         "CheckInClient": "Domain/CheckIns", "NotificationClient": "Domain/Notifications",
     ]
 
+    /// What an infrastructure makes and no service chooses.
+    static let others = ["AdminClient": "Administration"]
+
     private static let sources = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Sources/Switchyard")
@@ -21,9 +24,9 @@ import Testing
         try String(contentsOf: sources.appendingPathComponent(file + ".swift"), encoding: .utf8)
     }
 
-    @Test(arguments: protocols.keys.sorted())
+    @Test(arguments: (protocols.keys + others.keys).sorted())
     func `The routed client names each requirement of its protocol once`(_ name: String) throws {
-        let folder = try #require(Self.protocols[name])
+        let folder = try #require(Self.protocols[name] ?? Self.others[name])
         let requirements = try Members(body(of: "protocol \(name)", in: Self.text("\(folder)/\(name)")))
         #expect(requirements.names.count > 3)
         let routed = try Members(body(of: "extension Routed\(name)", in: Self.text("Routes/Routed\(name)")))

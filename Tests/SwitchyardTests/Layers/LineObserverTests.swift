@@ -91,6 +91,8 @@ import Testing
             .call(operation: "access token", duration: .zero, failure: nil), .tokenRefreshed(failure: nil),
             .call(operation: "access token", duration: .zero, failure: .init(.notSignedIn, "Nobody is signed in.")),
             .streamOpened(operation: "state stream"), .streamClosed(operation: "state stream", failure: nil),
+            .call(operation: "verify token", duration: .zero, failure: nil),
+            .call(operation: "verify token", duration: .zero, failure: .init(.tokenExpired, "The token has expired.")),
         ]
         let usual: [InfrastructureEvent.Kind] = [
             .call(operation: "commit", duration: .zero, failure: nil), .streamOpened(operation: "listen"),
@@ -104,6 +106,6 @@ import Testing
             .reconnect(operation: "listen", attempt: 1, failure: nil),
         ]
         let counts = LineObserver.Level.allCases.map { Self.lines($0, of: quiet + usual + wrong).count }
-        #expect(counts == [16, 11, 7])
+        #expect(counts == [18, 11, 7])
     }
 }

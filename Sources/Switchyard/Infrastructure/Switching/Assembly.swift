@@ -216,6 +216,15 @@ actor Assembly {
         return try await gatherDesks()
     }
 
+    /// The desk of the provider that is chosen for auth, and what stands around what it makes.
+    func authDesk() async throws(InfrastructureError) -> (desk: any CallerDesk, layers: Layers) {
+        let desk = try await desk(for: .auth)
+        guard !isShutDown, let present else {
+            throw InfrastructureError(.shutDown, "The infrastructure was shut down.")
+        }
+        return (desk, present.layers)
+    }
+
     private func gatherDesks() async throws(InfrastructureError) -> CallerDesks {
         while true {
             let change = lastChange

@@ -1,0 +1,59 @@
+public import Foundation
+
+/// An administration of accounts that forwards every call along its route.
+///
+/// What only reads, and what ends in the same state however often it is done, may be repeated. A new account may not: the second
+/// attempt would find the address taken.
+public protocol RoutedAdminClient: AdminClient {
+    var route: any Route<any AdminClient> { get }
+}
+
+extension RoutedAdminClient {
+    public var provider: InfrastructureProvider { route.client?.provider ?? .nobody }
+    public var capabilities: AdminCapabilities { route.client?.capabilities ?? AdminCapabilities() }
+
+    public func accounts(_ keys: [AccountKey]) async throws(AuthError) -> [ManagedAccount?] {
+        try await route.call(.repeatable("accounts")) { admin throws(AuthError) in try await admin.accounts(keys) }
+    }
+    public func accountPage(after cursor: AccountCursor?, limit: Int) async throws(AuthError) -> AccountPage {
+        try await route.call(.repeatable("account page")) { admin throws(AuthError) in
+            try await admin.accountPage(after: cursor, limit: limit)
+        }
+    }
+    @discardableResult
+    public func create(_ account: NewAccount) async throws(AuthError) -> ManagedAccount {
+        try await route.call("create account") { admin throws(AuthError) in try await admin.create(account) }
+    }
+    @discardableResult
+    public func update(_ id: AuthUser.ID, _ edit: AccountEdit) async throws(AuthError) -> ManagedAccount {
+        try await route.call(.repeatable("update account")) { admin throws(AuthError) in
+            try await admin.update(id, edit)
+        }
+    }
+    public func delete(_ id: AuthUser.ID) async throws(AuthError) {
+        try await route.call("delete account") { admin throws(AuthError) in try await admin.delete(id) }
+    }
+    public func delete(_ ids: [AuthUser.ID]) async throws(AuthError) -> [AuthUser.ID: AuthError] {
+        try await route.call(.repeatable("delete accounts")) { admin throws(AuthError) in try await admin.delete(ids) }
+    }
+    public func endSessions(of id: AuthUser.ID) async throws(AuthError) {
+        try await route.call(.repeatable("end sessions")) { admin throws(AuthError) in
+            try await admin.endSessions(of: id)
+        }
+    }
+    public func customToken(for id: AuthUser.ID, claims: [String: DocumentValue]) async throws(AuthError) -> Secret {
+        try await route.call(.repeatable("custom token")) { admin throws(AuthError) in
+            try await admin.customToken(for: id, claims: claims)
+        }
+    }
+    public func link(_ kind: AccountLink, for email: String, redirectURL: URL?) async throws(AuthError) -> URL {
+        try await route.call(.repeatable("account link")) { admin throws(AuthError) in
+            try await admin.link(kind, for: email, redirectURL: redirectURL)
+        }
+    }
+    public func importAccounts(_ accounts: [ImportedAccount]) async throws(AuthError) -> [AuthUser.ID: AuthError] {
+        try await route.call("import accounts") { admin throws(AuthError) in try await admin.importAccounts(accounts) }
+    }
+}
+
+extension Routed: AdminClient, RoutedAdminClient where Client == any AdminClient {}
