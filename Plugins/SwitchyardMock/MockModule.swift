@@ -123,7 +123,7 @@ public struct MockModule: InfrastructureModule {
     }
 
     private func enter(_ context: ModuleContext) throws(InfrastructureError) -> (Parts, MockTenant?) {
-        try shared.enter { () throws(InfrastructureError) in
+        let entered = try shared.enter { () throws(InfrastructureError) in
             try validate()
             let folder = configuration.folder ?? (configuration.usesStateFolder ? context.stateFolder : nil)
             let observer = context.observer
@@ -146,6 +146,8 @@ public struct MockModule: InfrastructureModule {
                 uploads: backend.folder?.uploads ?? MockUploadStore(),
                 closesBackend: folder != nil)
         }
+        entered.0.network.callLimits = context.callLimits
+        return entered
     }
 
     /// What the clients of one module have in common.

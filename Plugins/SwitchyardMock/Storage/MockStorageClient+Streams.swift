@@ -103,7 +103,7 @@ extension MockStorageClient {
             delayed = Task { [network = controls.network, follower] in
                 // Rules go by who is signed in.
                 if asksRules { await follower?.catchUp() }
-                if await network.travel() { begin() }
+                if await network.delay() { begin() }
             }
         }
         return { [self, delayed] in

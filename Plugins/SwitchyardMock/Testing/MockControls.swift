@@ -124,15 +124,27 @@ public final class MockControls<Failure: ClientError>: Sendable {
         needsNetwork: Bool = false
     ) async throws(Failure) -> Answer? {
         let scripted = record(operation.name, subject())
-        guard await network.travel() else { throw cancelled }
+        try await travel()
         if needsNetwork && !network.isOnline { throw unavailable }
         return try scripted.flatMap { (result) throws(Failure) in try result.get() as? Answer }
     }
 
     /// A call's way to the server that no script knows of.
     func reach() async throws(Failure) {
-        guard await network.travel() else { throw cancelled }
+        try await travel()
         if !network.isOnline { throw unavailable }
+    }
+
+    private func travel() async throws(Failure) {
+        switch await network.travel() {
+        case .arrived: break
+        case .cancelled: throw cancelled
+        case .refused:
+            throw Failure(
+                .overloaded,
+                "The call was not sent: too many calls to the mock are under way already. Make fewer calls at a time, or try "
+                    + "again later.")
+        }
     }
 
     /// As ``enter(_:_:needsNetwork:)`` for what must not wait: the failure that a script has for it.

@@ -17,6 +17,7 @@ public final class MockNetwork: Sendable {
     private let state = Mutex(State())
     private let listeners = Broadcast<@Sendable (Bool) -> Void>()
     private let isImmediate = Atomic(true)
+    private let turns = CallTurns()
     /// Pauses are taken on this clock.
     public let clock: any Clock<Duration>
 
@@ -53,10 +54,32 @@ public final class MockNetwork: Sendable {
 
     var isInstant: Bool { isImmediate.load(ordering: .relaxed) }
 
-    /// Waits as long as a call takes to reach the server.
+    /// How many calls are on their way at a time. One without latency is there at once, and holds up nobody.
+    var callLimits: CallLimits {
+        get { turns.limits }
+        set { turns.limits = newValue }
+    }
+    /// How many calls wait for their turn.
+    package var waitingCallCount: Int { turns.waitingCount }
+
+    enum Journey { case arrived, cancelled, refused }
+
+    /// A call's way to the server, from its turn on.
+    func travel() async -> Journey {
+        guard latency > .zero else { return .arrived }
+        switch await turns.take() {
+        case .taken: break
+        case .cancelled: return .cancelled
+        case .refused: return .refused
+        }
+        defer { turns.giveBack() }
+        return await delay() ? .arrived : .cancelled
+    }
+
+    /// Waits as long as anything takes to reach the server.
     ///
     /// - Returns: `false` if the task was cancelled meanwhile.
-    func travel() async -> Bool {
+    func delay() async -> Bool {
         let latency = latency
         guard latency > .zero else { return true }
         do {
