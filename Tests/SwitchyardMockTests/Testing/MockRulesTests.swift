@@ -1,3 +1,4 @@
+import Foundation
 import Switchyard
 import SwitchyardMock
 import SwitchyardTestSupport
@@ -48,6 +49,20 @@ import Testing
         }
         try await alice.storage.deleteDocument("notes/1").acknowledged()
         #expect(project.documentCount == 4)
+    }
+
+    @Test func `A server acts for many callers at once, and none sees more than is theirs`() async throws {
+        let backend = try await Infrastructure(.mock(MockBackend(rules: .ownersOnly)))
+        let crowd = Crowd(500, hasOldTokens: false) { number, _ in
+            VerifiedToken(
+                token: Secret("token-\(number)"), provider: .mock, userID: "caller-\(number)", issuer: "test",
+                expiresAt: Date(timeIntervalSinceNow: 3600))
+        }
+        let outcome = try await crowd.ask(backend)
+        #expect(outcome.failures.prefix(3) == [])
+        #expect(outcome.mixedUp.prefix(3) == [])
+        #expect(outcome.served == crowd.staying)
+        await backend.shutDown()
     }
 
     @Test func `Reads of others' documents are refused by name`() async throws {
