@@ -24,7 +24,7 @@ import Testing
         try String(contentsOf: sources.appendingPathComponent(file + ".swift"), encoding: .utf8)
     }
 
-    @Test(arguments: (protocols.keys + others.keys).sorted())
+    @Test(arguments: (Array(protocols.keys) + Array(others.keys)).sorted())
     func `The routed client names each requirement of its protocol once`(_ name: String) throws {
         let folder = try #require(Self.protocols[name] ?? Self.others[name])
         let requirements = try Members(body(of: "protocol \(name)", in: Self.text("\(folder)/\(name)")))
