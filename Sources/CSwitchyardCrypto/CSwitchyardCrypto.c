@@ -23,10 +23,11 @@ static struct {
 #define RESOLVE(name, symbol) (*(void **)&crypto.name = dlsym(library, symbol))
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static const char *only_library;
 
 static void load(void) {
-    void *library = dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL);
-    if (!library) library = dlopen("libcrypto.so.1.1", RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(only_library ? only_library : "libcrypto.so.3", RTLD_NOW | RTLD_LOCAL);
+    if (!library && !only_library) library = dlopen("libcrypto.so.1.1", RTLD_NOW | RTLD_LOCAL);
     crypto.is_loaded =
         library && RESOLVE(public_key, "d2i_PUBKEY") && RESOLVE(private_key, "d2i_AutoPrivateKey") &&
         RESOLVE(free_key, "EVP_PKEY_free") && RESOLVE(new_context, "EVP_MD_CTX_new") &&
@@ -39,6 +40,13 @@ static void load(void) {
 bool ccrypto_is_available(void) {
     pthread_once(&once, load);
     return crypto.is_loaded;
+}
+
+bool ccrypto_open(const char *name) {
+    only_library = name;
+    bool is_available = ccrypto_is_available();
+    only_library = NULL;
+    return is_available;
 }
 
 static ccrypto_key parse(

@@ -33,6 +33,13 @@ package final class TokenKey: Sendable {
         #endif
     }
 
+    #if !canImport(Security)
+        /// Opens this library in place of the usual ones, before anything else does: for tests of systems that lack them.
+        ///
+        /// - Returns: Whether it is there.
+        package static func open(library name: String) -> Bool { ccrypto_open(name) }
+    #endif
+
     /// A key of a JSON web key set; `nil` for one of another kind, and for one that is too weak.
     package convenience init?(_ json: JSON) {
         func bytes(_ name: String) -> [UInt8]? { json[name]?.string.flatMap { Base64.decode($0, alphabet: .url) } }

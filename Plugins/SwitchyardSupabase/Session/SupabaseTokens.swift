@@ -152,11 +152,22 @@ struct SupabaseTokens: Sendable {
         guard let token = try await token(isRefused) else { return Proof(key: serviceKey ?? key, user: nil) }
         if let issuer, issuer != .supabase, let problem = SupabaseTokenProblem(token.value) {
             // What a token says is fixed when it is made: the issuer may have been told meanwhile to say more.
-            guard !isRefused, let next = try await self.token(true) else { throw .problem(problem, issuer: issuer) }
+            guard !isRefused, let next = try await renewed(lacking: problem, of: issuer) else {
+                throw .problem(problem, issuer: issuer)
+            }
             if let problem = SupabaseTokenProblem(next.value) { throw .problem(problem, issuer: issuer) }
             return Proof(key: key, user: next)
         }
         return Proof(key: key, user: token)
+    }
+
+    /// Whoever cannot get another token, as a caller of a server, is told what this one lacks.
+    private func renewed(
+        lacking problem: SupabaseTokenProblem, of issuer: InfrastructureProvider
+    ) async throws(Failure) -> AccessToken? {
+        do throws(Failure) { return try await token(true) } catch {
+            throw error.code == .sessionExpired ? .problem(problem, issuer: issuer) : error
+        }
     }
 
     /// Who uses this device now; `nil` when nobody is signed in.

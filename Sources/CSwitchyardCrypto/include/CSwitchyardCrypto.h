@@ -15,6 +15,10 @@ typedef struct ccrypto_key *ccrypto_key;
 /* Whether the library is there; from any thread, as all of these. */
 bool ccrypto_is_available(void);
 
+/* Opens this library in place of the usual ones, for tests of machines that lack them. Before any other call; says whether it is
+   there. */
+bool ccrypto_open(const char *name);
+
 /* Of a SubjectPublicKeyInfo, and of a PKCS #8 or PKCS #1 key, both as DER. NULL for what is none. */
 ccrypto_key ccrypto_public_key(const uint8_t *der, size_t count);
 ccrypto_key ccrypto_private_key(const uint8_t *der, size_t count);

@@ -268,6 +268,28 @@ import Testing
         #expect(error?.code == .unauthenticated)
     }
 
+    // MARK: Systems without libcrypto
+
+    #if os(Linux)
+        /// In a process of its own, which has opened nothing yet.
+        static func askWithoutLibrary() async throws {
+            #expect(!TokenKey.open(library: "libcrypto-that-is-nowhere.so.3"))
+            let bed = try Bed()
+            let error = await #expect(throws: TokenError.self) { try await bed.verifier.verify(Secret(token())) }
+            #expect(error?.code == .unsupported && error?.message.contains("libssl3 or libssl1.1") == true)
+            #expect(bed.transport.requests.isEmpty, "keys that nobody can use are not fetched")
+            let file = #"{"type":"service_account","private_key":"k","client_email":"e"}"#
+            let configuration = FirebaseConfiguration(project: "demo", credential: .keyFile(text: Secret(file)))
+            let refusal = #expect(throws: InfrastructureError.self) { try FirebaseModule(configuration).validate() }
+            #expect(refusal?.code == .invalidConfiguration && refusal?.message.contains("libssl3") == true)
+        }
+
+        @Test func `Where the system lacks libcrypto, tokens and key files are refused with the package's name`() async
+        {
+            await #expect(processExitsWith: .success) { try await FirebaseTokenVerifierTests.askWithoutLibrary() }
+        }
+    #endif
+
     // MARK: Emulators
 
     private static func unsigned() -> String {

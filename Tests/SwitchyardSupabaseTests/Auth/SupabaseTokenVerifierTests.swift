@@ -2,6 +2,7 @@ import Foundation
 import Switchyard
 import SwitchyardBytes
 import SwitchyardLocalSupabase
+import SwitchyardProviderHTTP
 import SwitchyardServerKit
 import SwitchyardTestSupport
 import SwitchyardWire
@@ -146,6 +147,24 @@ import Testing
         #expect(error?.code == expected, "\(error as Any)")
         try transport.verify()
     }
+
+    #if os(Linux)
+        /// In a process of its own, which has opened nothing yet.
+        static func askWithoutLibrary() async throws {
+            #expect(!TokenKey.open(library: "libcrypto-that-is-nowhere.so.3"))
+            let (verifier, transport) = try SupabaseTokenVerifierTests().verifier(secret: Secret(secret))
+            let error = await #expect(throws: TokenError.self) { try await verifier.verify(Secret(token)) }
+            #expect(error?.code == .unsupported && error?.message.contains("libssl3 or libssl1.1") == true)
+            #expect(try await verifier.verify(Secret(signed())).userID == "ada", "the legacy secret needs no library")
+            #expect(transport.requests.isEmpty)
+        }
+
+        @Test func `Where the system lacks libcrypto, tokens of signing keys are refused with the package's name`()
+            async
+        {
+            await #expect(processExitsWith: .success) { try await SupabaseTokenVerifierTests.askWithoutLibrary() }
+        }
+    #endif
 
     @Test(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
     func `A local project's tokens are good until their session ends`() async throws {
