@@ -121,6 +121,12 @@ public struct FirebaseModule: InfrastructureModule {
                     .invalidConfiguration, "Firebase's \(name) must be an ID, not “\(text)”.")
             }
         }
+        if let account = configuration.serviceAccount, !GoogleKeyFile.isAccountName(account) {
+            throw InfrastructureError(
+                .invalidConfiguration,
+                "Firebase's serviceAccount must be the address of a service account, such as "
+                    + "robot@demo.iam.gserviceaccount.com, not “\(account)”.")
+        }
         guard configuration.cacheBytes > 0 else {
             throw InfrastructureError(.invalidConfiguration, "Firebase's cacheBytes must be above zero.")
         }

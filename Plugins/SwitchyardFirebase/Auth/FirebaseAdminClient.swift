@@ -9,17 +9,17 @@ final class FirebaseAdminClient: AdminClient {
     let provider: InfrastructureProvider = .firebase
     let capabilities: AdminCapabilities
     let service: FirebaseAdminService
-    private let account: GoogleKeyFile.ServiceAccount?
+    private let signer: (any CustomTokenSigner)?
     private let now: @Sendable () -> Timestamp
 
     /// - Parameter surroundings: Those of the project itself.
     init(_ surroundings: FirebaseSurroundings, _ tokens: ProjectTokens) {
         service = FirebaseAdminService(surroundings, tokens)
-        account = tokens.account
+        signer = surroundings.customTokenSigner(tokens)
         now = surroundings.context.now
         var capabilities = AdminCapabilities()
         capabilities.endingSessions = true
-        capabilities.customTokens = tokens.account != nil || service.isEmulator
+        capabilities.customTokens = signer != nil
         capabilities.links = Set(AccountLink.allCases)
         // What an emulator is given in place of a password it does not check.
         capabilities.passwordHashes = service.isEmulator ? [] : Set(PasswordHash.Kind.allCases)
@@ -188,7 +188,14 @@ final class FirebaseAdminClient: AdminClient {
 
     func customToken(for id: AuthUser.ID, claims: [String: DocumentValue]) async throws(AuthError) -> Secret {
         try Self.check(id)
-        let email = account?.email ?? "firebase-auth-emulator@example.com"
+        guard let signer else {
+            throw .unsupported(
+                "custom tokens without a service account", by: provider,
+                instead:
+                    "Set credential to a service account's key file, or serviceAccount in Firebase's configuration to the "
+                    + "address of an account in whose name the credential may sign.")
+        }
+        let email = try await signer.account()
         let start = now().seconds
         var body: JSONObject = [
             "iss": .string(email), "sub": .string(email), "uid": .string(id), "iat": .integer(start),
@@ -196,22 +203,7 @@ final class FirebaseAdminClient: AdminClient {
             "aud": "https://identitytoolkit.googleapis.com/google.identity.identitytoolkit.v1.IdentityToolkit",
         ]
         if !claims.isEmpty { body["claims"] = .object(try JSONObject(claims: claims)) }
-        if service.isEmulator {
-            let header = Base64.encode(Array(#"{"alg":"none","typ":"JWT"}"#.utf8), alphabet: .url)
-            return Secret("\(header).\(Base64.encode(JSON.object(body).bytes(), alphabet: .url)).")
-        }
-        guard let account else {
-            throw .unsupported(
-                "custom tokens without a service account's key", by: provider,
-                instead: "Set credential to a service account's key file.")
-        }
-        guard let token = account.signer.token(body, keyID: account.keyID) else {
-            throw AuthError(
-                .internal,
-                "The custom token could not be signed with the service account's key. Create a new key in the Google Cloud "
-                    + "console: IAM & Admin, Service Accounts.")
-        }
-        return token
+        return try await signer.token(body)
     }
 
     func link(_ kind: AccountLink, for email: String, redirectURL: URL?) async throws(AuthError) -> URL {

@@ -4,8 +4,9 @@ import SwitchyardProviderKit
 
 extension FirebaseConfiguration: Codable {
     private enum CodingKeys: String, CodingKey {
-        case project, apiKey, credential, appID, senderID, bundleID, bucket, database, writeLedger, locksInTransactions
-        case keepsDocuments, cacheBytes, patienceSeconds, hosts, emulators, usesEmulatorVariables, allowsPlainHTTPTo
+        case project, apiKey, credential, serviceAccount, appID, senderID, bundleID, bucket, database, writeLedger
+        case locksInTransactions, keepsDocuments, cacheBytes, patienceSeconds, hosts, emulators, usesEmulatorVariables,
+            allowsPlainHTTPTo
     }
 
     public init(from decoder: any Decoder) throws {
@@ -21,6 +22,7 @@ extension FirebaseConfiguration: Codable {
                 ? try values.decode(Secret.self, forKey: .apiKey)
                 : try values.decodeIfPresent(Secret.self, forKey: .apiKey) ?? "",
             credential: credential)
+        serviceAccount = try values.decodeIfPresent(String.self, forKey: .serviceAccount)
         appID = try values.decodeIfPresent(String.self, forKey: .appID)
         senderID = try values.decodeIfPresent(String.self, forKey: .senderID)
         bundleID = try values.decodeIfPresent(String.self, forKey: .bundleID)
@@ -53,6 +55,7 @@ extension FirebaseConfiguration: Codable {
         if !project.isEmpty || credential == nil { try values.encode(project, forKey: .project) }
         try values.encode(apiKey, forKey: .apiKey)
         try values.encodeIfPresent(credential, forKey: .credential)
+        try values.encodeIfPresent(serviceAccount, forKey: .serviceAccount)
         try values.encodeIfPresent(appID, forKey: .appID)
         try values.encodeIfPresent(senderID, forKey: .senderID)
         try values.encodeIfPresent(bundleID, forKey: .bundleID)

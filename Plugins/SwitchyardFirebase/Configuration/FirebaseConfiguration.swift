@@ -20,6 +20,9 @@ public struct FirebaseConfiguration: Sendable, Hashable {
     /// The project's own credential, for servers and tools, never for an app. Requests for which nobody is signed in are then
     /// made in the project's name and bypass security rules.
     public var credential: FirebaseCredential?
+    /// The address of the service account in whose name custom tokens are signed where the ``credential`` has no key of its own;
+    /// see <doc:Setup>. Without it, it is the account of the machine, or the one that workload identity acts for.
+    public var serviceAccount: String?
     /// The app's ID, `1:123…:web:abc…`. Messaging needs it.
     public var appID: String?
     /// The project's number, for messaging.
@@ -58,7 +61,8 @@ public struct FirebaseConfiguration: Sendable, Hashable {
     public var allowsPlainHTTPTo: String?
 
     public init(
-        project: String, apiKey: Secret = "", credential: FirebaseCredential? = nil, appID: String? = nil,
+        project: String, apiKey: Secret = "", credential: FirebaseCredential? = nil,
+        serviceAccount: String? = nil, appID: String? = nil,
         senderID: String? = nil, bundleID: String? = nil,
         bucket: String? = nil, database: String = "(default)", writeLedger: CollectionPath? = nil,
         locksInTransactions: Bool = false, keepsDocuments: Bool = true, cacheBytes: Int64 = 100 << 20,
@@ -70,6 +74,7 @@ public struct FirebaseConfiguration: Sendable, Hashable {
         self.project = project
         self.apiKey = apiKey
         self.credential = credential
+        self.serviceAccount = serviceAccount
         self.appID = appID
         self.senderID = senderID
         self.bundleID = bundleID

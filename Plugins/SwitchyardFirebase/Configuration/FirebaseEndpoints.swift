@@ -56,6 +56,8 @@ struct FirebaseEndpoints: Sendable, Hashable {
     let messaging: FirebaseEndpoint
     /// Where the keys are published that sign the project's tokens.
     let publishedKeys: FirebaseEndpoint
+    /// What signs in the names of service accounts.
+    let accountCredentials: FirebaseEndpoint
 
     init(_ configuration: FirebaseConfiguration, environment: [String: String]) throws(InfrastructureError) {
         let plainHost = configuration.allowsPlainHTTPTo
@@ -76,6 +78,7 @@ struct FirebaseEndpoints: Sendable, Hashable {
         installations = try endpoint(hosts.installations, nil)
         registrations = try endpoint(hosts.registrations, nil)
         messaging = try endpoint(hosts.messaging, nil)
+        accountCredentials = try endpoint("https://iamcredentials.googleapis.com", nil)
         publishedKeys = try endpoint("https://www.googleapis.com", emulators.auth, "/www.googleapis.com")
     }
 }

@@ -30,6 +30,14 @@ enum GoogleKeyFile: Sendable {
         /// The member of a JSON object in which the subject's token stands; `nil` for plain text.
         let member: String?
 
+        /// The address of that service account, which is in `…/serviceAccounts/robot@demo.iam.gserviceaccount.com:generate…`.
+        var account: String? {
+            guard let last = impersonationAddress?.split(separator: "/").last,
+                let name = last.split(separator: ":").first.map({ String($0) }), GoogleKeyFile.isAccountName(name)
+            else { return nil }
+            return name
+        }
+
         enum Source: Sendable {
             case file(String)
             case address(String, headers: [(String, String)])
@@ -38,6 +46,19 @@ enum GoogleKeyFile: Sendable {
 
     /// The project that it belongs to, where it says.
     var project: String? { if case .serviceAccount(let account) = self { account.project } else { nil } }
+
+    /// Whether a text can be the address of a service account, and stand in another one.
+    static func isAccountName(_ text: String) -> Bool {
+        text.utf8.count(where: { $0 == UInt8(ascii: "@") }) == 1
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: "-_.@".utf8.contains(byte)
+                }
+            }
+    }
 
     static let usualTokenAddress = "https://oauth2.googleapis.com/token"
 

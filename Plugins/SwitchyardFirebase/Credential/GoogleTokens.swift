@@ -14,6 +14,15 @@ struct GoogleTokens: Sendable {
 
         /// The project that it belongs to, where that is written in a file.
         var project: String? { if case .keyFile(let file) = self { file.project } else { nil } }
+
+        /// Whether it stands for a service account whose address can be found out.
+        var hasAccount: Bool {
+            switch self {
+            case .machine, .keyFile(.serviceAccount): true
+            case .keyFile(.workload(let workload)): workload.account != nil
+            case .keyFile(.user), .closure: false
+            }
+        }
     }
 
     let source: Source
@@ -126,6 +135,44 @@ struct GoogleTokens: Sendable {
         }
         return Secret(token)
     }
+
+    // MARK: Whose they are
+
+    /// The address of the service account.
+    func accountName() async throws(AuthError) -> String {
+        switch source {
+        case .keyFile(.serviceAccount(let account)): return account.email
+        case .keyFile(.workload(let workload)): if let account = workload.account { return account }
+        case .machine(let host): return try await machineAccount(host)
+        case .keyFile(.user), .closure: break
+        }
+        throw AuthError(
+            .failedPrecondition,
+            "Firebase's credential does not say in whose name it may sign. Set serviceAccount in Firebase's configuration to the "
+                + "address of a service account.")
+    }
+
+    private func machineAccount(_ host: String) async throws(AuthError) -> String {
+        var request = HTTPRequest(
+            .get, "http://\(host)/computeMetadata/v1/instance/service-accounts/default/email", isIdempotent: true)
+        request.headers["Metadata-Flavor"] = "Google"
+        let text: String
+        do throws(AuthError) {
+            text = String(decoding: try await body(request), as: UTF8.self)
+        } catch {
+            // It is there and has no such thing.
+            guard error.code == .unauthenticated else { throw error }
+            throw Self.namelessMachine
+        }
+        let name = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard GoogleKeyFile.isAccountName(name) else { throw Self.namelessMachine }
+        return name
+    }
+
+    private static let namelessMachine = AuthError(
+        .failedPrecondition,
+        "The metadata server does not name the service account of this machine. Set serviceAccount in Firebase's configuration to "
+            + "its address.")
 
     // MARK: Asking
 

@@ -17,6 +17,7 @@ final class ProjectTokens: Sendable {
     /// Whether the project has to be named with each call, since the credential is a person's.
     private let namesProject: Bool
     private let tokens: GoogleTokens
+    private let name = Mutex<String?>(nil)
     private let kept = Mutex<FirebaseCredential.Token?>(nil)
     private let flight = SingleFlight<Secret, AuthError>(cancellation: { .waiterCancelled })
 
@@ -51,6 +52,17 @@ final class ProjectTokens: Sendable {
             return token.value
         }
         return token
+    }
+
+    /// Whether the credential stands for a service account whose address can be found out.
+    var knowsAccount: Bool { tokens.source.hasAccount }
+
+    /// The address of the service account that the credential stands for; asked for once.
+    func accountName() async throws(AuthError) -> String {
+        if let known = name.withLock({ $0 }) { return known }
+        let found = try await tokens.accountName()
+        name.withLock { $0 = found }
+        return found
     }
 
     /// The header lines that go along with a call in the project's name.

@@ -1,0 +1,112 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardProviderHTTP
+import SwitchyardWire
+
+/// Has Google sign with a key that never leaves it: for servers that hold no key file, as those on machines at Google.
+struct GoogleSigner: CustomTokenSigner {
+    private let tokens: ProjectTokens
+    /// The account that the configuration names.
+    private let given: String?
+    private let endpoint: FirebaseEndpoint
+    private let project: String
+    private let transport: any Transport
+    private let context: ModuleContext
+
+    private static let deadline = Duration.seconds(30)
+
+    init(_ surroundings: FirebaseSurroundings, _ tokens: ProjectTokens) {
+        self.tokens = tokens
+        given = surroundings.configuration.serviceAccount
+        endpoint = surroundings.endpoints.accountCredentials
+        project = surroundings.configuration.project
+        transport = surroundings.transport
+        context = surroundings.context
+    }
+
+    func account() async throws(AuthError) -> String {
+        if let given { return given }
+        return try await tokens.accountName()
+    }
+
+    func token(_ claims: JSONObject) async throws(AuthError) -> Secret {
+        let account = try await account()
+        let text = UnsignedToken.text(claims, algorithm: "RS256")
+        let answer = try await sign(Array(text.utf8), as: account)
+        guard let signature = answer["signedBlob"]?.string.flatMap({ Base64.decode($0) }), !signature.isEmpty else {
+            throw AuthError(
+                .unavailable, "\(Self.operation(account)) failed: Google's answer has no signature in it. Try again.",
+                isRetryable: true)
+        }
+        return Secret("\(text).\(Base64.encode(signature, alphabet: .url))")
+    }
+
+    /// Once more with a new token when the first is not taken.
+    private func sign(_ bytes: [UInt8], as account: String) async throws(AuthError) -> JSON {
+        let body: JSON = ["payload": .string(Base64.encode(bytes))]
+        var request = HTTPRequest(
+            .post, "\(endpoint.address)/v1/projects/-/serviceAccounts/\(account):signBlob", body: body.bytes(),
+            isIdempotent: true)
+        request.redirects = .surface
+        request.maximumBodySize = 1 << 20
+        var refused: Secret?
+        while true {
+            let token = try await tokens.token(for: endpoint, replacing: refused)
+            request.headers = ["Content-Type": "application/json"]
+            for (name, value) in tokens.headers(with: token, for: project) { request.headers[name] = value }
+            let response: HTTPResponse
+            do throws(TransportError) {
+                response = try await transport.send(request, within: Self.deadline, clock: context.clock)
+            } catch {
+                throw AuthError(error)
+            }
+            if response.isSuccess { return (try? JSON(parsing: response.body)) ?? .null }
+            guard response.status == 401, refused == nil else { throw Self.failure(response, account, context.now()) }
+            refused = token
+        }
+    }
+
+    // MARK: Failures
+
+    private static func operation(_ account: String) -> String { "Signing a custom token as “\(account)”" }
+
+    private static func failure(_ response: HTTPResponse, _ account: String, _ now: Timestamp) -> AuthError {
+        let details = (try? JSON(parsing: response.body))?["error"]?["details"]?.array ?? []
+        let reason = details.compactMap { $0["reason"]?.string }.first
+        let (code, text): (ErrorCode, String) =
+            switch (response.status, reason) {
+            case (_, "SERVICE_DISABLED"?):
+                (
+                    .failedPrecondition,
+                    "the project's IAM Service Account Credentials API is switched off. Switch it on in the Google Cloud "
+                        + "console: APIs & Services, Library."
+                )
+            case (401, _):
+                (
+                    .unauthenticated,
+                    "Google does not accept the credential's token. Was its key deleted, or is this machine's clock off?"
+                )
+            case (403, _):
+                (
+                    .unauthorized,
+                    "Firebase's credential may not sign in its name. Give whoever the credential stands for the role Service "
+                        + "Account Token Creator on this account, also where it is the account itself: Google Cloud console, "
+                        + "IAM & Admin, Service Accounts, Permissions."
+                )
+            case (404, _):
+                (
+                    .failedPrecondition,
+                    "there is no such account. Check serviceAccount in Firebase's configuration."
+                )
+            case (429, _): (.rateLimited, "there were too many requests. Try again later.")
+            case (408, _), (500..., _): (.unavailable, "Google does not sign at the moment. Try again.")
+            default:
+                (
+                    .internal,
+                    "Google answered with status \(response.status). Check serviceAccount in Firebase's configuration."
+                )
+            }
+        let wait = response.headers["Retry-After"].flatMap { RetryAfter.delay($0, now: now.seconds) }
+        return AuthError(code, "\(operation(account)) failed: \(text)", retryAfter: wait)
+    }
+}
