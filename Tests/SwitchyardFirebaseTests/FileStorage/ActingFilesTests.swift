@@ -144,6 +144,21 @@ import Testing
         await backend.shutDown()
     }
 
+    @Test func `A credential whose new token is refused, too, is not asked with any more`() async throws {
+        let transport = ScriptedTransport([
+            .on(.get, Self.address, check: Self.check("Bearer old"), .status(401)),
+            .on(.get, Self.address, check: Self.check("Bearer new"), .status(401)),
+        ])
+        let backend = try await Self.backend(
+            transport,
+            credential: .tokens { isRefused in .init(isRefused ? "new" : "old", expiresAt: .distantFuture) })
+        let project = try await backend.actingAsProject()
+        let error = await #expect(throws: FileStorageError.self) { try await project.files.metadata(of: "a") }
+        #expect(error?.code == .unauthenticated && error?.isRetryable == false)
+        try transport.verify()
+        await backend.shutDown()
+    }
+
     @Test func `Without a bucket there are documents and no files`() async throws {
         let backend = try await Self.backend(ScriptedTransport(), bucket: nil)
         let mine = try await backend.acting(as: Self.caller("ada", token: "token-ada"))
