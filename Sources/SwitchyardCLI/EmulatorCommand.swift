@@ -6,10 +6,10 @@ import SwitchyardSupabase
 
 /// `switchyard emulator firebase`, `switchyard emulator supabase`, and both with `switchyard emulator all`
 struct EmulatorCommand {
-    private var firebase: LocalFirebaseOptions?
-    private var supabase: LocalSupabaseOptions?
+    private(set) var firebase: LocalFirebaseOptions?
+    private(set) var supabase: LocalSupabaseOptions?
     /// Whose tokens the local Supabase takes: an address, or the ID of a project.
-    private var trusted: String?
+    private(set) var trusted: String?
 
     init(_ words: [String]) throws(UsageError) {
         let rest = Array(words.dropFirst())
@@ -112,9 +112,13 @@ struct EmulatorCommand {
         do {
             let firebase = try firebase.map { try LocalFirebase($0) }
             do {
+                if supabase != nil {
+                    if let firebase { Terminal.print(firebase.summary) }
+                    Terminal.print("The local Supabase starts …")
+                }
                 let supabase = try await startSupabase(beside: firebase)
                 let end = EndRequest()
-                for summary in [firebase?.summary, supabase?.summary].compactMap({ $0 }) { Terminal.print(summary) }
+                if let summary = supabase?.summary ?? firebase?.summary { Terminal.print(summary) }
                 await end.wait()
                 await supabase?.stop()
                 await firebase?.stop()

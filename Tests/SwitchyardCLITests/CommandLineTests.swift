@@ -27,6 +27,12 @@ import Testing
         (["emulator", "supabse"], ["there is no emulator “supabse”"]),
         (["emulator", "supabase", "--port", "many"], ["“many” is not a port"]),
         (["emulator", "firebase", "--claims", "role"], ["“role” is not a claim", "--claims role=authenticated"]),
+        (["emulator", "firebase", "--bucket", "files"], ["there is no option “--bucket”"]),
+        (["emulator", "firebase", "--open=yes"], ["“--open” takes no value"]),
+        (["emulator", "supabase", "--trust-firebase"], ["“--trust-firebase” needs a value"]),
+        (["emulator", "supabase", "--trust-firebas", "x"], ["Did you mean “--trust-firebase”?"]),
+        (["emulator", "supabase", "--bucket", "--open"], ["“--bucket” needs a value"]),
+        (["emulator", "all", "--trust-firebase", "x"], ["there is no option “--trust-firebase”"]),
         (["emulator", "supabase", "--project", "x"], ["there is no option “--project”"]),
         (["emulator", "supabase", "--database", "postgresql://db.example.com/x"], ["on this machine"]),
         (["firebase"], ["There is “firebase rules”"]),
@@ -57,6 +63,34 @@ import Testing
         #expect(try await CommandLineTool.run([]) == .usage)
         for name in CommandLineTool.commands { #expect(HelpCommand.text.contains("switchyard \(name)")) }
         for service in ConformanceService.allCases { #expect(HelpCommand.text.contains(service.rawValue)) }
+    }
+
+    @Test func `Local servers are as open as they are asked to be, and no more`() throws {
+        let bare = try EmulatorCommand(["supabase"])
+        #expect(bare.supabase?.buckets == [] && bare.supabase?.allowsEverything == false && bare.trusted == nil)
+        #expect(bare.firebase == nil)
+        let given = try EmulatorCommand([
+            "supabase", "--bucket", "files,photos", "--open", "--trust-firebase", "http://127.0.0.1:9099",
+        ])
+        #expect(given.supabase?.buckets == ["files", "photos"] && given.supabase?.allowsEverything == true)
+        #expect(given.trusted == "http://127.0.0.1:9099")
+        let firebase = try EmulatorCommand(["firebase", "--open"])
+        #expect(firebase.firebase?.allowsEverything == true && firebase.firebase?.claims == [:])
+        #expect(firebase.supabase == nil)
+    }
+
+    @Test func `Both local servers fit each other without any option, and take those of each`() throws {
+        let both = try EmulatorCommand(["all"])
+        #expect(both.firebase?.claims == ["role": "authenticated"] && both.firebase?.allowsEverything == false)
+        #expect(both.supabase?.buckets == ["files"] && both.supabase?.allowsEverything == false)
+        let given = try EmulatorCommand([
+            "all", "--open", "--bucket", "photos", "--claims", "plan=free", "--firebase-port", "9099", "--folder",
+            "/tmp/x",
+        ])
+        #expect(given.firebase?.allowsEverything == true && given.supabase?.allowsEverything == true)
+        #expect(given.firebase?.claims == ["plan": "free"] && given.supabase?.buckets == ["photos"])
+        #expect(given.firebase?.port == 9099 && given.supabase?.port == 0)
+        #expect(given.firebase?.folder?.path == "/tmp/x/firebase" && given.supabase?.folder?.path == "/tmp/x/supabase")
     }
 
     @Test func `A local Supabase whose database does not answer says so and ends`() async throws {

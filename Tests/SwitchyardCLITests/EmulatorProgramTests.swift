@@ -118,6 +118,87 @@ import Testing
         #expect(try await program.end() == 0)
     }
 
+    @Test(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"), .beside(trustingRun))
+    func `A local Supabase trusts the local Firebase at an address, and nobody else's tokens`() async throws {
+        try await Self.trustingRun.value
+    }
+
+    private static let trustingRun: SideRun<Int, Void> = SideRun { try await EmulatorProgramTests().trusting() }
+
+    private func trusting() async throws {
+        var options = LocalFirebaseOptions()
+        options.claims = ["role": "authenticated"]
+        let firebase = try LocalFirebase(options)
+        options.project = "demo-stranger"
+        let stranger = try LocalFirebase(options)
+        let program = try RunningProgram([
+            "emulator", "supabase", "--trust-firebase", firebase.url.absoluteString, "--bucket", "files,photos",
+            "--open",
+        ])
+        let variables = try await program.variables(with: "SUPABASE_URL")
+        let url = try #require(variables["SUPABASE_URL"])
+        let key = try #require(variables["SUPABASE_ANON_KEY"])
+        try await program.says("Tokens of the Firebase project “demo-switchyard” are taken.")
+        try await program.says("Access to files is open")
+        try await withTransport { transport in
+            func documents(of server: LocalFirebase) async throws -> (status: Int, json: JSON) {
+                let signedUp = try await send(
+                    .post,
+                    server.url.absoluteString + "/identitytoolkit.googleapis.com/v1/accounts:signUp?key=any",
+                    ["email": "ann@example.com", "password": "secret"], [:], by: transport)
+                let token = try #require(signedUp.json["idToken"]?.string)
+                let headers: HTTPHeaders = ["apikey": key, "Authorization": "Bearer \(token)"]
+                return try await send(
+                    .post, url + "/rest/v1/rpc/switchyard_get", ["paths": ["users/ann"]], headers, by: transport)
+            }
+            #expect(try await documents(of: firebase).json["documents"] == [])
+            #expect(try await documents(of: stranger).status == 401)
+            // Open to everybody, and there are both buckets.
+            let nobody: HTTPHeaders = ["apikey": key, "Authorization": "Bearer \(key)"]
+            for bucket in ["files", "photos"] {
+                let file = url + "/storage/v1/object/\(bucket)/a.json"
+                #expect(try await send(.post, file, ["a": 1], nobody, by: transport).status == 200)
+                #expect(try await send(.get, file, nil, nobody, by: transport).json == ["a": 1])
+            }
+        }
+        #expect(try await program.end() == 0)
+        await firebase.stop()
+        await stranger.stop()
+    }
+
+    @Test func `Nobody at the address to be trusted is said, with what to start`() async throws {
+        let firebase = try LocalFirebase()
+        let address = firebase.url.absoluteString
+        await firebase.stop()
+        let program = try RunningProgram(["emulator", "supabase", "--trust-firebase", address])
+        #expect(try await program.status() == 1)
+        let command = try EmulatorCommand(["supabase", "--trust-firebase", address])
+        #expect(command.trusted == address)
+    }
+
+    @Test func `Of both servers the first one is told of before the second one has started`() async throws {
+        let nowhere = "postgresql://postgres@127.0.0.1:1/postgres"
+        let program = try RunningProgram(["emulator", "all", "--database", nowhere])
+        try await program.says("Local Firebase for project “demo-switchyard”")
+        try await program.says("The local Supabase starts …")
+        #expect(try await program.status() == 1)
+    }
+
+    @Test func `An open local Firebase lets everybody write, another one nobody without a token`() async throws {
+        for (words, status) in [(["--open"], 200), ([], 403)] {
+            let program = try RunningProgram(["emulator", "firebase"] + words)
+            let variables = try await program.variables(with: "GCLOUD_PROJECT")
+            let host = try #require(variables["FIRESTORE_EMULATOR_HOST"])
+            try await withTransport { transport in
+                let documents = "http://\(host)/v1/projects/demo-switchyard/databases/(default)/documents"
+                let fields: JSON = ["fields": ["words": ["stringValue": "anybody's"]]]
+                let added = try await send(.post, documents + "/notes?documentId=n1", fields, [:], by: transport)
+                #expect(added.status == status, "\(words)")
+            }
+            #expect(try await program.end() == 0)
+        }
+    }
+
     @Test(.beside(firebaseRun))
     func `A local Firebase takes accounts and documents, and ends when it is asked to`() async throws {
         try await Self.firebaseRun.value

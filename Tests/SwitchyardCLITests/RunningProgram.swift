@@ -51,6 +51,19 @@ final class RunningProgram: Sendable {
         return found
     }
 
+    /// Waits until it has said something.
+    func says(_ words: String) async throws {
+        try await eventually("it says “\(words)”") { [self] in output.withLock { $0.contains(words) } }
+    }
+
+    /// Waits until it has ended by itself.
+    ///
+    /// - Returns: Its exit status.
+    func status() async throws -> Int32 {
+        try await eventually("the program has ended") { [self] in !process.withLock(\.isRunning) }
+        return process.withLock(\.terminationStatus)
+    }
+
     /// Asks it to end, as a service manager does.
     ///
     /// - Returns: Its exit status; `nil` where the signal has ended it.

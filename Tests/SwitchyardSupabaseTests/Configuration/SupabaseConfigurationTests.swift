@@ -57,6 +57,8 @@ import Testing
     @Test(arguments: [
         (#"{"url":"https://a.example","key":"k","buket":"x"}"#, "Did you mean “bucket”?"),
         (#"{"url":"https://a.example"}"#, "the required setting “key”"),
+        (#"{"url":"https://a.example","anonKey":"k"}"#, "the required setting “key” is missing"),
+        (#"{"url":"https://a.example","anonKey":"k"}"#, "“providers.supabase.anonKey”: found an unknown key"),
         (#"{"url":"https://a.example","key":"k","checkSeconds":0}"#, "checkSeconds"),
         (#"{"url":"https://a.example","key":"k","realtime":{"mode":"on"}}"#, "realtime"),
         (#"{"url":"https://a.example","key":"k","realtime":{"heartbeatSeconds":60}}"#, "heartbeatSeconds"),

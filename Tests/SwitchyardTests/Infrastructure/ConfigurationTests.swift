@@ -86,7 +86,19 @@ struct AcmeConfiguration: Codable, Sendable, Equatable {
         (#"{"default": "acme"}"#, ["“providers.acme.project”", "nothing", "required setting “project”"]),
         (
             #"{"default": "acme", "providers": {"acme": {"proj": "x", "apiKey": "k", "retries": 1}}}"#,
-            ["providers.acme", "“project”"]
+            ["“providers.acme.proj”", "an unknown key", "“project” is missing", "Did you mean “project”?"]
+        ),
+        (
+            #"{"default": "acme", "providers": {"acme": {"colour": "red"}}}"#,
+            ["“providers.acme.colour”", "an unknown key", "one of apiKey, ", "setting “project” is missing"]
+        ),
+        (
+            #"{"default":"acme","providers":{"acme":{"project":"p","apiKey":"k","retries":1,"limits":{},"colour":1}}}"#,
+            ["“providers.acme.colour”", "an unknown key", "setting “limits.uploads” is missing"]
+        ),
+        (
+            #"{"default": "acme", "providers": {"acme": {"project": "${NOPE}", "colour": 1}}}"#,
+            ["“providers.acme.project”", "NOPE is not"]
         ),
         (
             #"{"default": "acme", "providers": {"acme": {"project": 1, "apiKey": "k", "retries": 1}}}"#,

@@ -20,7 +20,7 @@ struct ConfigurationDecoder {
         } catch let problem as ConfigurationProblem {
             throw problem
         } catch let error as DecodingError {
-            throw located(problem(for: error, ledger))
+            throw located(problem(for: error, type, ledger))
         } catch {
             throw ConfigurationProblem(path: path, found: "a value its type refuses", expected: "\(error)")
         }
@@ -32,13 +32,20 @@ struct ConfigurationDecoder {
         return problem
     }
 
-    private func problem(for error: DecodingError, _ ledger: Ledger) -> ConfigurationProblem {
+    private func problem<Value: Decodable>(
+        for error: DecodingError, _ type: Value.Type, _ ledger: Ledger
+    ) -> ConfigurationProblem {
         func names(_ path: [any CodingKey]) -> [String] { path.map(\.stringValue) }
         switch error {
         case .keyNotFound(let key, let context):
             // A required setting is missing; perhaps it is there under a name that is almost right.
             let container = names(context.codingPath)
             let unknown = ledger.unknownKey(like: key.stringValue, in: json, at: container)
+            if unknown == nil, var other = unknownKey(in: type) {
+                let missing = (container + [key.stringValue]).joined(separator: ".")
+                other.expected += "; the required setting “\(missing)” is missing"
+                return other
+            }
             return ConfigurationProblem(
                 path: container + [unknown ?? key.stringValue],
                 found: unknown == nil ? "nothing\(others(at: container))" : "an unknown key",
@@ -55,6 +62,16 @@ struct ConfigurationDecoder {
         @unknown default:
             return ConfigurationProblem(path: [], found: "something", expected: "something else")
         }
+    }
+
+    /// A key that `type` never asks for, found by giving it made-up values for all that is missing.
+    ///
+    /// - Returns: `nil` as well where it takes no made-up values: then nobody knows what else it would have asked for.
+    private func unknownKey<Value: Decodable>(in type: Value.Type) -> ConfigurationProblem? {
+        let ledger = Ledger(makesUpValues: true)
+        let node = Node(json: json, codingPath: [], root: self, ledger: ledger)
+        guard (try? Value(from: node)) != nil else { return nil }
+        return ledger.unknownKeys(in: json, at: [])
     }
 
     /// What stands there instead of what is missing.
@@ -76,6 +93,10 @@ struct ConfigurationDecoder {
         private let asked = Mutex<[[String]: Set<String>]>([:])
         /// Objects that were read as a dictionary: there every key is known.
         private let open = Mutex<Set<[String]>>([])
+        /// Whether a missing value is no error, so that everything is asked for that ever is.
+        let makesUpValues: Bool
+
+        init(makesUpValues: Bool = false) { self.makesUpValues = makesUpValues }
 
         func note(_ key: String, at path: [String]) { asked.withLock { _ = $0[path, default: []].insert(key) } }
         func noteAll(at path: [String]) { open.withLock { _ = $0.insert(path) } }
@@ -110,33 +131,44 @@ struct ConfigurationDecoder {
         let codingPath: [any CodingKey]
         let root: ConfigurationDecoder
         let ledger: Ledger
+        /// Whether it stands for something that is missing.
+        var isMadeUp = false
 
         var userInfo: [CodingUserInfoKey: Any] { [Secret.environmentKey: root.environment] }
         var names: [String] { codingPath.map(\.stringValue) }
+
+        /// `value` in place of what is missing.
+        func madeUp<Value>(_ value: Value) -> Value? { isMadeUp ? value : nil }
 
         func mismatch(_ expected: String) -> DecodingError {
             .typeMismatch(JSON.self, .init(codingPath: codingPath, debugDescription: expected))
         }
 
         func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-            guard let object = json.object else { throw mismatch("an object") }
+            guard let object = json.object ?? madeUp(JSONObject()) else { throw mismatch("an object") }
             return KeyedDecodingContainer(Keyed<Key>(object: object, node: self))
         }
 
         func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-            guard let elements = json.array else { throw mismatch("an array") }
+            guard let elements = json.array ?? madeUp([]) else { throw mismatch("an array") }
             return Unkeyed(elements: elements, node: self)
         }
 
         func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 
         func decodeNil() -> Bool { json.isNull }
-        func decode(_ type: Bool.Type) throws -> Bool { try json.bool ?? { throw mismatch("true or false") }() }
+        func decode(_ type: Bool.Type) throws -> Bool {
+            guard let truth = json.bool ?? madeUp(false) else { throw mismatch("true or false") }
+            return truth
+        }
         func decode(_ type: String.Type) throws -> String {
-            guard let text = json.string else { throw mismatch("a string") }
+            guard let text = json.string ?? madeUp("") else { throw mismatch("a string") }
             return try variable(text) ?? text
         }
-        func decode(_ type: Double.Type) throws -> Double { try json.double ?? { throw mismatch("a number") }() }
+        func decode(_ type: Double.Type) throws -> Double {
+            guard let number = json.double ?? madeUp(0) else { throw mismatch("a number") }
+            return number
+        }
         func decode(_ type: Float.Type) throws -> Float { Float(try decode(Double.self)) }
         func decode(_ type: Int.Type) throws -> Int { try integer() }
         func decode(_ type: Int8.Type) throws -> Int8 { try integer() }
@@ -152,10 +184,11 @@ struct ConfigurationDecoder {
             switch type {
             case is Secret.Type:
                 // Its own decoding has the last word on `${NAME}`, so that it can be written back.
-                guard let text = json.string else { throw mismatch("a string, best “${NAME}”") }
+                guard let text = json.string ?? madeUp("") else { throw mismatch("a string, best “${NAME}”") }
                 _ = try variable(text)
                 return try Value(from: SecretNode(node: self))
             case is URL.Type:
+                if isMadeUp { return URL(fileURLWithPath: "/") as! Value }  // as below
                 guard json.string != nil else { throw mismatch("an address") }
                 let text = try decode(String.self)
                 guard let url = URL(string: text), url.scheme != nil || text.hasPrefix("/") else {
@@ -170,13 +203,14 @@ struct ConfigurationDecoder {
         private func variable(_ text: String) throws -> String? {
             guard let name = Secret.variable(in: text) else { return nil }
             guard let value = root.environment[name], !value.isEmpty else {
+                if ledger.makesUpValues { return "" }
                 throw ConfigurationProblem.unset(name, at: root.path + names)
             }
             return value
         }
 
         private func integer<Value: FixedWidthInteger>() throws -> Value {
-            guard let number = json.int64, let value = Value(exactly: number) else {
+            guard let number = json.int64 ?? madeUp(0), let value = Value(exactly: number) else {
                 throw mismatch("a whole number from \(Value.min) to \(Value.max)")
             }
             return value
@@ -195,7 +229,9 @@ struct ConfigurationDecoder {
         func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
         func decodeNil() -> Bool { false }
         func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-            guard let text = node.json.string, let value = text as? Value else { throw node.mismatch("a string") }
+            guard let text = node.json.string ?? node.madeUp(""), let value = text as? Value else {
+                throw node.mismatch("a string")
+            }
             return value
         }
     }
@@ -212,6 +248,11 @@ struct ConfigurationDecoder {
 
         private func child(_ key: any CodingKey) throws -> Node {
             guard let json = object[note(key)] else {
+                if node.ledger.makesUpValues {
+                    return Node(
+                        json: .null, codingPath: codingPath + [key], root: node.root, ledger: node.ledger,
+                        isMadeUp: true)
+                }
                 throw DecodingError.keyNotFound(key, .init(codingPath: codingPath, debugDescription: "missing"))
             }
             return Node(json: json, codingPath: codingPath + [key], root: node.root, ledger: node.ledger)
