@@ -7,7 +7,7 @@ extension MockDevice {
     func refusal(of source: ReadSource) -> StorageError? {
         if isShutDown { return StorageError(.shutDown, "The client was shut down.") }
         if source == .server && !isNetworkEnabled { return .networkSwitchedOff }
-        if source == .server && !isConnected { return StorageError(.unavailable, "The mock's network is off.") }
+        if source == .server && !isConnected { return .mockIsOffline }
         return nil
     }
 

@@ -18,7 +18,7 @@ extension MockStorageClient {
             if let refusal = device.refusal(of: .cache) { throw refusal }
             let wasConnected = device.isConnected
             device.isNetworkEnabled = isEnabled
-            let actions = device.queue.setNetwork(isEnabled: isEnabled)
+            let actions = device.queue.setConnection(isEnabled: isEnabled, isReachable: device.isReachable)
             return ((), device.connectionChanged(from: wasConnected, state.documents) + actions)
         }
         if !isEnabled { backend.saveCache(of: device) }

@@ -47,9 +47,10 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
         report = surroundings.report
         self.capabilities = capabilities
         controls = MockControls(
-            network: network, unavailable: StorageError(.unavailable, "The mock's network is off."),
+            network: network, unavailable: .mockIsOffline,
             cancelled: StorageError(.cancelled, "The call was cancelled."))
         device.isReachable = network.isOnline
+        _ = device.queue.setConnection(isEnabled: device.isNetworkEnabled, isReachable: device.isReachable)
         self.device = device
         backend.database.attach(device)
         let relay = Relay()
@@ -211,7 +212,7 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
         let receipt = try database.change { [device, controls, capabilities] state throws(StorageError) in
             if let refusal = device.refusal(of: .cache) { throw refusal }
             guard device.isConnected, device.queue.isEmpty else {
-                guard capabilities.offline else { throw StorageError(.unavailable, "The mock's network is off.") }
+                guard capabilities.offline else { throw StorageError.mockIsOffline }
                 return device.enqueue(batch, id, now, state.documents)
             }
             let acknowledgement: WriteReceipt.Acknowledgement
@@ -301,7 +302,7 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
             try await enterSending(item)
             let now = database.now()
             let isLost = try database.change { [device, controls] state throws(StorageError) in
-                guard device.isConnected else { throw StorageError(.unavailable, "The mock's network is off.") }
+                guard device.isConnected else { throw StorageError.mockIsOffline }
                 let isLost = controls.losesAnswer()
                 if isLost { device.queue.markTakenEffect(item.id) }
                 do throws(StorageError) {
@@ -340,7 +341,9 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
         let isRepaired = database.change { [device] state in
             let wasConnected = device.isConnected
             device.isReachable = isReachable
-            let actions = device.connectionChanged(from: wasConnected, state.documents)
+            let actions =
+                device.connectionChanged(from: wasConnected, state.documents)
+                + device.queue.setConnection(isEnabled: device.isNetworkEnabled, isReachable: isReachable)
             return (!wasConnected && device.isConnected && device.streamCount > 0, actions)
         }
         if isRepaired { report(.reconnect(operation: "live streams", attempt: 1, failure: nil)) }

@@ -46,7 +46,7 @@ final class MockWriteQueue {
 
     /// Whose `items` and `refused` are; the ID of a user, or nothing for nobody.
     private(set) var owner = ""
-    /// Why nothing is sent: the network is switched off for this device.
+    /// Why nothing is sent: the network is switched off for this device, or is not there.
     let stop = Failure()
     /// What the last attempt failed of, until a write gets through.
     private var cause: StorageError?
@@ -87,9 +87,12 @@ final class MockWriteQueue {
 
     // MARK: The queue
 
-    func setNetwork(isEnabled: Bool) -> [Action] {
-        let reason: StorageError? = isEnabled ? nil : .networkSwitchedOff
-        guard (stop.last == nil) != isEnabled else { return [] }
+    /// - Parameters:
+    ///   - isEnabled: Whether the app lets the client use the network.
+    ///   - isReachable: Whether there is one.
+    func setConnection(isEnabled: Bool, isReachable: Bool) -> [Action] {
+        let reason: StorageError? = !isEnabled ? .networkSwitchedOff : isReachable ? nil : .mockIsOffline
+        guard stop.last?.message != reason?.message else { return [] }
         stop.note(reason)
         return items.isEmpty ? [] : pendingActions()
     }

@@ -93,3 +93,9 @@ public final class MockNetwork: Sendable {
     /// - Returns: What ends it.
     func onChange(_ listener: @escaping @Sendable (Bool) -> Void) -> Once { Once(listeners.add(listener)) }
 }
+
+extension StorageError {
+    /// What calls fail of, and writes wait for, while ``MockNetwork/isOnline`` is `false`.
+    static let mockIsOffline = StorageError(
+        .unavailable, "The mock's network is off. Set isOnline of its MockNetwork to true.")
+}

@@ -64,6 +64,28 @@ import Testing
         #expect(try await !phone.document("a/1").metadata.hasPendingWrites)
     }
 
+    @Test func `A write that waits for the network says so, as with a provider that cannot be reached`() async throws {
+        network.isOnline = false
+        let receipt = try await phone.setDocument("a/1", ["n": 1])
+        let waiting = try await firstValue(of: phone.pendingWrites())?.first
+        #expect(waiting?.lastError?.code == .unavailable && waiting?.nextAttempt == nil)
+        #expect(waiting?.lastError?.message.contains("The mock's network is off") == true)
+        let error = await #expect(throws: StorageError.self) { try await receipt.acknowledged(within: .zero) }
+        #expect(error?.code == .unavailable && error?.isRetryable == true)
+
+        // What the app itself has switched off comes first.
+        try await phone.disableNetwork()
+        let stopped = try await firstValue(of: phone.pendingWrites())?.first
+        #expect(stopped?.lastError?.message.contains("enableNetwork()") == true)
+        try await phone.enableNetwork()
+        let again = try await firstValue(of: phone.pendingWrites())?.first
+        #expect(again?.lastError?.message == waiting?.lastError?.message)
+
+        network.isOnline = true
+        try await receipt.acknowledged()
+        #expect(try await tablet.document("a/1")["n"] == 1)
+    }
+
     @Test func `Waiting writes are shown on top of each other and sent in order`() async throws {
         try await phone.setDocument("a/1", ["n": 1])
         network.isOnline = false
