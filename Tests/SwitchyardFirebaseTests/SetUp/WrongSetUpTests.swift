@@ -46,6 +46,11 @@ import Testing
             await failure { backend throws(StorageError) in try await backend.storage.document("users/alice") }
         }
 
+        /// Why a live query is not up to date.
+        func streaming() async throws -> StorageError? {
+            try await backend.storage.trouble(of: Query(in: "users"), heardBy: log)
+        }
+
         func signingIn() async -> AuthError? {
             await failure { backend throws(AuthError) in
                 try await backend.auth.signIn(with: .password(email: "alice@example.com", "secret"))
@@ -153,6 +158,10 @@ import Testing
         let account = await site.signingIn()
         #expect(account?.code == .unauthenticated)
         #expect(account?.message.contains("does not accept the API key (API_KEY_INVALID). Copy apiKey") == true)
+        #expect(account?.message.hasPrefix("Signing in failed: ") == true)
+        let shown = try await site.streaming()
+        #expect(shown?.code == .unauthenticated)
+        #expect(shown?.message.contains("does not accept the API key. Copy apiKey") == true)
         try await site.end()
     }
 
@@ -189,6 +198,9 @@ import Testing
         #expect(queued?.code == .failedPrecondition)
         #expect(heard?.message.hasPrefix("Writing “users/alice” is waiting") == true)
         #expect(site.log.refusals.isEmpty)
+        let shown = try await site.streaming()
+        #expect(shown?.code == .failedPrecondition)
+        #expect(shown?.message.contains("roject") == true)
         try await site.end()
     }
 
@@ -196,9 +208,7 @@ import Testing
         let site = try await Site { _ in Self.refusal(400, "INVALID_ARGUMENT", "CONFIGURATION_NOT_FOUND") }
         let error = await site.signingIn()
         #expect(error?.code == .failedPrecondition)
-        #expect(
-            error?.message.contains(
-                "(CONFIGURATION_NOT_FOUND). Open Authentication in the Firebase console") == true)
+        #expect(error?.message.contains("(CONFIGURATION_NOT_FOUND). Open Authentication in the Firebase") == true)
         try await site.end()
     }
 

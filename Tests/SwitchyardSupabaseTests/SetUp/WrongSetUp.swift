@@ -52,6 +52,11 @@ struct WrongSetUp: Sendable {
         await failure { backend throws(StorageError) in try await backend.storage.document("users/alice") }
     }
 
+    /// Why a live query is not up to date.
+    func streaming() async throws -> StorageError? {
+        try await backend.storage.trouble(of: Query(in: "users"), heardBy: log)
+    }
+
     func signingIn() async -> AuthError? {
         await failure { backend throws(AuthError) in
             try await backend.auth.signIn(with: .password(email: "alice@example.com", "secret"))

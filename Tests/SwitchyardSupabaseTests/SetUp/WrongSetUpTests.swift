@@ -93,6 +93,9 @@ import Testing
         }
         #expect(file?.code == .unauthenticated)
         #expect(file?.message.contains("does not accept the key") == true)
+        let shown = try await site.streaming()
+        #expect(shown?.code == .unauthenticated)
+        #expect(shown?.message.contains("does not accept the key. Copy") == true)
         try await site.end()
     }
 
@@ -111,6 +114,9 @@ import Testing
             site.log.kinds.contains {
                 if case .pendingWrites(1, let failure?) = $0 { failure.code == .failedPrecondition } else { false }
             })
+        let shown = try await site.streaming()
+        #expect(shown?.code == .failedPrecondition)
+        #expect(shown?.message.contains("switchyard supabase install") == true)
         try await site.end()
     }
 
@@ -171,6 +177,9 @@ import Testing
         #expect(queued?.code == .unauthenticated)
         #expect(heard?.message.contains("has no claim “role”. Let its issuer say “authenticated” there") == true)
         #expect(site.transport.requests.isEmpty)
+        let shown = try await site.streaming()
+        #expect(shown?.code == .unauthenticated)
+        #expect(shown?.message.contains("has no claim “role”") == true)
         try await site.end()
     }
 
@@ -185,6 +194,9 @@ import Testing
         let (queued, heard) = try await site.writing()
         #expect(queued?.code == .unauthenticated)
         #expect(heard?.message.contains("Third-party auth") == true)
+        let shown = try await site.streaming()
+        #expect(shown?.code == .unauthenticated)
+        #expect(shown?.message.contains("Third-party auth") == true)
         try await site.end()
     }
 
@@ -211,6 +223,9 @@ import Testing
         #expect(read?.message.contains("“demo.supabase.co” could not be resolved") == true)
         let (queued, _) = try await site.writing()
         #expect(queued?.message.contains("could not be resolved") == true)
+        let shown = try await site.streaming()
+        #expect(shown?.code == .unavailable)
+        #expect(shown?.message.contains("could not be resolved") == true)
         try await site.end()
     }
 
