@@ -1,6 +1,8 @@
 import Foundation
 import Switchyard
 import SwitchyardConformance
+import SwitchyardLocalFirebase
+import SwitchyardLocalSupabase
 import Testing
 
 @testable import SwitchyardCLI
