@@ -140,19 +140,9 @@ import Testing
         let key = try #require(variables["SUPABASE_ANON_KEY"])
         try await program.says("Tokens of the Firebase project “demo-switchyard” are taken.")
         try await program.says("Access to files is open")
-        try await withTransport { transport in
-            func documents(of server: LocalFirebase) async throws -> (status: Int, json: JSON) {
-                let signedUp = try await send(
-                    .post,
-                    server.url.absoluteString + "/identitytoolkit.googleapis.com/v1/accounts:signUp?key=any",
-                    ["email": "ann@example.com", "password": "secret"], [:], by: transport)
-                let token = try #require(signedUp.json["idToken"]?.string)
-                let headers: HTTPHeaders = ["apikey": key, "Authorization": "Bearer \(token)"]
-                return try await send(
-                    .post, url + "/rest/v1/rpc/switchyard_get", ["paths": ["users/ann"]], headers, by: transport)
-            }
-            #expect(try await documents(of: firebase).json["documents"] == [])
-            #expect(try await documents(of: stranger).status == 401)
+        try await withTransport { transport throws in
+            #expect(try await documents(url, key, of: firebase, by: transport).json["documents"] == [])
+            #expect(try await documents(url, key, of: stranger, by: transport).status == 401)
             // Open to everybody, and there are both buckets.
             let nobody: HTTPHeaders = ["apikey": key, "Authorization": "Bearer \(key)"]
             for bucket in ["files", "photos"] {
@@ -164,6 +154,19 @@ import Testing
         #expect(try await program.end() == 0)
         await firebase.stop()
         await stranger.stop()
+    }
+
+    /// What Supabase at `url` answers somebody who has just signed up at `firebase`.
+    private func documents(
+        _ url: String, _ key: String, of firebase: LocalFirebase, by transport: CurlTransport
+    ) async throws -> (status: Int, json: JSON) {
+        let signedUp = try await send(
+            .post, firebase.url.absoluteString + "/identitytoolkit.googleapis.com/v1/accounts:signUp?key=any",
+            ["email": "ann@example.com", "password": "secret"], [:], by: transport)
+        let token = try #require(signedUp.json["idToken"]?.string)
+        let headers: HTTPHeaders = ["apikey": key, "Authorization": "Bearer \(token)"]
+        return try await send(
+            .post, url + "/rest/v1/rpc/switchyard_get", ["paths": ["users/ann"]], headers, by: transport)
     }
 
     @Test func `Nobody at the address to be trusted is said, with what to start`() async throws {
