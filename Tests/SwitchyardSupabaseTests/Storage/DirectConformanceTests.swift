@@ -60,7 +60,8 @@ struct DirectConformanceTests {
     }
 
     @Test func `A server acts for many callers at once, and none sees more than is theirs`() async throws {
-        let site = try await SupabaseSite.shared.value
+        // In the shared one other tests open the collection `users`.
+        let site = try await SupabaseSite()
         var configuration = SupabaseConfiguration(url: site.supabase.server.url, key: Secret(site.supabase.anonKey))
         configuration.jwtSecret = Secret(site.supabase.environment["SUPABASE_JWT_SECRET"] ?? "")
         var surroundings = InfrastructureSurroundings()
@@ -90,5 +91,6 @@ struct DirectConformanceTests {
         }
         #expect(following?.code == .unauthenticated && following?.isRetryable == false, "a stream ends, too")
         await backend.shutDown()
+        await site.stop()
     }
 }
