@@ -9,6 +9,7 @@ struct FirebaseCallerDesk: CallerDesk {
     private let surroundings: FirebaseSurroundings
     /// Unauthenticated. What all callers share is made once.
     private let service: FirestoreService
+    private let engines = SharedEngines()
 
     /// - Parameter surroundings: Of nobody; its transport is for all.
     init(_ surroundings: FirebaseSurroundings) {
@@ -22,23 +23,23 @@ struct FirebaseCallerDesk: CallerDesk {
     func makeStorageClient(
         for caller: VerifiedToken, auth: any AuthClient
     ) throws(InfrastructureError) -> any StorageClient {
-        makeStorageClient(with: surroundings.tokens(of: auth, nil), userID: caller.userID)
+        makeStorageClient(with: surroundings.tokens(of: auth, nil), caller)
     }
 
     func makeProjectStorageClient() throws(InfrastructureError) -> any StorageClient {
         let credential = try surroundings.credential(for: surroundings.endpoints.firestore)
-        return makeStorageClient(with: surroundings.tokens(of: nil, credential), isProject: true)
+        return makeStorageClient(with: surroundings.tokens(of: nil, credential), nil)
     }
 
-    private func makeStorageClient(
-        with tokens: FirebaseTokens, userID: AuthUser.ID? = nil, isProject: Bool = false
-    ) -> any StorageClient {
+    /// - Parameter caller: `nil` for the project itself.
+    private func makeStorageClient(with tokens: FirebaseTokens, _ caller: VerifiedToken?) -> any StorageClient {
         let (configuration, context) = (surroundings.configuration, surroundings.context)
         return DirectStorageClient(
             FirestoreDriver(
                 service: service.asking(with: tokens), ledger: configuration.writeLedger,
-                locksInTransactions: configuration.locksInTransactions, isProject: isProject, clock: context.clock),
-            userID: userID, clock: context.clock, observer: context.observer)
+                locksInTransactions: configuration.locksInTransactions, isProject: caller == nil, clock: context.clock),
+            token: caller?.token, userID: caller?.userID, engines: engines, clock: context.clock,
+            observer: context.observer)
     }
 
     func makeFileStorageClient(
@@ -64,7 +65,10 @@ struct FirebaseCallerDesk: CallerDesk {
         return FirebaseAdminClient(surroundings, try surroundings.credential(for: endpoint))
     }
 
-    func shutDown() async { await surroundings.transport.shutDown() }
+    func shutDown() async {
+        await engines.shutDown()
+        await surroundings.transport.shutDown()
+    }
 }
 
 extension FirebaseSurroundings {

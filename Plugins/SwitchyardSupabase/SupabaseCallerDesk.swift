@@ -8,6 +8,7 @@ struct SupabaseCallerDesk: CallerDesk {
     private let surroundings: SupabaseSurroundings
     private let tables: SupabaseTables
     private let gate: SchemaGate
+    private let engines = SharedEngines()
 
     /// - Parameter surroundings: Of nobody; its transport is for all.
     init(_ surroundings: SupabaseSurroundings) throws(InfrastructureError) {
@@ -21,7 +22,7 @@ struct SupabaseCallerDesk: CallerDesk {
     func makeStorageClient(
         for caller: VerifiedToken, auth: any AuthClient
     ) throws(InfrastructureError) -> any StorageClient {
-        makeStorageClient(tokens(of: auth), caller.userID)
+        makeStorageClient(tokens(of: auth), caller)
     }
 
     func makeProjectStorageClient() throws(InfrastructureError) -> any StorageClient {
@@ -39,7 +40,8 @@ struct SupabaseCallerDesk: CallerDesk {
         }
     }
 
-    private func makeStorageClient(_ tokens: SupabaseTokens, _ userID: AuthUser.ID?) -> any StorageClient {
+    /// - Parameter caller: `nil` for the project itself.
+    private func makeStorageClient(_ tokens: SupabaseTokens, _ caller: VerifiedToken?) -> any StorageClient {
         let (configuration, clock) = (surroundings.configuration, surroundings.context.clock)
         let service = PostgRESTService(
             project: surroundings.project, tokens: tokens, transport: surroundings.transport, clock: clock, gate: gate)
@@ -47,7 +49,9 @@ struct SupabaseCallerDesk: CallerDesk {
         return DirectStorageClient(
             SupabaseDriver(
                 service: service, tables: tables, pace: SupabaseWatch.Pace(alone: configuration.checkInterval),
-                clock: clock), userID: userID, clock: clock, observer: surroundings.context.observer)
+                clock: clock),
+            token: caller?.token, userID: caller?.userID, engines: engines, clock: clock,
+            observer: surroundings.context.observer)
     }
 
     func makeFileStorageClient(
@@ -87,5 +91,8 @@ struct SupabaseCallerDesk: CallerDesk {
         }
     }
 
-    func shutDown() async { await surroundings.transport.shutDown() }
+    func shutDown() async {
+        await engines.shutDown()
+        await surroundings.transport.shutDown()
+    }
 }

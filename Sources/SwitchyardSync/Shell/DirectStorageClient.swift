@@ -6,22 +6,28 @@ import Synchronization
 /// its call returns.
 ///
 /// For servers, which act for many people at once: it costs a few hundred bytes, and nothing has to be ended. While streams are
-/// open, they share one engine in memory, which goes with the last of them. Nobody can sign in again here: once the session is
-/// over, streams end with `.unauthenticated`.
+/// open, they share one engine in memory with those of all other clients that have the same token; it goes with the last of
+/// them. Nobody can sign in again here: once the session is over, streams end with `.unauthenticated`.
 public final class DirectStorageClient: StorageClient {
     public let provider: InfrastructureProvider
     public let capabilities: StorageCapabilities
     public let clock: any Clock<Duration>
     private let driver: any SyncDriver
     private let observer: any InfrastructureObserver
-    private let userID: String?
-    private let live = Mutex<Live?>(nil)
+    private let owner: SharedEngines.Owner
+    private let engines: SharedEngines
+    private let streams = Mutex(Streams())
     private let isShutDown = Atomic(false)
 
-    /// The engine of the streams that are open.
-    private struct Live {
-        let client: SyncedStorageClient
-        var streams: Int
+    /// Those that this client has opened, to be ended with it.
+    private struct Streams {
+        struct OpenStream {
+            let reading: Task<Void, Never>
+            let end: @Sendable () -> Void
+        }
+
+        var open: [Int: OpenStream] = [:]
+        var last = 0
     }
 
     /// How often a call is tried in all that the server did not answer, or asked to be made again.
@@ -30,16 +36,20 @@ public final class DirectStorageClient: StorageClient {
 
     /// - Parameters:
     ///   - driver: Not ended with this client, since others may use what stands behind it.
+    ///   - token: What the driver asks with; `nil` if the driver is the same for everybody.
     ///   - userID: Who acts; `nil` for nobody, and where the driver knows of no people.
+    ///   - engines: Shared with other clients, whose drivers must do the same with the same token.
     ///   - clock: What pauses are measured with.
     ///   - observer: Told of what streams meet on their way: lost connections, and repairs. Calls tell nothing; that is a layer's.
     public init(
-        _ driver: any SyncDriver, userID: String? = nil, clock: any Clock<Duration> = ContinuousClock(),
+        _ driver: any SyncDriver, token: Secret? = nil, userID: String? = nil,
+        engines: SharedEngines = SharedEngines(), clock: any Clock<Duration> = ContinuousClock(),
         observer: any InfrastructureObserver = SilentObserver()
     ) {
         self.driver = driver
         self.observer = observer
-        self.userID = userID
+        self.engines = engines
+        owner = SharedEngines.Owner(token: token, userID: userID)
         self.clock = clock
         provider = driver.provider
         var capabilities = driver.capabilities
@@ -129,17 +139,20 @@ public final class DirectStorageClient: StorageClient {
         // What may have been done is asked for by its name, or done again where that changes nothing.
         let mayRepeat = driver.traits.hasLedger || batch.isIdempotent
         let isFirst = Atomic(true)
-        return try await patiently(mayRepeat: mayRepeat) { [driver, userID] () throws(StorageError) in
+        return try await patiently(mayRepeat: mayRepeat) { [driver = writer, owner] () throws(StorageError) in
             let wasSent = !isFirst.exchange(false, ordering: .relaxed)
             if wasSent, driver.traits.hasLedger, let known = try await driver.result(ofBatch: id) { return known }
             return try await driver.commit(
-                OutgoingBatch(id: id, writes: batch.writes, mayHaveBeenSent: wasSent, userID: userID))
+                OutgoingBatch(id: id, writes: batch.writes, mayHaveBeenSent: wasSent, userID: owner.userID))
         }
     }
 
+    /// What writes go through, so that streams with the same token see them at once.
+    private var writer: any SyncDriver { engines.driver(of: owner) ?? driver }
+
     public func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend {
         try checkOpen()
-        return try await driver.makeTransaction()
+        return try await writer.makeTransaction()
     }
 
     public func deleteRecursively(
@@ -148,7 +161,7 @@ public final class DirectStorageClient: StorageClient {
         try document.checked()
         try checkRecursiveDelete()
         try checkOpen()
-        return try await deleteRecursively(document, by: driver, progress)
+        return try await deleteRecursively(document, by: writer, progress)
     }
 
     // MARK: Trying again
@@ -201,53 +214,51 @@ public final class DirectStorageClient: StorageClient {
     ) -> SnapshotStream<Element, StorageError> {
         if options.source == .cache { return .failing(refusalOfCache) }
         return SnapshotStream { [self] continuation in
-            let reading = Task {
-                guard let client = enter() else { return continuation.finish(throwing: Self.over) }
-                do throws(StorageError) {
-                    for try await snapshot in open(client) { continuation.yield(snapshot) }
-                } catch {
-                    continuation.finish(throwing: error)
+            let end: @Sendable () -> Void = { continuation.finish(throwing: Self.over) }
+            let reading = streams.withLock { streams -> Task<Void, Never>? in
+                guard !isShutDown.load(ordering: .relaxed) else { return nil }
+                streams.last += 1
+                let number = streams.last
+                let reading = Task {
+                    await read(open, continuation)
+                    self.streams.withLock { _ = $0.open.removeValue(forKey: number) }
                 }
-                await leave()
+                streams.open[number] = Streams.OpenStream(reading: reading, end: end)
+                return reading
+            }
+            guard let reading else {
+                end()
+                return {}
             }
             return { reading.cancel() }
         }
     }
 
-    /// How many streams are open.
-    package var openStreams: Int { live.withLock { $0?.streams ?? 0 } }
-
-    private func enter() -> SyncedStorageClient? {
-        live.withLock { live in
-            guard !isShutDown.load(ordering: .relaxed) else { return nil }
-            var present =
-                live
-                ?? Live(
-                    client: SyncedStorageClient(ofOneSession: driver, clock: clock, observer: observer), streams: 0)
-            present.streams += 1
-            live = present
-            return present.client
+    private func read<Element: Sendable>(
+        _ open: @Sendable (SyncedStorageClient) -> SnapshotStream<Element, StorageError>,
+        _ continuation: SnapshotStream<Element, StorageError>.Continuation
+    ) async {
+        guard let client = engines.enter(owner, by: driver, clock: clock, observer: observer) else {
+            return continuation.finish(throwing: Self.over)
         }
+        do throws(StorageError) {
+            for try await snapshot in open(client) { continuation.yield(snapshot) }
+        } catch {
+            continuation.finish(throwing: error)
+        }
+        await engines.leave(owner, client)
     }
 
-    private func leave() async {
-        let last = live.withLock { live -> SyncedStorageClient? in
-            live?.streams -= 1
-            guard let present = live, present.streams == 0 else { return nil }
-            live = nil
-            return present.client
-        }
-        // The engine alone: the driver serves the next call.
-        await last?.engine.shutDown()
-    }
+    /// How many streams are open with the same token, here and elsewhere.
+    package var openStreams: Int { engines.streamCount(of: owner) }
 
-    /// Ends the streams that are open, and refuses later calls. The driver goes on serving others.
+    /// Ends the streams that were opened here, and refuses later calls. The driver, and other clients' streams, go on.
     public func shutDown() async {
-        let client = live.withLock { live in
+        let open = streams.withLock { streams in
             isShutDown.store(true, ordering: .relaxed)
-            defer { live = nil }
-            return live?.client
+            return Array(streams.open.values)
         }
-        await client?.engine.shutDown()
+        for stream in open { stream.end() }
+        for stream in open { await stream.reading.value }
     }
 }

@@ -59,8 +59,12 @@ import Testing
     }
 
     private static func caller(_ name: String, isOld: Bool = false) -> VerifiedToken {
+        caller(name, token: (isOld ? "old-" : "token-") + name)
+    }
+
+    private static func caller(_ name: String, token: String) -> VerifiedToken {
         VerifiedToken(
-            token: Secret((isOld ? "old-" : "token-") + name), provider: .firebase, userID: name,
+            token: Secret(token), provider: .firebase, userID: name,
             issuer: "https://securetoken.google.com/demo", expiresAt: Date(timeIntervalSinceNow: 3600))
     }
 
@@ -97,6 +101,45 @@ import Testing
         let cache = await #expect(throws: StorageError.self) { try await mine.storage.document("a/b", from: .cache) }
         #expect(cache?.code == .unsupported)
         await backend.shutDown()
+    }
+
+    // MARK: Streams
+
+    @Test func `Streams of one caller share a channel, which is closed after the last, and two callers share none`()
+        async throws
+    {
+        let site = try LocalSite()
+        let opened = CountingTransport(CurlTransport(), counting: "CVER=22")
+        let closed = CountingTransport(opened, counting: "TYPE=terminate")
+        let backend = try await Infrastructure(FirebaseModule(site.configuration, environment: [:]) { closed })
+        let ada = Self.caller("ada", token: site.firebase.idToken(for: "ada"))
+        let ben = Self.caller("ben", token: site.firebase.idToken(for: "ben"))
+        func client(_ caller: VerifiedToken) async throws -> any StorageClient {
+            try await backend.acting(as: caller).storage
+        }
+        try await client(ada).setDocument("notes/a", ["n": 1])
+        let readers = [
+            FollowedDocument("notes/a", on: try await client(ada)),
+            FollowedDocument("notes/a", on: try await client(ada)),
+        ]
+        for reader in readers { try await eventually("the document") { reader.number == 1 } }
+        #expect(opened.count == 1)
+        let other = FollowedDocument("notes/a", on: try await client(ben))
+        try await eventually("the document") { other.number == 1 }
+        #expect(opened.count == 2)
+        readers[0].leave()
+        try await client(ben).setDocument("notes/a", ["n": 2])
+        for reader in [readers[1], other] { try await eventually("the change") { reader.number == 2 } }
+        #expect(opened.count == 2 && closed.count == 0)
+        readers[1].leave()
+        try await eventually("the caller's channel is closed") { closed.count == 1 }
+        try await client(ada).setDocument("notes/a", ["n": 3])
+        try await eventually("the other goes on") { other.number == 3 }
+        other.leave()
+        try await eventually("the other caller's, too") { closed.count == 2 }
+        #expect(opened.count == 2)
+        await backend.shutDown()
+        await site.firebase.stop()
     }
 
     // MARK: Tokens that have run out
