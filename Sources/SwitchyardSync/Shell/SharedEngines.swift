@@ -1,4 +1,4 @@
-public import Switchyard
+import Switchyard
 import Synchronization
 
 /// The engines behind the streams of many clients, each of which serves one request: one engine for each token, from the

@@ -1,6 +1,7 @@
 import Foundation
 import Switchyard
 import SwitchyardBytes
+import SwitchyardLocalFirebase
 import SwitchyardTestSupport
 import SwitchyardWire
 import Synchronization
