@@ -9,11 +9,13 @@ struct SupabaseCallerDesk: CallerDesk {
     private let tables: SupabaseTables
     private let gate: SchemaGate
     private let engines = SharedEngines()
+    private let lines: SupabaseCallerLines?
 
     /// - Parameter surroundings: Of nobody; its transport is for all.
     init(_ surroundings: SupabaseSurroundings) throws(InfrastructureError) {
         let configuration = surroundings.configuration
         self.surroundings = surroundings
+        lines = SupabaseCallerLines(surroundings)
         verifier = SupabaseTokenVerifier(surroundings)
         tables = try SupabaseTables(configuration.tables, usesDocuments: configuration.usesDocumentTable)
         gate = SchemaGate(needed: tables.isEmpty ? 1 : 3)
@@ -45,11 +47,11 @@ struct SupabaseCallerDesk: CallerDesk {
         let (configuration, clock) = (surroundings.configuration, surroundings.context.clock)
         let service = PostgRESTService(
             project: surroundings.project, tokens: tokens, transport: surroundings.transport, clock: clock, gate: gate)
-        // A live query asks now and then: a channel of the realtime service would have to be joined for each caller.
         return DirectStorageClient(
             SupabaseDriver(
-                service: service, tables: tables, pace: SupabaseWatch.Pace(alone: configuration.checkInterval),
-                clock: clock),
+                service: service, tables: tables, lines: lines,
+                pace: SupabaseWatch.Pace(alone: configuration.checkInterval), clock: clock,
+                observer: surroundings.context.observer),
             token: caller?.token, userID: caller?.userID, engines: engines, clock: clock,
             observer: surroundings.context.observer)
     }

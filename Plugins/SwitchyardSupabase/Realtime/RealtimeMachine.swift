@@ -90,6 +90,8 @@ struct RealtimeMachine {
     let heartbeat: Duration
     /// Whether no web socket is tried.
     private let alwaysPolls: Bool
+    /// Whether long polling is tried where no web socket comes through.
+    private let mayPoll: Bool
     var phase = Phase.idle
     var polls = false
     var channels: [String: Channel] = [:]
@@ -114,15 +116,17 @@ struct RealtimeMachine {
     /// - Parameters:
     ///   - heartbeat: How often the server is greeted.
     ///   - alwaysPolls: Whether to try no web socket.
+    ///   - mayPoll: Whether to try long polling where no web socket comes through.
     ///   - now: The time of day in milliseconds since 1970.
     ///   - jitter: A random number from 0 to 1.
     init(
-        heartbeat: Duration = SupabaseRealtime.usualHeartbeat, alwaysPolls: Bool = false,
+        heartbeat: Duration = SupabaseRealtime.usualHeartbeat, alwaysPolls: Bool = false, mayPoll: Bool = true,
         now: @escaping @Sendable () -> Int64, jitter: @escaping @Sendable () -> Double
     ) {
         self.now = now
         self.heartbeat = heartbeat
         self.alwaysPolls = alwaysPolls
+        self.mayPoll = mayPoll
         self.jitter = jitter
     }
 
@@ -196,7 +200,7 @@ struct RealtimeMachine {
         guard phase == .connecting else { return }
         guard let reason else {
             // Somebody on the way does not let web sockets through; the other way is tried once before the pause.
-            guard !polls else { return broken(.seconds(5), atMost: .seconds(120)) }
+            guard !polls, mayPoll else { return broken(.seconds(5), atMost: .seconds(120)) }
             return connect(polls: true)
         }
         switch status {

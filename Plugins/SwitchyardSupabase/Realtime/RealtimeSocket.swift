@@ -44,11 +44,12 @@ final class RealtimeSocket: Sendable {
     /// - Parameters:
     ///   - address: The service's, without a slash at its end.
     ///   - tokens: What joins channels; they follow whoever is signed in.
+    ///   - mayPoll: Whether to try long polling where no web socket comes through.
     init(
         _ address: String, tokens: SupabaseTokens, transport: any Transport,
         clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) },
-        _ settings: SupabaseRealtime = SupabaseRealtime(),
+        _ settings: SupabaseRealtime = SupabaseRealtime(), mayPoll: Bool = true,
         jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }, trace: Trace? = nil
     ) {
         self.address = address
@@ -59,7 +60,7 @@ final class RealtimeSocket: Sendable {
         state = Mutex(
             State(
                 machine: RealtimeMachine(
-                    heartbeat: settings.heartbeat, alwaysPolls: settings.mode == .longPolling,
+                    heartbeat: settings.heartbeat, alwaysPolls: settings.mode == .longPolling, mayPoll: mayPoll,
                     now: { now().microseconds / 1000 }, jitter: jitter)))
         guard let states = tokens.states else { return }
         let follower = Task { [weak self] in

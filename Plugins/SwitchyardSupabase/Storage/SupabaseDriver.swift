@@ -9,24 +9,29 @@ struct SupabaseDriver: SyncDriver {
     private(set) var service: PostgRESTService
     let tables: SupabaseTables
     /// Who is to look for changes at once, instead of when it is time again.
-    let hints: ChangeHints
+    private(set) var hints: ChangeHints
     let pace: SupabaseWatch.Pace
     let clock: any Clock<Duration>
     private let share: RealtimeShare?
+    /// Where an engine for one caller's streams gets a socket of its own, and that socket.
+    private let lines: SupabaseCallerLines?
+    private var line: RealtimeSocket?
     private let observer: any InfrastructureObserver
 
     /// - Parameters:
     ///   - tables: The collections that are not in the document table.
     ///   - realtime: Where the database tells of what others write; without it, it is asked every now and then.
     ///   - share: What the socket is held by, to be given up at the end.
+    ///   - lines: For drivers without an engine: what tells the engine of their streams what others write.
     ///   - observer: Told what the project lacks, and when the realtime service has gone deaf.
     init(
         service: PostgRESTService, tables: SupabaseTables = .none, realtime: RealtimeSocket? = nil,
-        share: RealtimeShare? = nil, pace: SupabaseWatch.Pace = SupabaseWatch.Pace(),
+        share: RealtimeShare? = nil, lines: SupabaseCallerLines? = nil, pace: SupabaseWatch.Pace = SupabaseWatch.Pace(),
         clock: any Clock<Duration> = ContinuousClock(), observer: any InfrastructureObserver = SilentObserver()
     ) {
         self.observer = observer
         self.share = share
+        self.lines = lines
         self.service = service
         self.tables = tables
         self.pace = pace
@@ -132,6 +137,15 @@ struct SupabaseDriver: SyncDriver {
             service, tables, hints, reader: try await service.reader(), pace: pace, clock: clock, observer: observer)
     }
 
+    func makeStreamDriver() -> (any SyncDriver)? {
+        guard let lines else { return nil }
+        let line = lines.open(service.tokens)
+        var driver = self
+        driver.line = line
+        driver.hints = ChangeHints(line, clock: clock, endsWithSession: true) { lines.notice($0) }
+        return driver
+    }
+
     // MARK: Writing
 
     func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult {
@@ -208,6 +222,8 @@ struct SupabaseDriver: SyncDriver {
 
     func shutDown() async {
         hints.close()
+        // All else is what the driver of all calls goes on using.
+        if let line { return line.close() }
         await share?.giveUp()
         await service.transport.shutDown()
     }

@@ -72,6 +72,13 @@ public protocol SyncDriver: Sendable {
     /// - Throws: `.invalidArgument` if the data is not a bundle, or is one of another database.
     func bundle(from data: Data) async throws(StorageError) -> DocumentBundle
 
+    /// For clients that keep no engine and share one while streams are open, as ``DirectStorageClient`` does: a driver for that
+    /// engine alone, with what it takes to hear of changes, such as a connection of its own. It is shut down with the engine,
+    /// and leaves alone then what this driver goes on using.
+    ///
+    /// The default is `nil`: this driver serves the engine, too, and is not shut down with it.
+    func makeStreamDriver() -> (any SyncDriver)?
+
     /// Releases connections. No call follows.
     func shutDown() async
 }
@@ -108,6 +115,8 @@ extension SyncDriver {
     public func bundle(from data: Data) async throws(StorageError) -> DocumentBundle {
         throw .unsupported("bundles of documents", by: provider, instead: "Read the documents with a query.")
     }
+
+    public func makeStreamDriver() -> (any SyncDriver)? { nil }
 
     public func shutDown() async {}
 }

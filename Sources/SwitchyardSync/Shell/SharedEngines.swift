@@ -16,10 +16,14 @@ public final class SharedEngines: Sendable {
 
     private struct Entry {
         let client: SyncedStorageClient
+        /// Whether the driver was made for this engine; else it serves the next call.
+        let ownsDriver: Bool
         var streams = 1
 
-        /// The engine alone: the driver serves the next call.
-        func end() async { await client.engine.shutDown() }
+        func end() async {
+            await client.engine.shutDown()
+            if ownsDriver { await client.driver.shutDown() }
+        }
     }
 
     private struct State {
@@ -41,7 +45,7 @@ public final class SharedEngines: Sendable {
 
     /// Begins a stream.
     ///
-    /// - Parameter driver: For the engine, if this is the owner's first stream.
+    /// - Parameter driver: Serves the engine, or makes the one that does, if this is the owner's first stream.
     /// - Returns: Whom to ask; `nil` after ``shutDown()``.
     func enter(
         _ owner: Owner, by driver: any SyncDriver, clock: any Clock<Duration>, observer: any InfrastructureObserver
@@ -52,8 +56,9 @@ public final class SharedEngines: Sendable {
                 state.entries[owner]?.streams += 1
                 return client
             }
-            let client = SyncedStorageClient(ofOneSession: driver, clock: clock, observer: observer)
-            state.entries[owner] = Entry(client: client)
+            let own = driver.makeStreamDriver()
+            let client = SyncedStorageClient(ofOneSession: own ?? driver, clock: clock, observer: observer)
+            state.entries[owner] = Entry(client: client, ownsDriver: own != nil)
             return client
         }
     }

@@ -69,6 +69,13 @@ struct RealtimeConnectionTests: RealtimeMachineSuite {
         #expect(machine.handle(.timer(.reconnect)) == [.connect(polls: false)])
     }
 
+    @Test func `Where no web socket comes through and polling is not wanted, a pause is made at once`() {
+        var machine = Machine(mayPoll: false, now: { 1_000_000_000 }, jitter: { 1 })
+        _ = machine.handle(.join(Self.room, Self.plain))
+        #expect(pause(machine.handle(.refused(status: 400, reason: nil)), .reconnect) == .seconds(5))
+        #expect(machine.handle(.timer(.reconnect)) == [.connect(polls: false)])
+    }
+
     @Test func `Long polling needs no heartbeats, but tokens`() {
         var machine = machine()
         _ = machine.handle(.join(Self.room, Self.plain))

@@ -91,6 +91,24 @@ struct SharedSocketTests {
         #expect(first == nil && socket == nil)
     }
 
+    @Test func `The observer is told once for all callers`() throws {
+        let log = EventLog()
+        let module = SupabaseModule(
+            SupabaseConfiguration(url: "https://demo.supabase.co", key: "k"), transport: { ScriptedTransport() })
+        let lines = try #require(SupabaseCallerLines(try module.surroundings(ModuleContext(observer: log))))
+        for text in ["one", "one", "other", "one"] { lines.notice(text) }
+        #expect(log.kinds == [.notice("one"), .notice("other")])
+    }
+
+    @Test(arguments: [SupabaseRealtime.Mode.longPolling, .off])
+    func `Callers join no channels where web sockets are not wanted`(_ mode: SupabaseRealtime.Mode) throws {
+        var configuration = SupabaseConfiguration(url: "https://demo.supabase.co", key: "k")
+        configuration.realtime.mode = mode
+        let module = SupabaseModule(configuration, transport: { ScriptedTransport() })
+        let lines = SupabaseCallerLines(try module.surroundings(ModuleContext()))
+        #expect(lines == nil)
+    }
+
     @Test func `Without realtime there are no messages, and live queries look by themselves`() async throws {
         var configuration = SupabaseConfiguration(url: "https://demo.supabase.co", key: "k")
         configuration.realtime.mode = .off

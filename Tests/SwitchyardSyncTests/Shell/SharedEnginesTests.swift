@@ -12,6 +12,10 @@ import Testing
             var opened: [String] = []
             var open: Set<ObjectIdentifier> = []
             var refused: Set<String> = []
+            /// For each commit, whether it went through a driver made for streams.
+            var commits: [Bool] = []
+            /// The same for drivers that were shut down.
+            var ended: [Bool] = []
         }
 
         private let state = Mutex(State())
@@ -21,6 +25,11 @@ import Testing
         /// How many are open.
         var count: Int { state.withLock { $0.open.count } }
 
+        var commits: [Bool] { state.withLock { $0.commits } }
+        var ended: [Bool] { state.withLock { $0.ended } }
+
+        func noteCommit(isForStreams: Bool) { state.withLock { $0.commits.append(isForStreams) } }
+        func noteEnd(isForStreams: Bool) { state.withLock { $0.ended.append(isForStreams) } }
         func refuse(_ token: String) { state.withLock { _ = $0.refused.insert(token) } }
 
         func open(_ watch: AnyObject, with token: String) throws(StorageError) {
@@ -57,6 +66,9 @@ import Testing
         let base: TinyDriver
         let token: String
         let lines: Lines
+        /// Whether it makes another driver for streams.
+        var splits = false
+        var isForStreams = false
 
         var provider: InfrastructureProvider { base.provider }
         var capabilities: StorageCapabilities { base.capabilities }
@@ -68,7 +80,17 @@ import Testing
         func results(of query: Query) async throws(StorageError) -> FetchedDocuments {
             try await base.results(of: query)
         }
-        func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult { try await base.commit(batch) }
+        func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult {
+            lines.noteCommit(isForStreams: isForStreams)
+            return try await base.commit(batch)
+        }
+        func makeStreamDriver() -> (any SyncDriver)? {
+            guard splits else { return nil }
+            var driver = self
+            driver.isForStreams = true
+            return driver
+        }
+        func shutDown() async { lines.noteEnd(isForStreams: isForStreams) }
         func openWatch() async throws(StorageError) -> any WatchConnection {
             let watch = Watch(try await base.openWatch(), lines)
             try lines.open(watch, with: token)
@@ -81,10 +103,10 @@ import Testing
     private let engines = SharedEngines()
     private let path: StoragePath = "notes/a"
 
-    private func client(_ token: String, of user: String = "ada") -> DirectStorageClient {
+    private func client(_ token: String, of user: String = "ada", splits: Bool = false) -> DirectStorageClient {
         DirectStorageClient(
-            Driver(base: TinyDriver(server: server), token: token, lines: lines), token: Secret(token), userID: user,
-            engines: engines)
+            Driver(base: TinyDriver(server: server), token: token, lines: lines, splits: splits),
+            token: Secret(token), userID: user, engines: engines)
     }
 
     @Test func `Streams of clients with one token share a connection, which goes with the last of them`() async throws {
@@ -151,6 +173,25 @@ import Testing
         #expect(lines.opened == ["one"])
         going.leave()
         try await eventually("the connection is closed") { lines.count == 0 }
+    }
+
+    @Test func `A driver for streams takes all writes with the token while it is there, and ends with the engine`()
+        async throws
+    {
+        let (first, second) = (client("one", splits: true), client("one", splits: true))
+        try await first.setDocument(path, ["n": 1])
+        #expect(lines.commits == [false])
+        let reader = FollowedDocument(path, on: first)
+        try await eventually("the document") { reader.number == 1 }
+        // From a client without a stream of its own, too, but not with another token.
+        try await second.setDocument(path, ["n": 2])
+        try await client("other", splits: true).setDocument(path, ["n": 3])
+        try await eventually("the change") { reader.number == 3 }
+        #expect(lines.commits == [false, true, false] && lines.ended.isEmpty)
+        reader.leave()
+        try await eventually("it is shut down") { lines.ended == [true] }
+        try await first.setDocument(path, ["n": 4])
+        #expect(lines.commits == [false, true, false, false] && lines.count == 0)
     }
 
     @Test func `When the engines are shut down, all streams end`() async throws {

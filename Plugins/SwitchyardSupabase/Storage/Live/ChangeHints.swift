@@ -36,6 +36,7 @@ final class ChangeHints: Sendable {
 
     private let realtime: RealtimeSocket?
     private let clock: any Clock<Duration>
+    private let endsWithSession: Bool
     private let state = Mutex(State())
     private let notice: @Sendable (String) -> Void
     private let hasNoticed = Atomic(false)
@@ -51,13 +52,15 @@ final class ChangeHints: Sendable {
 
     /// - Parameters:
     ///   - realtime: Without it nothing is told but this client's own writes.
+    ///   - endsWithSession: Whether nobody can sign in again, so that it is no news when tokens are not taken any more.
     ///   - notice: Told, once, of a channel that will not come by itself.
     init(
         _ realtime: RealtimeSocket? = nil, clock: any Clock<Duration> = ContinuousClock(),
-        notice: @escaping @Sendable (String) -> Void = { _ in }
+        endsWithSession: Bool = false, notice: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.realtime = realtime
         self.clock = clock
+        self.endsWithSession = endsWithSession
         self.notice = notice
     }
 
@@ -168,6 +171,7 @@ final class ChangeHints: Sendable {
     /// People wonder why changes are late: live queries look by themselves meanwhile.
     private func refused(_ failure: RealtimeFailure, _ topic: HintTopic) {
         let mayPass: Set<RealtimeFailure.Kind> = [.closed, .unavailable, .unanswered]
+        if endsWithSession, failure.kind == .unauthenticated { return }
         guard !mayPass.contains(failure.kind), !hasNoticed.exchange(true, ordering: .relaxed) else { return }
         let reason =
             failure.kind == .unauthorized && topic.configuration.isPrivate && failure.problem == nil
