@@ -10,6 +10,8 @@ import Synchronization
 final class SupabaseCallerLines: Sendable {
     private let surroundings: SupabaseSurroundings
     private let noticed = Mutex<Set<String>>([])
+    /// For drivers that no stream stands on: one for all, since each caller's memory counts.
+    let silence = ChangeHints()
 
     /// How many different notices are given.
     private static let noticeLimit = 20

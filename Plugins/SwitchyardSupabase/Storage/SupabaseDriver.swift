@@ -36,9 +36,12 @@ struct SupabaseDriver: SyncDriver {
         self.tables = tables
         self.pace = pace
         self.clock = clock
-        hints = ChangeHints(realtime, clock: clock) { text in
-            observer.observe(InfrastructureEvent(service: .storage, provider: .supabase, kind: .notice(text)))
-        }
+        // Streams have a driver of their own then, so nobody listens here.
+        hints =
+            lines?.silence
+            ?? ChangeHints(realtime, clock: clock) { text in
+                observer.observe(InfrastructureEvent(service: .storage, provider: .supabase, kind: .notice(text)))
+            }
     }
 
     var provider: InfrastructureProvider { .supabase }
