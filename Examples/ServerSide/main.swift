@@ -26,12 +26,25 @@ let verifier = try await backend.tokenVerifier()
             return SmallAnswer(200, "this should not be")
         default: return SmallAnswer(404, "There is nothing at \(request.path).")
         }
-    } catch let error as TokenError {
-        return SmallAnswer(error.code == .unavailable ? 503 : 401, error.message)
-    } catch let error as StorageError {
-        return SmallAnswer(error.code == .unauthorized ? 403 : 503, error.code.rawValue)
+    } catch let error as any ClientError {
+        // The text may speak of this server's own set-up, and is for its log.
+        return SmallAnswer(status(of: error), error.code.rawValue)
     } catch {
         return SmallAnswer(500, "unexpected")
+    }
+}
+
+/// What a failure is to whoever has sent the request.
+@Sendable func status(of error: any ClientError) -> Int {
+    switch error.code {
+    case .unauthenticated, .malformedToken, .invalidSignature, .wrongProject, .tokenExpired, .tokenNotYetValid,
+        .tokenRevoked, .userDisabled:
+        401
+    case .unauthorized: 403
+    case .notFound: 404
+    case .invalidArgument: 400
+    case .deadlineExceeded: 504
+    default: error.isRetryable ? 503 : 500
     }
 }
 

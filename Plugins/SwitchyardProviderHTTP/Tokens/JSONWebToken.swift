@@ -56,12 +56,18 @@ package struct TokenRules: Sendable {
     /// - Returns: Whose token it is.
     package func check(_ claims: JSONObject, now: Int64) throws(TokenError) -> AuthUser.ID {
         guard let issuer = claims["iss"]?.string, issuers.contains(issuer) else {
+            // What the token says may be anybody's invention, and does not stand in an error.
+            let ours = issuers.sorted().map { "“\($0)”" }.joined(separator: " or ")
             throw TokenError(
-                .wrongProject, "Another project has given out the token: its issuer is not this project's.")
+                .wrongProject,
+                "Another project has given out the token: its issuer is not \(ours). Check the project in this server's "
+                    + "configuration, or send a token of that project.")
         }
         if let audience, !Self.audiences(claims["aud"]).contains(audience) {
             throw TokenError(
-                .wrongProject, "The token is meant for another project: its audience is not “\(audience)”.")
+                .wrongProject,
+                "The token is meant for another project: its audience is not “\(audience)”. Check the project in this "
+                    + "server's configuration, or send a token of that project.")
         }
         guard let end = try time("exp", of: claims) else {
             throw TokenError(.malformedToken, "The token does not say when it expires.")

@@ -132,6 +132,17 @@ import Testing
         #expect(await bed.code(token) == code)
     }
 
+    @Test func `A token of another project is told which project's tokens are taken, and nothing that it says itself`()
+        async throws
+    {
+        let bed = try Bed()
+        let stranger = Secret(Self.token(["iss": "https://securetoken.google.com/stranger"]))
+        let error = await #expect(throws: TokenError.self) { try await bed.verifier.verify(stranger) }
+        #expect(error?.code == .wrongProject)
+        #expect(error?.message.contains("its issuer is not “https://securetoken.google.com/") == true)
+        #expect(error?.message.contains("Check the project") == true && error?.message.contains("stranger") == false)
+    }
+
     @Test func `Text and bytes without a sense are refused, and nothing is fetched for them`() async throws {
         let bed = try Bed()
         var random = SeededGenerator(seed: 17)
