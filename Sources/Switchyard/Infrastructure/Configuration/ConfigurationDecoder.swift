@@ -187,16 +187,19 @@ struct ConfigurationDecoder {
                 guard let text = json.string ?? madeUp("") else { throw mismatch("a string, best “${NAME}”") }
                 _ = try variable(text)
                 return try Value(from: SecretNode(node: self))
-            case is URL.Type:
-                if isMadeUp { return URL(fileURLWithPath: "/") as! Value }  // as below
-                guard json.string != nil else { throw mismatch("an address") }
-                let text = try decode(String.self)
-                guard let url = URL(string: text), url.scheme != nil || text.hasPrefix("/") else {
-                    throw mismatch("an address, such as “https://example.com”")
-                }
-                return url as! Value  // the case above says that Value is URL
+            case is URL.Type: return try address() as! Value  // the case says that Value is URL
             default: return try Value(from: self)
             }
+        }
+
+        private func address() throws -> URL {
+            if isMadeUp { return URL(fileURLWithPath: "/") }
+            guard json.string != nil else { throw mismatch("an address") }
+            let text = try decode(String.self)
+            guard let url = URL(string: text), url.scheme != nil || text.hasPrefix("/") else {
+                throw mismatch("an address, such as “https://example.com”")
+            }
+            return url
         }
 
         /// What the text stands for, if it names a variable.
