@@ -152,7 +152,7 @@ let package = Package(
             name: "SwitchyardWireTests",
             dependencies: [
                 "SwitchyardBytes", "SwitchyardWire", "SwitchyardServerKit", "SwitchyardTestSupport",
-                "SwitchyardOneRequest",
+                "SwitchyardOneRequest", "CSwitchyardCurl",
             ]),
         .testTarget(
             name: "SwitchyardURLSessionTests",
