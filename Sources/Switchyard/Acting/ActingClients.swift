@@ -22,14 +22,17 @@ public struct ActingClients: Sendable {
     public var checkIns: any CheckInClient { DocumentCheckInClient(on: core) }
     public var notifications: any NotificationClient { DocumentNotificationClient(on: core) }
     // Made when they are asked for: there may be ten thousand callers at a time.
-    private var core: CoreClients { CoreClients(auth: auth, storage: storage, now: desks.now) }
+    private var core: CoreClients { CoreClients(auth: auth, storage: layered, now: desks.now) }
+    /// What the domain clients stand on, as those of an infrastructure do: their texts do not name documents.
+    private let layered: any StorageClient
     private let session: CallerAuthClient
     private let desks: CallerDesks
 
     init(_ caller: VerifiedToken, by desks: CallerDesks) throws(InfrastructureError) {
         session = CallerAuthClient(caller)
-        let storage = try desks.storage.makeStorageClient(for: caller, auth: session)
-        self.storage = desks.layers.around(storage) { $0.layered($1) }
+        let bare = try desks.storage.makeStorageClient(for: caller, auth: session)
+        layered = desks.layers.around(bare) { $0.layered($1) }
+        storage = NamedStorageClient(layered)
         self.desks = desks
     }
 }
@@ -45,7 +48,8 @@ public struct ProjectClients: Sendable {
     private let desks: CallerDesks
 
     init(by desks: CallerDesks) throws(InfrastructureError) {
-        storage = desks.layers.around(try desks.storage.makeProjectStorageClient()) { $0.layered($1) }
+        let bare = try desks.storage.makeProjectStorageClient()
+        storage = NamedStorageClient(desks.layers.around(bare) { $0.layered($1) })
         self.desks = desks
     }
 }
@@ -71,11 +75,21 @@ final class CallerDesks: Sendable {
     func files(
         _ make: (any CallerDesk) throws(InfrastructureError) -> any FileStorageClient
     ) -> any FileStorageClient {
+        Routed<any FileStorageClient>(NamingRoute<any FileStorageClient>(route(make)))
+    }
+
+    private func route(
+        _ make: (any CallerDesk) throws(InfrastructureError) -> any FileStorageClient
+    ) -> any Route<any FileStorageClient> {
         do throws(InfrastructureError) {
-            return layers.around(try make(try files.get())) { $0.layered($1) }
+            let bare = try make(try files.get())
+            let client: any FileStorageClient = layers.around(bare) { $0.layered($1) }
+            return DirectRoute(client)
         } catch {
             let message = error.message
-            return Routed(RefusingRoute(error.code == .shutDown ? .shutDown : .unsupported) { _ in message })
+            return RefusingRoute<any FileStorageClient>(error.code == .shutDown ? .shutDown : .unsupported) { _ in
+                message
+            }
         }
     }
 }

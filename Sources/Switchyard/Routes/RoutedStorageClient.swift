@@ -20,7 +20,7 @@ extension RoutedStorageClient {
 
     public func document(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
         try path.checked()
-        return try await route.call(.repeatable("document", .init("Reading", path.rawValue))) {
+        return try await route.call(.repeatable("document", .reading(path))) {
             storage throws(StorageError) in
             try await storage.document(path, from: source)
         }
@@ -29,16 +29,13 @@ extension RoutedStorageClient {
         _ paths: [StoragePath], from source: ReadSource
     ) async throws(StorageError) -> [DocumentSnapshot] {
         for path in paths { try path.checked() }
-        let subject = paths.first.map {
-            ClientOperation.Subject("Reading", $0.rawValue, others: paths.count - 1)
-        }
-        return try await route.call(.repeatable("documents", subject)) { storage throws(StorageError) in
+        return try await route.call(.repeatable("documents", paths.reading)) { storage throws(StorageError) in
             try await storage.documents(paths, from: source)
         }
     }
     public func documents(_ query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot {
         try query.checked()
-        return try await route.call(.repeatable("query", .init("Querying", query.place))) {
+        return try await route.call(.repeatable("query", .querying(query))) {
             storage throws(StorageError) in
             try await storage.documents(query, from: source)
         }
@@ -47,14 +44,14 @@ extension RoutedStorageClient {
         of path: StoragePath, options: ListenOptions
     ) -> SnapshotStream<DocumentSnapshot, StorageError> {
         if let mistake = path.mistake { return .failing(mistake) }
-        return route.snapshots(ClientOperation("document stream", .init("Following", path.rawValue))) {
+        return route.snapshots(ClientOperation("document stream", .following(path))) {
             $0.snapshots(of: path, options: options)
         }
     }
     public func snapshots(of query: Query, options: ListenOptions) -> SnapshotStream<QuerySnapshot, StorageError> {
         if let mistake = query.mistake { return .failing(mistake) }
         return route.snapshots(
-            ClientOperation("query stream", .init("Following", query.place)), rebase: { $1.rebased(on: $0) }
+            ClientOperation("query stream", .following(query)), rebase: { $1.rebased(on: $0) }
         ) {
             $0.snapshots(of: query, options: options)
         }
@@ -82,7 +79,7 @@ extension RoutedStorageClient {
         _ query: Query, _ aggregations: [Aggregation]
     ) async throws(StorageError) -> [DocumentValue] {
         try query.checked()
-        return try await route.call(.repeatable("aggregate", .init("Querying", query.place))) {
+        return try await route.call(.repeatable("aggregate", .querying(query))) {
             storage throws(StorageError) in
             try await storage.aggregate(query, aggregations)
         }
@@ -199,6 +196,20 @@ private struct LeasedTransaction: StorageTransactionBackend {
     func rollBack() async {
         await backend.rollBack()
         release()
+    }
+}
+
+extension ClientOperation.Subject {
+    static func reading(_ path: StoragePath) -> Self { Self("Reading", path.rawValue) }
+    static func querying(_ query: Query) -> Self { Self("Querying", query.place) }
+    static func following(_ path: StoragePath) -> Self { Self("Following", path.rawValue) }
+    static func following(_ query: Query) -> Self { Self("Following", query.place) }
+}
+
+extension [StoragePath] {
+    /// That these are read, for error texts.
+    var reading: ClientOperation.Subject? {
+        first.map { ClientOperation.Subject("Reading", $0.rawValue, others: count - 1) }
     }
 }
 

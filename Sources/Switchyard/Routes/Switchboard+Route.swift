@@ -9,11 +9,7 @@ extension Switchboard: Route {
     ) async throws(Failure) -> Result {
         let (client, lease) = lease()
         defer { release(lease) }
-        do throws(Failure) {
-            return try await body(client)
-        } catch {
-            throw error.naming(operation)
-        }
+        return try await body(client)
     }
 
     func call<Result, Failure: ClientError>(
@@ -26,7 +22,7 @@ extension Switchboard: Route {
             return keeping(try await body(client)) { release.run() }
         } catch {
             release.run()
-            throw error.naming(operation)
+            throw error
         }
     }
 
@@ -42,7 +38,7 @@ extension Switchboard: Route {
                     for await _ in transfer.progress {}
                     done()
                 }
-                return FileTransfer(NamedTransfer(base: transfer, operation: operation))
+                return transfer
             }, body)
     }
 
@@ -55,33 +51,12 @@ extension Switchboard: Route {
         _ operation: ClientOperation, rebase: @escaping @Sendable (Element, Element) -> Element,
         _ open: @escaping @Sendable (Client) -> SnapshotStream<Element, Failure>
     ) -> SnapshotStream<Element, Failure> {
-        snapshots(open, rebase: rebase) { $0.naming(operation) }
+        snapshots(open, rebase: rebase)
     }
 
     func events<Element: Sendable, Failure: ClientError>(
         _ operation: ClientOperation, _ open: @escaping @Sendable (Client) -> EventStream<Element, Failure>
     ) -> EventStream<Element, Failure> {
-        operation.isPinned
-            ? EventStream(from: { PinnedSource(self, open) }) : events(open) { $0.naming(operation) }
+        operation.isPinned ? EventStream(from: { PinnedSource(self, open) }) : events(open)
     }
-}
-
-/// A transfer whose error names the operation and its target.
-private struct NamedTransfer<Output: Sendable>: FileTransferControls {
-    let base: FileTransfer<Output>
-    let operation: ClientOperation
-
-    func progress() -> SnapshotStream<TransferProgress, Never> { base.progress }
-
-    func result() async throws(FileStorageError) -> Output {
-        do throws(FileStorageError) {
-            return try await base.result()
-        } catch {
-            throw error.naming(operation)
-        }
-    }
-
-    func pause() async { await base.pause() }
-    func resume() async { await base.resume() }
-    func cancel() async { await base.cancel() }
 }

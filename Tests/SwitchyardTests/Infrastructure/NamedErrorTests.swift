@@ -102,4 +102,122 @@ import Testing
         #expect(error?.message.contains("“a/b.txt”") == true)
         await backend.shutDown()
     }
+
+    private static let notAllowed = StorageError(.unauthorized, "Not allowed.")
+
+    @Test func `Callers' clients and the project's say what was tried, as all others do`() async throws {
+        let (backend, _) = try await backend()
+        let caller = VerifiedToken(
+            token: Secret("any"), provider: .mock, userID: "alice", issuer: "somebody",
+            expiresAt: Date(timeIntervalSinceNow: 3600))
+        let mine = try await backend.acting(as: caller)
+        let project = try await backend.actingAsProject()
+        for storage in [mine.storage, project.storage] {
+            let mock = try #require(storage.unwrapped(as: MockStorageClient.self))
+            mock.controls.fail(.document, with: Self.notAllowed)
+            mock.controls.fail(.commit, with: Self.notAllowed)
+            mock.controls.fail(.queryStream, with: Self.notAllowed)
+            let read = await #expect(throws: StorageError.self) { _ = try await storage.document("users/alice") }
+            #expect(read?.message == "Reading “users/alice” failed: Not allowed." && read?.code == .unauthorized)
+            let write = await #expect(throws: StorageError.self) {
+                try await storage.setDocument("users/alice", ["n": 1]).acknowledged()
+            }
+            #expect(write?.message == "Writing “users/alice” failed: Not allowed.")
+            let stream = await #expect(throws: StorageError.self) {
+                for try await _ in storage.snapshots(of: Query(in: "users")) {}
+            }
+            #expect(stream?.message == "Following “users” failed: Not allowed.")
+        }
+        for files in [mine.files, project.files] {
+            let mock = try #require(files.unwrapped(as: MockFileStorageClient.self))
+            mock.controls.fail(.metadata, with: FileStorageError(.unauthorized, "Not allowed."))
+            let error = await #expect(throws: FileStorageError.self) { try await files.metadata(of: "a/b.txt") }
+            #expect(error?.message == "Reading the metadata of “a/b.txt” failed: Not allowed.")
+        }
+        await backend.shutDown()
+    }
+
+    @Test func `A transaction's reads and writes say what was tried`() async throws {
+        let (backend, mock) = try await backend()
+        mock.controls.fail(.transactionRead, with: Self.notAllowed)
+        let read = await #expect(throws: StorageError.self) {
+            try await backend.storage.transaction { _ = try await $0.documents(["users/alice", "users/bob"]) }
+        }
+        #expect(read?.message == "Reading “users/alice” and 1 more failed: Not allowed.")
+        mock.controls.fail(.transactionCommit, with: Self.notAllowed)
+        let write = await #expect(throws: StorageError.self) {
+            try await backend.storage.transaction { try await $0.set("users/alice", ["n": 1]) }
+        }
+        #expect(write?.message == "Writing “users/alice” failed: Not allowed." && write?.code == .unauthorized)
+        await backend.shutDown()
+    }
+
+    /// A provider that cannot reach its server, and whose server has refused a write.
+    private struct Troubled: MockBacked {
+        static let provider: InfrastructureProvider = "troubled"
+        struct Configuration: Codable, Sendable { var name = "" }
+        let configuration: Configuration
+        let mock = MockModule(backend: MockBackend())
+        init(_ configuration: Configuration = Configuration()) { self.configuration = configuration }
+
+        func makeStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any StorageClient {
+            TroubledStorage(base: try await mock.makeStorageClient(context))
+        }
+    }
+
+    private struct TroubledStorage: StorageLayer {
+        let base: any StorageClient
+        private let metadata = SnapshotMetadata(
+            isFromCache: true, serverError: StorageError(.unavailable, "Nobody answers."))
+
+        init(base: any StorageClient) { self.base = base }
+
+        func document(
+            _ path: StoragePath, from source: ReadSource
+        ) async throws(StorageError) -> DocumentSnapshot { .missing(path, metadata: metadata) }
+        func documents(_ query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot {
+            QuerySnapshot(query: query, documents: [.missing("users/alice", metadata: metadata)], metadata: metadata)
+        }
+        func snapshots(
+            of path: StoragePath, options: ListenOptions
+        ) -> SnapshotStream<DocumentSnapshot, StorageError> { .just(.missing(path, metadata: metadata)) }
+        func snapshots(
+            of query: Query, options: ListenOptions
+        ) -> SnapshotStream<QuerySnapshot, StorageError> {
+            .just(QuerySnapshot(query: query, documents: [], metadata: metadata))
+        }
+        func refusedWrites() -> SnapshotStream<[RefusedWrite], StorageError> {
+            .just([
+                RefusedWrite(
+                    id: "1", batch: WriteBatch([.delete("users/alice")]), refusedAt: Timestamp(microseconds: 0),
+                    error: StorageError(.unauthorized, "Not allowed."))
+            ])
+        }
+    }
+
+    @Test func `What snapshots and the list of refused writes say of the server begins with what was tried`()
+        async throws
+    {
+        let backend = try await Infrastructure(Troubled())
+        let storage = backend.storage
+        let read = try await storage.document("users/alice").metadata
+        #expect(read.serverError?.message == "Reading “users/alice” failed: Nobody answers." && read.isFromCache)
+        let results = try await storage.documents(Query(in: "users"))
+        #expect(results.metadata.serverError?.message == "Querying “users” failed: Nobody answers.")
+        #expect(results.documents.first?.metadata.serverError?.message == "Querying “users” failed: Nobody answers.")
+        for try await snapshot in storage.snapshots(of: "users/alice") {
+            #expect(snapshot.metadata.serverError?.message == "Following “users/alice” failed: Nobody answers.")
+            break
+        }
+        for try await snapshot in storage.snapshots(of: Query(in: "users")) {
+            #expect(snapshot.metadata.serverError?.message == "Following “users” failed: Nobody answers.")
+            #expect(snapshot.metadata.serverError?.code == .unavailable && snapshot.metadata.isFromCache)
+            break
+        }
+        for try await refused in storage.refusedWrites() {
+            #expect(refused.map(\.error.message) == ["Writing “users/alice” failed: Not allowed."])
+            break
+        }
+        await backend.shutDown()
+    }
 }

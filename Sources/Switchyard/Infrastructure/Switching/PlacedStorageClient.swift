@@ -1,16 +1,11 @@
 import Synchronization
 
 /// The storage of an ``Infrastructure``. Whether its network is on is kept here, so that it survives a switch.
-struct PlacedStorageClient: RoutedStorageClient {
+struct PlacedStorageClient: NamingStorageClient {
     let route: any Route<any StorageClient>
     let network: PlaceNetwork
     /// Lives as long as its storage is in use.
     let assembly: Assembly
-
-    /// A refusal that comes with the receipt names the write as well.
-    func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt {
-        try await Routed(route).commit(batch).naming(batch.operation)
-    }
 
     func enableNetwork() async throws(StorageError) {
         network.isOn = true

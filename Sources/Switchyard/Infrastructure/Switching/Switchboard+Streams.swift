@@ -5,8 +5,7 @@ extension Switchboard {
     /// - Parameter rebase: Fits a snapshot to what the consumer saw last, so that its changes are right across a move.
     func snapshots<Element: Sendable, Failure: Error>(
         _ open: @escaping @Sendable (Client) -> SnapshotStream<Element, Failure>,
-        rebase: @escaping @Sendable (_ last: Element, _ new: Element) -> Element = { $1 },
-        naming: @escaping @Sendable (Failure) -> Failure = { $0 }
+        rebase: @escaping @Sendable (_ last: Element, _ new: Element) -> Element = { $1 }
     ) -> SnapshotStream<Element, Failure> {
         SnapshotStream { continuation in
             let last = Mutex<Element?>(nil)
@@ -26,15 +25,14 @@ extension Switchboard {
             } finish: { end in
                 switch end {
                 case .success: continuation.finish()
-                case .failure(let error): continuation.finish(throwing: naming(error))
+                case .failure(let error): continuation.finish(throwing: error)
                 }
             }
         }
     }
 
     func events<Element: Sendable, Failure: Error>(
-        _ open: @escaping @Sendable (Client) -> EventStream<Element, Failure>,
-        naming: @escaping @Sendable (Failure) -> Failure = { $0 }
+        _ open: @escaping @Sendable (Client) -> EventStream<Element, Failure>
     ) -> EventStream<Element, Failure> {
         EventStream.announced { continuation in
             self.forward { client in
@@ -48,7 +46,7 @@ extension Switchboard {
             } finish: { end in
                 switch end {
                 case .success: continuation.finish()
-                case .failure(let error): continuation.finish(throwing: naming(error))
+                case .failure(let error): continuation.finish(throwing: error)
                 }
             }
         }

@@ -50,8 +50,7 @@ public actor StorageTransaction {
         for path in paths { try path.checked() }
         let unread = paths.filter { read[$0] == nil && wanted.insert($0).inserted }
         if !unread.isEmpty {
-            let snapshots = try await backend.documents(unread)
-            for snapshot in snapshots {
+            for snapshot in try await fetch(unread) {
                 if let known = read[snapshot.path], known.updateTime != snapshot.updateTime {
                     throw StorageError(.aborted, "A document changed between two reads of the transaction.")
                 }
@@ -66,6 +65,14 @@ public actor StorageTransaction {
             result.append(snapshot)
         }
         return result
+    }
+
+    private func fetch(_ paths: [StoragePath]) async throws(StorageError) -> [DocumentSnapshot] {
+        do throws(StorageError) {
+            return try await backend.documents(paths)
+        } catch {
+            throw error.naming(paths.reading)
+        }
     }
 
     public func set(_ path: StoragePath, _ fields: WriteFields) throws(StorageError) { try add(.set(path, fields)) }
@@ -114,7 +121,11 @@ public actor StorageTransaction {
         // Nothing to commit; what the attempt holds is released all the same.
         guard !writes.isEmpty || !verified.isEmpty else { return await backend.rollBack() }
         if !writes.isEmpty { try check(WriteBatch(writes)) }
-        _ = try await backend.commit(writes + verified)
+        do throws(StorageError) {
+            _ = try await backend.commit(writes + verified)
+        } catch {
+            throw error.naming(WriteBatch(writes).operation)
+        }
     }
 
     func rollBack() async { await backend.rollBack() }

@@ -47,6 +47,16 @@ public struct QuerySnapshot: Sendable {
     public var count: Int { documents.count }
     public var isEmpty: Bool { documents.isEmpty }
 
+    /// The same snapshot with other metadata.
+    func with(_ metadata: SnapshotMetadata) -> QuerySnapshot { QuerySnapshot(self, metadata) }
+
+    private init(_ other: QuerySnapshot, _ metadata: SnapshotMetadata) {
+        query = other.query
+        documents = other.documents
+        self.metadata = metadata
+        difference = other.difference
+    }
+
     /// The same snapshot with only the fields that the query selects.
     package var projected: QuerySnapshot {
         guard query.projection != nil else { return self }
