@@ -105,6 +105,17 @@ import Testing
             ["“clients.storage”", "“amce”", "Did you mean “acme”?"]
         ),
         (
+            #"{"default": "globex"}"#,
+            [
+                "“default”", "found “globex”, a name that no registered module has", "one of acme",
+                "Add the module of “globex” to those that the factory is given.",
+            ]
+        ),
+        (
+            #"{"default": "acme", "clients": {"storage": "globex"}}"#,
+            ["“clients.storage”", "a name that no registered module has", "Add the module of “globex”"]
+        ),
+        (
             #"{"default": "acme", "providers": {"acme": {"project": "p", "apiKey": "${EMPTY}", "retries": 1}}}"#,
             ["“providers.acme.apiKey”", "EMPTY is not"]
         ),

@@ -9,6 +9,8 @@ struct ConfigurationProblem: Error {
     var found: String
     var expected: String
     var suggestion: String?
+    /// What to do where no name was meant that is known.
+    var advice: String?
     var code = InfrastructureError.Code.invalidConfiguration
 
     /// What lies below, for debugging.
@@ -17,7 +19,7 @@ struct ConfigurationProblem: Error {
     var error: InfrastructureError {
         let steps = path.map { $0.count > 80 ? $0.prefix(80) + "…" : $0 }
         let place = path.isEmpty ? "the top level" : "“\(steps.joined(separator: "."))”"
-        let hint = suggestion.map { " Did you mean “\($0)”?" } ?? ""
+        let hint = suggestion.map { " Did you mean “\($0)”?" } ?? advice.map { " \($0)" } ?? ""
         return InfrastructureError(
             code, "Configuration, at \(place): found \(found), expected \(expected).\(hint)", underlying: underlying)
     }
@@ -33,10 +35,11 @@ struct ConfigurationProblem: Error {
     ) -> ConfigurationProblem {
         let names = known.map(\.rawValue)
         return ConfigurationProblem(
-            path: path, found: "“\(provider)”",
+            path: path, found: "“\(provider)”, a name that no registered module has",
             expected: names.isEmpty
                 ? "a provider, but the factory was given none" : "one of \(names.joined(separator: ", "))",
-            suggestion: nearest(to: provider.rawValue, in: names), code: .unknownProvider)
+            suggestion: nearest(to: provider.rawValue, in: names),
+            advice: "Add the module of “\(provider)” to those that the factory is given.", code: .unknownProvider)
     }
 
     /// A provider that was asked for a client it does not have.
