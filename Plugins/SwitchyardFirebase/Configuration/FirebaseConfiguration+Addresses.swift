@@ -29,7 +29,7 @@ extension FirebaseConfiguration {
         }
     }
 
-    /// `host:port` of emulators, spoken to in clear text.
+    /// `host:port` of emulators, spoken to in clear text; `http://host:port` is the same.
     public struct Emulators: Sendable, Hashable, Codable {
         public var firestore: String?
         public var auth: String?
@@ -47,12 +47,6 @@ extension FirebaseConfiguration {
             self.init(
                 firestore: variable("FIRESTORE_EMULATOR_HOST"), auth: variable("FIREBASE_AUTH_EMULATOR_HOST"),
                 storage: variable("FIREBASE_STORAGE_EMULATOR_HOST"))
-        }
-
-        /// What is set here, and for the rest what is set in `other`.
-        func filled(from other: Emulators) -> Emulators {
-            Emulators(
-                firestore: firestore ?? other.firestore, auth: auth ?? other.auth, storage: storage ?? other.storage)
         }
     }
 }

@@ -12,35 +12,100 @@ struct FirebaseEndpoint: Sendable, Hashable {
 
     /// - Parameters:
     ///   - address: Without a slash at the end.
+    ///   - place: Where it was set, for error texts.
     ///   - plainHost: To which machine of a private network tokens may travel in clear text.
     /// - Throws: `.invalidConfiguration` for an invalid address.
     init(
-        host address: String, isEmulator: Bool = false, plainHost: String? = nil
+        host address: String, at place: AddressPlace = .answer, isEmulator: Bool = false, plainHost: String? = nil
     ) throws(InfrastructureError) {
         let parts: URLParts
         do throws(TransportError) {
             parts = try URLParts(validating: address)
         } catch {
-            throw FirebaseEndpoint.problem(address, error.message)
+            throw place.problem(address, error.message)
         }
         guard parts.scheme == "https" || parts.scheme == "http" else {
-            throw FirebaseEndpoint.problem(address, "it is neither http nor https")
+            throw place.problem(address, "it is neither http nor https")
         }
         guard parts.query == nil, !address.hasSuffix("/") else {
-            throw FirebaseEndpoint.problem(address, "it ends with a slash or a query")
+            throw place.problem(address, "it ends with a slash or a query")
         }
         self.address = address
         self.isEmulator = isEmulator
         mayCarryTokens = parts.mayCarrySecrets(plainTo: plainHost)
     }
 
-    init(emulator: String, path: String = "", plainHost: String? = nil) throws(InfrastructureError) {
-        let address = emulator.hasPrefix("http://") || emulator.hasPrefix("https://") ? emulator : "http://\(emulator)"
-        try self.init(host: address + path, isEmulator: true, plainHost: plainHost)
+    fileprivate init(
+        _ emulator: EmulatorAddress, path: String, plainHost: String?
+    ) throws(InfrastructureError) {
+        try self.init(
+            host: try emulator.origin() + path, at: emulator.place, isEmulator: true, plainHost: plainHost)
+    }
+}
+
+/// Where an address was set, and what belongs there.
+struct AddressPlace: Sendable {
+    private let name: String
+    private let form: String
+
+    private init(_ name: String, _ form: String) {
+        self.name = name
+        self.form = form
     }
 
-    private static func problem(_ address: String, _ what: String) -> InfrastructureError {
-        InfrastructureError(.invalidConfiguration, "The Firebase host “\(address)” cannot be used: \(what).")
+    static func host(_ key: String) -> AddressPlace {
+        AddressPlace(
+            "Firebase's configuration, at “hosts.\(key)”",
+            "Write an address such as “https://example.com”, without a slash at the end.")
+    }
+    static func emulator(_ key: String) -> AddressPlace {
+        AddressPlace("Firebase's configuration, at “emulators.\(key)”", hostAndPort)
+    }
+    static func variable(_ name: String) -> AddressPlace { AddressPlace("The variable \(name)", hostAndPort) }
+    /// An address that a server has named.
+    static let answer = AddressPlace("An address of Firebase", "Check hosts and emulators in Firebase's configuration.")
+
+    private static let hostAndPort = "Write host:port, such as “127.0.0.1:8080”."
+
+    func problem(_ address: String, _ what: String) -> InfrastructureError {
+        InfrastructureError(.invalidConfiguration, "\(name): “\(address)” cannot be used: \(what). \(form)")
+    }
+}
+
+/// The address of an emulator as it was set.
+private struct EmulatorAddress {
+    let text: String
+    let place: AddressPlace
+
+    /// - Parameters:
+    ///   - set: What the configuration says at `key`.
+    ///   - fallback: What the environment says in `variable`.
+    init?(_ key: String, _ set: String?, or variable: String, _ fallback: String?) {
+        if let set {
+            text = set
+            place = .emulator(key)
+        } else if let fallback {
+            text = fallback
+            place = .variable(variable)
+        } else {
+            return nil
+        }
+    }
+
+    /// `http://host:port`, which may also have been set like that.
+    func origin() throws(InfrastructureError) -> String {
+        let address = text.contains("://") ? text : "http://\(text)"
+        let origin = address.hasSuffix("/") ? String(address.dropLast()) : address
+        let parts: URLParts
+        do throws(TransportError) {
+            parts = try URLParts(validating: origin)
+        } catch {
+            throw place.problem(text, error.message)
+        }
+        guard parts.path.isEmpty, parts.query == nil else {
+            throw place.problem(text, "it goes on after the port")
+        }
+        return origin
     }
 }
 
@@ -63,22 +128,28 @@ struct FirebaseEndpoints: Sendable, Hashable {
         let plainHost = configuration.allowsPlainHTTPTo
         try PlainHTTP.check(plainHost, of: "Firebase")
         let hosts = configuration.hosts
-        let variables = configuration.usesEmulatorVariables ? environment : [:]
-        let emulators = configuration.emulators.filled(from: FirebaseConfiguration.Emulators(environment: variables))
+        let set = configuration.emulators
+        let variables = FirebaseConfiguration.Emulators(
+            environment: configuration.usesEmulatorVariables ? environment : [:])
+        let documents = EmulatorAddress("firestore", set.firestore, or: "FIRESTORE_EMULATOR_HOST", variables.firestore)
+        let accounts = EmulatorAddress("auth", set.auth, or: "FIREBASE_AUTH_EMULATOR_HOST", variables.auth)
+        let files = EmulatorAddress("storage", set.storage, or: "FIREBASE_STORAGE_EMULATOR_HOST", variables.storage)
         func endpoint(
-            _ host: String, _ emulator: String?, _ path: String = ""
+            _ key: String, _ host: String, _ emulator: EmulatorAddress? = nil, _ path: String = ""
         ) throws(InfrastructureError) -> FirebaseEndpoint {
-            if let emulator { return try FirebaseEndpoint(emulator: emulator, path: path, plainHost: plainHost) }
-            return try FirebaseEndpoint(host: host, plainHost: plainHost)
+            if let emulator { return try FirebaseEndpoint(emulator, path: path, plainHost: plainHost) }
+            return try FirebaseEndpoint(host: host, at: .host(key), plainHost: plainHost)
         }
-        firestore = try endpoint(hosts.firestore, emulators.firestore)
-        identityToolkit = try endpoint(hosts.identityToolkit, emulators.auth, "/identitytoolkit.googleapis.com")
-        secureToken = try endpoint(hosts.secureToken, emulators.auth, "/securetoken.googleapis.com")
-        storage = try endpoint(hosts.storage, emulators.storage)
-        installations = try endpoint(hosts.installations, nil)
-        registrations = try endpoint(hosts.registrations, nil)
-        messaging = try endpoint(hosts.messaging, nil)
-        accountCredentials = try endpoint("https://iamcredentials.googleapis.com", nil)
-        publishedKeys = try endpoint("https://www.googleapis.com", emulators.auth, "/www.googleapis.com")
+        firestore = try endpoint("firestore", hosts.firestore, documents)
+        identityToolkit = try endpoint(
+            "identityToolkit", hosts.identityToolkit, accounts, "/identitytoolkit.googleapis.com")
+        secureToken = try endpoint("secureToken", hosts.secureToken, accounts, "/securetoken.googleapis.com")
+        storage = try endpoint("storage", hosts.storage, files)
+        installations = try endpoint("installations", hosts.installations)
+        registrations = try endpoint("registrations", hosts.registrations)
+        messaging = try endpoint("messaging", hosts.messaging)
+        accountCredentials = try FirebaseEndpoint(host: "https://iamcredentials.googleapis.com")
+        publishedKeys = try endpoint(
+            "publishedKeys", "https://www.googleapis.com", accounts, "/www.googleapis.com")
     }
 }

@@ -94,7 +94,7 @@ public final class FirebaseMessageSender: Sendable {
         }
         project = configuration.project
         endpoint = try FirebaseEndpoint(
-            host: configuration.hosts.messaging, plainHost: configuration.allowsPlainHTTPTo)
+            host: configuration.hosts.messaging, at: .host("messaging"), plainHost: configuration.allowsPlainHTTPTo)
         self.transport = transport
         self.clock = clock
         self.means = means

@@ -151,6 +151,37 @@ import Testing
         #expect(error?.code == .invalidConfiguration)
     }
 
+    @Test(arguments: ["127.0.0.1:8080", "http://127.0.0.1:8080", "http://127.0.0.1:8080/"])
+    func `An emulator is named by host and port, or by the address that has them`(_ address: String) throws {
+        var configuration = FirebaseConfiguration(project: "demo", apiKey: "k")
+        configuration.emulators = FirebaseConfiguration.Emulators(firestore: address, auth: address)
+        let endpoints = try FirebaseEndpoints(configuration, environment: [:])
+        #expect(endpoints.firestore.address == "http://127.0.0.1:8080" && endpoints.firestore.isEmulator)
+        #expect(endpoints.identityToolkit.address == "http://127.0.0.1:8080/identitytoolkit.googleapis.com")
+    }
+
+    @Test(arguments: ["http://127.0.0.1:8080/v1", "http://127.0.0.1:8080?x", "127.0.0.1:port", "http://", "a b"])
+    func `An emulator's address that is none is told with its key and an example`(_ address: String) {
+        var configuration = FirebaseConfiguration(project: "demo", apiKey: "k", usesEmulatorVariables: false)
+        configuration.emulators.firestore = address
+        let error = #expect(throws: InfrastructureError.self) { try FirebaseModule(configuration).validate() }
+        #expect(error?.code == .invalidConfiguration)
+        #expect(error?.message.hasPrefix("Firebase's configuration, at “emulators.firestore”: “\(address)”") == true)
+        #expect(error?.message.hasSuffix("Write host:port, such as “127.0.0.1:8080”.") == true)
+        let environment = ["FIREBASE_AUTH_EMULATOR_HOST": address]
+        let fromVariable = #expect(throws: InfrastructureError.self) {
+            try FirebaseEndpoints(FirebaseConfiguration(project: "demo", apiKey: "k"), environment: environment)
+        }
+        #expect(fromVariable?.message.hasPrefix("The variable FIREBASE_AUTH_EMULATOR_HOST: “\(address)”") == true)
+    }
+
+    @Test func `A host that is no address is told with its key`() {
+        var configuration = FirebaseConfiguration(project: "demo", apiKey: "k", usesEmulatorVariables: false)
+        configuration.hosts.secureToken = "example.com"
+        let error = #expect(throws: InfrastructureError.self) { try FirebaseModule(configuration).validate() }
+        #expect(error?.message.hasPrefix("Firebase's configuration, at “hosts.secureToken”: “example.com”") == true)
+    }
+
     @Test(arguments: ["", "a/b", "a b"]) func `A project that is no ID is refused`(_ project: String) {
         let configuration = FirebaseConfiguration(project: project, apiKey: "k")
         #expect(throws: InfrastructureError.self) { try FirebaseModule(configuration).validate() }
