@@ -50,7 +50,7 @@ extension MockStorageClient {
 
     public func retryPendingWrites() async throws(StorageError) {
         hurry()
-        sendQueue()
+        sendQueue(isAsked: true)
     }
 
     public func resolveRefusedWrite(_ id: RefusedWrite.ID, requeuing batch: WriteBatch?) async throws(StorageError) {

@@ -249,14 +249,29 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
 
     // MARK: The queue on its way
 
-    /// Begins to send what waits, unless somebody is at it already.
-    func sendQueue() {
-        let begins = database.withState { [device] _ in
-            guard !device.isSending, device.isConnected, !device.isShutDown, !device.queue.isEmpty else { return false }
+    /// Begins to send what waits, unless somebody is at it already. Without a network that is an attempt that fails at once.
+    ///
+    /// - Parameter isAsked: Whether somebody wants it tried again, whatever is known of the network.
+    func sendQueue(isAsked: Bool = false) {
+        let (begins, fails) = database.withState { [device] _ -> (Bool, Bool) in
+            guard !device.isShutDown, !device.queue.isEmpty else { return (false, false) }
+            guard device.isConnected else { return (false, device.isNetworkEnabled) }
+            guard !device.isSending else { return (false, false) }
             device.isSending = true
-            return true
+            return (true, false)
         }
         if begins { Task { await runQueue() } }
+        if fails { failToSend(isAsked: isAsked) }
+    }
+
+    private func failToSend(isAsked: Bool) {
+        let news = database.change { [device] _ -> (Int?, [DeliveryQueue.Action]) in
+            guard !device.isConnected, device.isNetworkEnabled else { return (nil, []) }
+            let (isNews, actions) = device.queue.failToSend(.mockIsOffline, isAsked: isAsked)
+            return (isNews ? device.queue.items.count : nil, actions)
+        }
+        if let news { report(.pendingWrites(count: news, failure: .init(StorageError.mockIsOffline))) }
+        backend.save(device)
     }
 
     /// Ends the pause after a failure.

@@ -143,9 +143,23 @@ final class MockWriteQueue {
         guard let index = items.firstIndex(where: { $0.id == id }) else { return (false, []) }
         items[index].isUnderWay = false
         items[index].failure.note(error, until: time)
-        let isNews = cause?.code != error.code || cause?.message != error.message
-        cause = error
-        return (isNews, pendingActions())
+        return (isNews(error), pendingActions())
+    }
+
+    /// The first write cannot even be sent. That is one attempt, until another cause or somebody's wish makes it another one.
+    ///
+    /// - Returns: Whether the cause is another one than that of the attempt before.
+    func failToSend(_ error: StorageError, isAsked: Bool) -> (isNews: Bool, actions: [Action]) {
+        guard let first = items.first, !first.isUnderWay else { return (false, []) }
+        guard isAsked || first.attempts == 0 || first.failure.last?.message != error.message else { return (false, []) }
+        items[0].attempts += 1
+        first.failure.note(error)
+        return (isNews(error), pendingActions())
+    }
+
+    private func isNews(_ error: StorageError) -> Bool {
+        defer { cause = error }
+        return cause?.code != error.code || cause?.message != error.message
     }
 
     /// - Returns: The paths that look different now.

@@ -92,7 +92,40 @@ import Testing
         await device.shutDown()
     }
 
-    @Test func `A cause is news again only once a write got through, and no time is shown while the device is offline`()
+    @Test func `A write that waits for the network has been tried once, and an observer hears why`() async throws {
+        let device = try await device()
+        var told: [InfrastructureEvent.Failure] {
+            log.kinds.compactMap { if case .pendingWrites(_, let failure?) = $0 { failure } else { nil } }
+        }
+        func attempts() async throws -> [Int] {
+            for try await queue in device.storage.pendingWrites() { return queue.map(\.attempts) }
+            return []
+        }
+        network.isOnline = false
+        try await device.storage.setDocument("a/1", ["n": 1])
+        try await device.storage.setDocument("a/2", ["n": 2])
+        #expect(try await attempts() == [1, 0])
+        #expect(told.map(\.code) == [.unavailable])
+        #expect(told.first?.message.hasPrefix("The mock's network is off.") == true)
+        try await device.storage.retryPendingWrites()
+        #expect(try await attempts() == [2, 0])
+        #expect(told.count == 1)
+
+        network.isOnline = true
+        try await device.storage.waitForPendingWrites()
+        try await device.storage.disableNetwork()
+        try await device.storage.setDocument("a/1", ["n": 3])
+        #expect(try await attempts() == [0], "what the app has switched off is no failure")
+        network.isOnline = false
+        #expect(try await attempts() == [0])
+        #expect(told.count == 1)
+        try await device.storage.enableNetwork()
+        #expect(try await attempts() == [1])
+        #expect(told.count == 2)
+        await device.shutDown()
+    }
+
+    @Test func `A cause is news again only once another one or a success came, and no time is shown while offline`()
         async throws
     {
         let network = MockNetwork(clock: ManualClock())
@@ -111,19 +144,21 @@ import Testing
         try await device.storage.enableNetwork()
         try await eventually("the first attempt has failed") { first?.attempts == 1 && first?.nextAttempt != nil }
         network.isOnline = false
-        try await eventually("no attempt is planned") { first?.nextAttempt == nil }
+        try await eventually("the second one, too, and no other is planned") {
+            first?.attempts == 2 && first?.nextAttempt == nil
+        }
         #expect(first?.lastError?.message.hasPrefix("The mock's network is off.") == true)
         network.isOnline = true
-        try await eventually("the second attempt has failed") { first?.attempts == 2 && first?.nextAttempt != nil }
+        try await eventually("the third attempt has failed") { first?.attempts == 3 && first?.nextAttempt != nil }
         try await device.storage.retryPendingWrites()
         try await eventually("it is sent") { pending.last?.isEmpty == true }
-        #expect(told == 1)
+        #expect(told == 3, "the server is busy, the network is off, the server is busy")
 
         storage.controls.fail(.send, with: busy)
         try await device.storage.disableNetwork()
         try await device.storage.setDocument("a/1", ["n": 2])
         try await device.storage.enableNetwork()
-        try await eventually("the observer is told again") { told == 2 }
+        try await eventually("the observer is told again") { told == 4 }
         try await device.storage.retryPendingWrites()
         try await device.storage.waitForPendingWrites()
         #expect(storage.controls.unused.isEmpty)

@@ -142,7 +142,7 @@ import Testing
         let backend = try await InfrastructureFactory(module).make(
             InfrastructureSelection(default: .mock), in: InfrastructureSurroundings(observer: events))
         func lengths() -> [Int] {
-            events.kinds.compactMap { if case .pendingWrites(let count, _) = $0 { count } else { nil } }
+            events.kinds.compactMap { if case .pendingWrites(let count, .none) = $0 { count } else { nil } }
         }
         let storage = try #require(backend.storage.unwrapped(as: MockStorageClient.self))
         try await eventually("somebody looks at the queue") { storage.listenerCount == 1 }
