@@ -4,7 +4,48 @@ import SwitchyardObservation
 import SwitchyardTestSupport
 import Testing
 
+/// The list of the article.
+@MainActor private final class Lists {
+    let session: Session
+    private let storage: any StorageClient
+    private var present: (owner: AuthUser.ID, query: LiveQuery<Todo>)?
+
+    init(_ backend: Infrastructure) {
+        session = Session(backend.auth)
+        storage = backend.storage
+    }
+
+    /// `nil` while nobody is signed in.
+    var todos: LiveQuery<Todo>? {
+        let owner = session.user?.id
+        if let present, present.owner == owner { return present.query }
+        present = owner.map { id in
+            let todos = storage.collection("users").document(id).collection("todos", of: Todo.self)
+            return (owner: id, query: LiveQuery(todos))
+        }
+        return present?.query
+    }
+}
+
 @MainActor @Suite struct SessionTests {
+    @Test func `A list is that of whoever is signed in, and shows nothing of the person before`() async throws {
+        let backend = try await Infrastructure(.mock)
+        let lists = Lists(backend)
+        #expect(lists.todos == nil)
+        let ann = try await backend.auth.signUp(email: "ann@example.com", password: "long enough").get()
+        let anns = backend.storage.collection("users").document(ann.id).collection("todos", of: Todo.self)
+        try await anns.document("a").set(Todo(title: "a"))
+        try await eventually("hers") { lists.todos?.values.map(\.title) == ["a"] }
+        let hers = try #require(lists.todos)
+        #expect(lists.todos === hers)
+        try await backend.auth.signOut()
+        try await eventually("nobody's") { lists.todos == nil }
+        try await backend.auth.signUp(email: "bob@example.com", password: "long enough")
+        try await eventually("his") { lists.todos?.phase.isLoading == false }
+        #expect(lists.todos !== hers && lists.todos?.rows.isEmpty == true)
+        await backend.shutDown()
+    }
+
     @Test func `A session follows sign-up, sign-out and sign-in, and says why one fails`() async throws {
         let session = Session(MockAuthClient(MockBackend()))
         try await eventually("nobody") { if case .signedOut = session.state { true } else { false } }
