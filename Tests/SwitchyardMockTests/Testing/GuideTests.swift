@@ -106,7 +106,7 @@ private func show(_ text: String) { print(text) }
         } catch  where error.underlying is NotEnough {
             show("There is not enough money.")
         } catch {
-            show(error.message)
+            show("The transfer did not take place.")
         }
 
         let receipt = try await storage.setDocument("notes/1", ["text": "…"])

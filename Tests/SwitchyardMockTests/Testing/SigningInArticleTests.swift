@@ -50,7 +50,7 @@ private final class Screen: Sendable {
         } catch .userDisabled, .methodDisabled {
             show("You cannot sign in this way.")
         } catch {
-            if let challenge = error.challenge { ask(for: challenge) } else { show(error.message) }
+            if let challenge = error.challenge { ask(for: challenge) } else { show("Try again later.") }
         }
     }
 
