@@ -9,3 +9,13 @@ public struct AcmeConfiguration: Codable, Sendable {}
 func AcmeStorageAdapter(_ configuration: AcmeConfiguration, auth: (any AuthClient)?) -> any StorageClient {
     MockStorageClient()
 }
+
+struct AcmeServer: Sendable {
+    func read(_ paths: [StoragePath]) async throws(StorageError) -> [DocumentSnapshot] { given() }
+    func carryOut(_ writes: [DocumentWrite]) async throws(StorageError) -> WriteReceipt.Acknowledgement { given() }
+}
+
+struct AcmeStorage: StorageLayer {
+    let base: any StorageClient = MockStorageClient()
+    let server = AcmeServer()
+}
