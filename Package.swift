@@ -152,7 +152,7 @@ let package = Package(
             name: "SwitchyardWireTests",
             dependencies: [
                 "SwitchyardBytes", "SwitchyardWire", "SwitchyardServerKit", "SwitchyardTestSupport",
-                "SwitchyardOneRequest", "CSwitchyardCurl",
+                "SwitchyardOneRequest",
             ]),
         .testTarget(
             name: "SwitchyardURLSessionTests",

@@ -27,9 +27,6 @@ enum {
     OPT_PREREQFUNCTION = 20312,
     OPT_CAINFO_BLOB = 40309,
     INFO_PRIVATE = 0x100000 + 21,
-    MOPT_SOCKETFUNCTION = 20001,
-    MOPT_TIMERFUNCTION = 20004,
-    SOCKET_TIMEOUT = -1,
 };
 
 /* Every function used, with the name it has in the library and its exact type, the variadic ones included. */
@@ -53,8 +50,9 @@ enum {
     X(int, multi_setopt, "curl_multi_setopt", (void *, int, ...))                                \
     X(int, multi_add_handle, "curl_multi_add_handle", (void *, void *))                          \
     X(int, multi_remove_handle, "curl_multi_remove_handle", (void *, void *))                    \
-    X(int, multi_socket_action, "curl_multi_socket_action", (void *, int, int, int *))           \
-    X(int, multi_socket_all, "curl_multi_socket_all", (void *, int *))                           \
+    X(int, multi_perform, "curl_multi_perform", (void *, int *))                                 \
+    X(int, multi_poll, "curl_multi_poll", (void *, struct ccurl_waitfd *, unsigned, int, int *)) \
+    X(int, multi_wakeup, "curl_multi_wakeup", (void *))                                          \
     X(struct curl_message *, multi_info_read, "curl_multi_info_read", (void *, int *))
 
 static struct {
@@ -160,22 +158,11 @@ long ccurl_multi_free(ccurl_multi multi) { return curl.multi_cleanup(multi); }
 long ccurl_multi_set_long(ccurl_multi multi, long option, long value) { return curl.multi_setopt(multi, (int)option, value); }
 long ccurl_multi_add(ccurl_multi multi, ccurl_easy easy) { return curl.multi_add_handle(multi, easy); }
 long ccurl_multi_remove(ccurl_multi multi, ccurl_easy easy) { return curl.multi_remove_handle(multi, easy); }
-void ccurl_multi_set_callbacks(
-    ccurl_multi multi, ccurl_socket_callback socket, ccurl_timer_callback timer, void *user) {
-    curl.multi_setopt(multi, MOPT_SOCKETFUNCTION, socket);
-    curl.multi_setopt(multi, CCURL_MOPT_SOCKETDATA, user);
-    curl.multi_setopt(multi, MOPT_TIMERFUNCTION, timer);
-    curl.multi_setopt(multi, CCURL_MOPT_TIMERDATA, user);
+long ccurl_multi_perform(ccurl_multi multi, int *running) { return curl.multi_perform(multi, running); }
+long ccurl_multi_poll(ccurl_multi multi, struct ccurl_waitfd *extra, unsigned count, int milliseconds) {
+    return curl.multi_poll(multi, extra, count, milliseconds, NULL);
 }
-long ccurl_multi_act(ccurl_multi multi, int descriptor, int events) {
-    int running = 0;
-    return curl.multi_socket_action(multi, descriptor, events, &running);
-}
-long ccurl_multi_act_on_time(ccurl_multi multi) { return ccurl_multi_act(multi, SOCKET_TIMEOUT, 0); }
-long ccurl_multi_act_on_all(ccurl_multi multi) {
-    int running = 0;
-    return curl.multi_socket_all(multi, &running);
-}
+long ccurl_multi_wakeup(ccurl_multi multi) { return curl.multi_wakeup(multi); }
 
 ccurl_easy ccurl_multi_next_done(ccurl_multi multi, long *result) {
     int left = 0;

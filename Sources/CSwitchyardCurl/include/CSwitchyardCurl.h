@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 #include "CCoding.h"
-#include "CPoll.h"
 
 /*
  * libcurl, opened at first use. No header of libcurl is needed for building, and nothing is loaded or linked until
@@ -79,8 +78,6 @@ enum {
 
 /* Options of a multi handle. */
 enum {
-    CCURL_MOPT_SOCKETDATA = 10002,
-    CCURL_MOPT_TIMERDATA = 10005,
     CCURL_MOPT_MAXCONNECTS = 6,
     CCURL_MOPT_MAX_CONCURRENT_STREAMS = 16,
 };
@@ -136,20 +133,19 @@ enum {
     CCURL_PREREQUEST_ABORT = 1,
 };
 
-/* What a socket callback is told: what to watch for, or to forget the socket. */
-enum { CCURL_WATCH_NONE = 0, CCURL_WATCH_IN = 1, CCURL_WATCH_OUT = 2, CCURL_WATCH_BOTH = 3, CCURL_WATCH_REMOVE = 4 };
-
-/* What a socket is ready for, in ccurl_multi_act. */
-enum { CCURL_ACT_IN = 1, CCURL_ACT_OUT = 2 };
-
 /* For ccurl_pause: the whole state, not a change. */
 enum { CCURL_PAUSE_RECEIVING = 1, CCURL_PAUSE_SENDING = 4 };
 
+enum { CCURL_POLL_IN = 1, CCURL_POLL_OUT = 4 };
+
+struct ccurl_waitfd {
+    int fd;
+    short events;
+    short revents;
+};
+
 typedef size_t (*ccurl_data_callback)(char *bytes, size_t size, size_t count, void *user);
 typedef int (*ccurl_seek_callback)(void *user, int64_t offset, int origin);
-typedef int (*ccurl_socket_callback)(ccurl_easy easy, int descriptor, int watch, void *user, void *of_socket);
-/* Minus one for no time at all. */
-typedef int (*ccurl_timer_callback)(ccurl_multi multi, long milliseconds, void *user);
 typedef int (*ccurl_prerequest_callback)(
     void *user, char *peer_address, char *local_address, int peer_port, int local_port);
 
@@ -188,14 +184,9 @@ long ccurl_multi_free(ccurl_multi multi);
 long ccurl_multi_set_long(ccurl_multi multi, long option, long value);
 long ccurl_multi_add(ccurl_multi multi, ccurl_easy easy);
 long ccurl_multi_remove(ccurl_multi multi, ccurl_easy easy);
-void ccurl_multi_set_callbacks(
-    ccurl_multi multi, ccurl_socket_callback socket, ccurl_timer_callback timer, void *user);
-/* Does what can be done on a socket, and for the transfers whose time has come. */
-long ccurl_multi_act(ccurl_multi multi, int descriptor, int events);
-/* For the transfers whose time has come alone. */
-long ccurl_multi_act_on_time(ccurl_multi multi);
-/* For every transfer, whatever its sockets say. */
-long ccurl_multi_act_on_all(ccurl_multi multi);
+long ccurl_multi_perform(ccurl_multi multi, int *running);
+long ccurl_multi_poll(ccurl_multi multi, struct ccurl_waitfd *extra, unsigned count, int milliseconds);
+long ccurl_multi_wakeup(ccurl_multi multi);
 /* The next finished transfer and its result, or NULL. */
 ccurl_easy ccurl_multi_next_done(ccurl_multi multi, long *result);
 

@@ -1,7 +1,7 @@
 #if os(Linux)
     import CSwitchyardCurl
 
-    // libcurl calls these during somebody's turn, with the exchange as user pointer. The loop keeps every running exchange
+    // libcurl calls these on the loop thread, with the exchange as user pointer. The loop keeps every running exchange
     // alive, so the pointer needs no reference of its own.
 
     private func exchange(_ user: UnsafeMutableRawPointer?) -> CurlExchange {
@@ -50,17 +50,5 @@
 
     let willSendCallback: ccurl_prerequest_callback = { user, _, _, _, _ in
         Int32(exchange(user).willSend() ? CCURL_PREREQUEST_OK : CCURL_PREREQUEST_ABORT)
-    }
-
-    // These two have the loop as user pointer.
-
-    let watchSocketCallback: ccurl_socket_callback = { _, descriptor, events, user, _ in
-        Unmanaged<CurlLoop>.fromOpaque(user!).takeUnretainedValue().watch(descriptor, events)
-        return 0
-    }
-
-    let setTimeoutCallback: ccurl_timer_callback = { _, milliseconds, user in
-        Unmanaged<CurlLoop>.fromOpaque(user!).takeUnretainedValue().setTimeout(milliseconds)
-        return 0
     }
 #endif

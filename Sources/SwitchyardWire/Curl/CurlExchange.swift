@@ -5,7 +5,7 @@
     /// One request on its way through the loop.
     ///
     /// Sendable by confinement: everything mutable except `isCancelled` is touched by the creating task until the
-    /// exchange is submitted, and by whoever has the turn from then on; the lock of the command queue orders the two.
+    /// exchange is submitted, and by the loop thread alone from then on; the lock of the command queue orders the two.
     final class CurlExchange: @unchecked Sendable {
         enum Delivery {
             /// Collected, and delivered with the head when all is there.
@@ -77,7 +77,6 @@
             waiting = loop.waiting
             clock = loop.clock
             head = ResponseHeadParser(limit: request.maximumHeadSize)
-            if origin.hasPrefix("https:") { loop.expectTLS() }
             live.value.add(1, ordering: .relaxed)
         }
 
@@ -90,8 +89,6 @@
         var staysOpen: Bool { !isBrief && request.idleLimit == nil }
         /// Whether it ends by itself, other than a stream.
         var isBrief: Bool { if case .whole = delivery { true } else { false } }
-        /// Whether it may be one of several on a connection.
-        var mayShareConnection: Bool { request.httpVersion != .http1 && origin.hasPrefix("https:") }
         var wasAnsweredInHTTP1: Bool { head.httpVersion.hasPrefix("1.") }
 
         // MARK: From libcurl's callbacks
@@ -203,18 +200,8 @@
 
         // MARK: Delivery
 
-        /// What is handed to the task that waits, once nothing is held that it may want.
-        struct Outcome {
-            fileprivate let continuation: Continuation
-            fileprivate let result: Result<HTTPResponse, TransportError>
-
-            func deliver() { continuation.resume(returning: result) }
-        }
-
-        /// Called once, when libcurl has let go of the exchange, or has never seen it.
-        ///
-        /// - Returns: What is left to deliver; nothing where the head has been delivered already.
-        func conclude(_ error: TransportError?) -> Outcome? {
+        /// Hands the outcome to whoever waits. Called once, by the loop, when libcurl has let go of the exchange.
+        func deliver(_ error: TransportError?) {
             var error = error
             if error == nil, !head.isComplete {
                 error = TransportError(
@@ -229,11 +216,10 @@
             decoder = nil
             upload?.finish(error)
             if case .piped(let pipe) = delivery { pipe.finish(error) }
-            guard let continuation else { return nil }
+            guard let continuation else { return }
             self.continuation = nil
-            return Outcome(
-                continuation: continuation,
-                result: error.map { .failure($0) } ?? .success(HTTPResponse(head: makeHead(), body: body)))
+            continuation.resume(
+                returning: error.map { .failure($0) } ?? .success(HTTPResponse(head: makeHead(), body: body)))
         }
 
         private func deliverHead() {

@@ -1,7 +1,7 @@
 #if os(Linux)
     import CSwitchyardCurl
 
-    // Raw connections; everything here is for whoever has the turn.
+    // Raw connections; everything here runs on the loop thread.
     extension CurlLoop {
         func open(_ connection: CurlRawConnection) {
             guard connection.stage == .new else { return }
@@ -35,9 +35,7 @@
                 return close(connection, TransportError(.connectionLost, "the connection broke", isRetryable: true))
             }
             // The handle stays in the multi handle: taken out, libcurl would close its connection.
-            openConnections[connection.descriptor] = connection
             connection.handleConnected()
-            serveLater(connection)
         }
 
         /// Ends a connection at whatever stage it is.
@@ -45,9 +43,6 @@
             guard connection.stage != .finished else { return }
             if let easy = connection.easy {
                 connection.easy = nil
-                if let poll, openConnections.removeValue(forKey: connection.descriptor) != nil {
-                    cpoll_forget(poll, connection.descriptor)
-                }
                 connection.descriptor = -1
                 connections.removeAll { $0 === connection }
                 ccurl_multi_remove(multi, easy)
@@ -56,50 +51,43 @@
             connection.deliverClosed(error)
         }
 
-        /// Something has happened to it, which ``serveConnections()`` sees to.
-        func serveLater(_ connection: CurlRawConnection) {
-            guard connection.stage == .open, !connection.isDue else { return }
-            connection.isDue = true
-            dueConnections.append(connection)
-        }
-
-        /// Reads from those that something has happened to, for a while; who has more to do stays due.
-        func serveConnections() {
-            for connection in dueConnections where connection.stage == .open && connection.mayRead {
-                connection.handleReadable(receiveBuffer)
+        /// Gives every connection its turn; `true` if one of them has more to do at once.
+        func serveConnections() -> Bool {
+            for entry in pollSet where entry.revents != 0 {
+                guard let connection = connections.first(where: { $0.descriptor == entry.fd }) else { continue }
+                if Int(entry.revents) & CCURL_POLL_IN != 0 { connection.mayHaveUnread = true }
+                if Int(entry.revents) & CCURL_POLL_OUT != 0 { connection.handleWritable() }
             }
-            settleConnections()
+            pollSet.removeAll(keepingCapacity: true)
+            var hasMore = false
+            var hasEnded = false
+            for connection in connections where connection.stage == .open {
+                if connection.mayHaveUnread, connection.wantsReceiving { connection.handleReadable(receiveBuffer) }
+                hasEnded = hasEnded || connection.isReadyToEnd
+                hasMore = hasMore || (connection.mayHaveUnread && connection.wantsReceiving)
+            }
+            if hasEnded { endConnections() }
+            return hasMore
         }
 
-        /// Carries out what the handlers of those that are due have asked for. Due remains who has something to read.
-        func settleConnections() {
-            guard !dueConnections.isEmpty else { return }
-            var left: [CurlRawConnection] = []
-            swap(&left, &dueConnections)
-            for connection in left {
-                connection.isDue = false
-                guard connection.stage == .open else { continue }
-                if connection.isReadyToEnd {
-                    if case .failure(let error) = connection.pendingEnd {
-                        close(connection, error)
-                    } else {
-                        close(connection, nil)
-                    }
-                } else {
-                    watch(connection)
-                    if connection.mayRead { serveLater(connection) }
+        private func endConnections() {
+            for connection in connections where connection.isReadyToEnd {
+                switch connection.pendingEnd {
+                case .failure(let error): close(connection, error)
+                default: close(connection, nil)
                 }
             }
         }
 
-        private func watch(_ connection: CurlRawConnection) {
-            let events = connection.wantedEvents
-            guard let poll, events != connection.watched else { return }
-            connection.watched = events
-            if events == 0 {
-                cpoll_forget(poll, connection.descriptor)
-            } else {
-                cpoll_watch(poll, connection.descriptor, Int32(events))
+        func fillPollSet() {
+            pollSet.removeAll(keepingCapacity: true)
+            for connection in connections where connection.stage == .open {
+                var events = 0
+                if connection.wantsReceiving { events |= CCURL_POLL_IN }
+                if connection.wantsWritable { events |= CCURL_POLL_OUT }
+                // Left out entirely while nothing is wanted: a hung-up socket would be reported without end.
+                guard events != 0 else { continue }
+                pollSet.append(ccurl_waitfd(fd: connection.descriptor, events: Int16(events), revents: 0))
             }
         }
     }

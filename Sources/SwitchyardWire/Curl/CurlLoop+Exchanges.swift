@@ -2,12 +2,12 @@
     import CSwitchyardCurl
     import Synchronization
 
-    // Everything here is for whoever has the turn.
+    // Everything here runs on the loop thread.
     extension CurlLoop {
         func start(_ exchange: CurlExchange) {
             guard !exchange.isCancelled.load(ordering: .relaxed) else {
                 exchange.stage = .finished
-                conclude(exchange, TransportError(.cancelled, "the exchange was cancelled"))
+                exchange.deliver(TransportError(.cancelled, "the exchange was cancelled"))
                 return
             }
             let origin =
@@ -23,14 +23,14 @@
                 exchange.stage = .waiting
             case .refused:
                 exchange.stage = .finished
-                conclude(exchange, CurlErrors.overloaded(exchange))
+                exchange.deliver(CurlErrors.overloaded(exchange))
             }
         }
 
         private func begin(_ exchange: CurlExchange) {
             guard let multi, let easy = idleHandles.popLast() ?? ccurl_easy_new() else {
                 exchange.stage = .finished
-                conclude(exchange, TransportError(.outOfResources, "out of memory", isRetryable: true))
+                exchange.deliver(TransportError(.outOfResources, "out of memory", isRetryable: true))
                 release(exchange)
                 return
             }
@@ -38,7 +38,6 @@
             exchange.stage = .running
             exchange.position = running.count
             running.append(exchange)
-            if exchange.mayShareConnection { sharingExchanges += 1 }
             if let limit = exchange.request.idleLimit {
                 // The watch itself begins when the request is written, which cannot be earlier.
                 check(by: clock.now + limit)
@@ -58,11 +57,6 @@
                 TransportError(.cancelled, "the exchange was cancelled", mayHaveBeenSent: exchange.mayHaveBeenSent))
         }
 
-        /// Its task is told after the turn.
-        func conclude(_ exchange: CurlExchange, _ error: TransportError?) {
-            if let outcome = exchange.conclude(error) { outcomes.append(outcome) }
-        }
-
         /// Breaks it off, at whatever stage it is.
         private func end(_ exchange: CurlExchange, _ error: TransportError) {
             switch exchange.stage {
@@ -70,7 +64,7 @@
             case .waiting:
                 exchange.stage = .finished
                 origins[exchange.origin]?.forget(exchange)
-                conclude(exchange, error)
+                exchange.deliver(error)
             case .new, .finished: break
             }
         }
@@ -85,7 +79,6 @@
                 running[exchange.position] = last
                 last.position = exchange.position
             }
-            if exchange.mayShareConnection { sharingExchanges -= 1 }
             ccurl_multi_remove(multi, easy)
             ccurl_easy_reset(easy)
             if idleHandles.count < 256 { idleHandles.append(easy) } else { ccurl_easy_free(easy) }
@@ -93,7 +86,7 @@
                 ccurl_list_free(list)
                 exchange.headerList = nil
             }
-            conclude(exchange, error)
+            exchange.deliver(error)
             if startsNext { release(exchange) }
         }
 

@@ -4,19 +4,16 @@
     import SwitchyardBytes
     import Synchronization
 
-    /// Owns every libcurl handle of a transport, and the thread that waits for their sockets.
+    /// The one thread that owns every libcurl handle of a transport. Nothing else ever touches one.
     ///
-    /// Whoever holds `turn` may use the handles: the loop's thread, or one that submits a command and finds the turn free.
-    /// What takes long, and what has its time, is left to the loop's thread.
-    ///
-    /// Sendable by confinement: `queue`, `lifecycle`, `turn` and the counts are safe by themselves; every other property is
-    /// used by whoever has the turn, as are the methods in `CurlLoop+…` that do not say otherwise.
+    /// Sendable by confinement: `queue`, `lifecycle` and the counts are safe by themselves; every other property is used
+    /// by the loop thread only, which starts after `init` and is the only code to call the methods in `CurlLoop+…`.
     final class CurlLoop: @unchecked Sendable {
         private struct Lifecycle {
             var isStarted = false
             var isEnded = false
             /// Non-null while the loop runs and may be woken.
-            var poll: SendablePoll?
+            var multi: SendableHandle?
             var waiters: [CheckedContinuation<Void, Never>] = []
         }
 
@@ -24,38 +21,21 @@
         let live = LiveCount()
         /// Exchanges that wait for one of their origin's places.
         let waiting = LiveCount()
-        /// Turns of the loop's own thread so far.
+        /// Turns of the loop so far.
         let turns = LiveCount()
         let clock = LoopClock()
-        let queue = CurlCommandQueue()
-        let turn = TurnLock()
-        /// From before the first TLS connection on.
-        private let usesTLS: Atomic<Bool>
+        private let queue = CurlCommandQueue()
         private let lifecycle = Mutex(Lifecycle())
-        private let hasStarted = Atomic(false)
 
         var multi: ccurl_multi?
-        var poll: cpoll?
-        var batch: [CurlCommand] = []
-        /// Of this turn.
-        var outcomes: [CurlExchange.Outcome] = []
         /// Blank handles; they keep the TLS session, connections belong to the multi handle.
         var idleHandles: [ccurl_easy] = []
         var running: [CurlExchange] = []
-        /// How many of them may share a connection.
-        var sharingExchanges = 0
         var origins: [String: CurlOrigin] = [:]
         /// No exchange can stall, or be late, before.
         var nextCheck: ContinuousClock.Instant?
-        /// When libcurl wants to be called, whatever happens on its sockets.
-        var timeout: ContinuousClock.Instant?
-        /// What the loop's thread believes about the two; a minute from now at most.
-        var sleepsUntil = ContinuousClock.now
         var connections: [CurlRawConnection] = []
-        /// Those that libcurl has left to us, by descriptor.
-        var openConnections: [Int32: CurlRawConnection] = [:]
-        /// Those of them that something has happened to.
-        var dueConnections: [CurlRawConnection] = []
+        var pollSet: [ccurl_waitfd] = []
         let receiveBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 128 * 1024, alignment: 16)
 
         typealias ThreadStart = @Sendable (@escaping @Sendable () -> Void) throws(LoopThread.Refusal) -> Void
@@ -64,7 +44,6 @@
 
         init(_ configuration: CurlConfiguration, startThread: @escaping ThreadStart) {
             self.configuration = configuration
-            usesTLS = Atomic(configuration.proxy.mayUseTLS)
             self.startThread = startThread
         }
 
@@ -76,32 +55,20 @@
 
         /// `false` if the loop is ending, and the command will not be carried out.
         func submit(_ command: CurlCommand) -> Bool {
-            guard queue.submit(command) else { return false }
-            startOnce()
-            // Cancellation happens under a lock of the task's.
-            if command.isCancellation { wakeIfAsleep() } else { drive() }
-            return true
-        }
-
-        /// `false` if the loop is ending, and somebody else has to run it.
-        func submit(_ job: UnownedJob) -> Bool {
-            guard queue.submit(job) else { return false }
-            startOnce()
-            wakeIfAsleep()
-            return true
-        }
-
-        /// OpenSSL has no way of writing that spares the thread a SIGPIPE; the loop's own has them blocked.
-        var mayRaiseSignals: Bool { usesTLS.load(ordering: .relaxed) }
-
-        func expectTLS() {
-            if !usesTLS.load(ordering: .relaxed) { usesTLS.store(true, ordering: .relaxed) }
+            switch queue.submit(command) {
+            case .refused: return false
+            case .queued:
+                startOnce()
+                return true
+            case .queuedAsleep:
+                wake()
+                return true
+            }
         }
 
         /// Begins to end everything under way.
         func stop() {
-            queue.close()
-            wakeIfAsleep()
+            if queue.close() { wake() }
         }
 
         /// Returns when nothing is left of the loop.
@@ -116,12 +83,13 @@
             }
         }
 
-        func wakeIfAsleep() {
-            guard queue.mustWake() else { return }
+        private func wake() {
             lifecycle.withLock { state in
-                if let poll = state.poll { cpoll_wake(poll.pointer) }
+                if let multi = state.multi { _ = ccurl_multi_wakeup(multi.pointer) }
             }
         }
+
+        private let hasStarted = Atomic(false)
 
         private func startOnce() {
             guard !hasStarted.load(ordering: .relaxed) else { return }
@@ -146,29 +114,19 @@
         // MARK: The loop thread
 
         private func run() {
-            turn.lock()
             if let problem = ccurl_load() {
                 refuseEverything(TransportError(.libraryUnavailable, String(cString: problem)))
-            } else if let poll = cpoll_new(), let multi = ccurl_multi_new() {
+            } else if let multi = ccurl_multi_new() {
+                self.multi = multi
                 ccurl_multi_set_long(multi, CCURL_MOPT_MAXCONNECTS, 256)
                 ccurl_multi_set_long(multi, CCURL_MOPT_MAX_CONCURRENT_STREAMS, 256)
-                install(in: multi)
-                (self.multi, self.poll) = (multi, poll)
-                lifecycle.withLock { $0.poll = SendablePoll(pointer: poll) }
-                turn.unlock()
-                takeTurns(multi, poll)
-                lifecycle.withLock { $0.poll = nil }
-                turn.lock()
+                lifecycle.withLock { $0.multi = SendableHandle(pointer: multi) }
+                runLoop(multi)
+                lifecycle.withLock { $0.multi = nil }
                 tearDown(multi)
-                self.poll = nil
-                cpoll_free(poll)
-                for outcome in outcomes { outcome.deliver() }
-                outcomes = []
             } else {
-                refuseEverything(
-                    TransportError(.outOfResources, "out of memory or file descriptors", isRetryable: true))
+                refuseEverything(TransportError(.outOfResources, "out of memory", isRetryable: true))
             }
-            turn.unlock()
             let waiters = lifecycle.withLock { state in
                 state.isEnded = true
                 defer { state.waiters = [] }
@@ -177,24 +135,74 @@
             for waiter in waiters { waiter.resume() }
         }
 
+        private func runLoop(_ multi: ccurl_multi) {
+            var batch: [CurlCommand] = []
+            // The transport may be much older than its first request.
+            clock.update()
+            while true {
+                turns.value.add(1, ordering: .relaxed)
+                let isEnding = queue.exchange(&batch)
+                for command in batch { execute(command) }
+                // Not kept while asleep: commands hold exchanges.
+                batch.removeAll(keepingCapacity: true)
+                if isEnding { return }
+                // Also when nothing is under way: libcurl may still be closing a connection, and would be woken without end.
+                var stillRunning: Int32 = 0
+                ccurl_multi_perform(multi, &stillRunning)
+                collectFinished(multi)
+                endOverdue()
+                let hasMore = serveConnections()
+                guard !hasMore, queue.fallAsleep() else { continue }
+                fillPollSet()
+                ccurl_multi_poll(multi, &pollSet, UInt32(pollSet.count), clock.millisecondsUntil(nextCheck))
+                clock.update()
+            }
+        }
+
+        private func execute(_ command: CurlCommand) {
+            switch command {
+            case .start(let exchange): start(exchange)
+            case .cancel(let exchange): cancel(exchange)
+            case .resumeReceiving(let exchange): resume(exchange, \.isReceivingPaused)
+            case .resumeSending(let exchange): resume(exchange, \.isSendingPaused)
+            case .open(let connection): open(connection)
+            case .wake(let connection): connection.handleWake()
+            case .run(let job): run(job)
+            case .cancelConnection(let connection):
+                close(connection, TransportError(.cancelled, "the connection was cancelled", mayHaveBeenSent: true))
+            }
+        }
+
+        private func collectFinished(_ multi: ccurl_multi) {
+            var result = 0
+            while let easy = ccurl_multi_next_done(multi, &result) {
+                let user = Unmanaged<AnyObject>.fromOpaque(ccurl_info_private(easy)).takeUnretainedValue()
+                if let exchange = user as? CurlExchange {
+                    finish(exchange, CurlErrors.error(result, for: exchange))
+                } else if let connection = user as? CurlRawConnection {
+                    connected(connection, result)
+                }
+            }
+        }
+
         /// The library cannot be used: answers every command until somebody shuts the transport down.
         private func refuseEverything(_ error: TransportError) {
             refusal.withLock { $0 = error }
-            queue.close()
+            _ = queue.close()
+            lifecycle.withLock { $0.multi = nil }
             refuseQueued(error)
         }
 
         private func refuseQueued(_ error: TransportError) {
             var batch: [CurlCommand] = []
-            var jobs: [UnownedJob] = []
-            _ = queue.exchange(&batch, &jobs)
-            for job in jobs { globalConcurrentExecutor.enqueue(job) }
+            _ = queue.exchange(&batch)
             for command in batch {
                 switch command {
                 case .start(let exchange):
                     exchange.stage = .finished
-                    exchange.conclude(error)?.deliver()
+                    exchange.deliver(error)
                 case .open(let connection): connection.deliverClosed(error)
+                case .run(let job): globalConcurrentExecutor.enqueue(job)
                 case .cancel, .resumeReceiving, .resumeSending, .wake, .cancelConnection: break
                 }
             }
@@ -208,7 +216,7 @@
             for exchange in running { exchange.abortReason = error }
             while let exchange = running.last { finish(exchange, mark(error, exchange), startsNext: false) }
             for origin in origins.values {
-                for exchange in origin.takeAllWaiting() { conclude(exchange, error) }
+                for exchange in origin.takeAllWaiting() { exchange.deliver(error) }
             }
             origins = [:]
             while let connection = connections.last { close(connection, error) }
@@ -223,47 +231,27 @@
         }
     }
 
-    /// The time of the current turn; for whoever has it.
+    /// The time of the loop's current turn; read by the loop thread only.
     final class LoopClock: @unchecked Sendable {
-        // Only who has the turn touches it.
+        // Only the loop thread touches it.
         private(set) var now = ContinuousClock.now
 
         func update() {
             now = ContinuousClock.now
         }
 
-        /// Rounded up.
-        func millisecondsUntil(_ instant: ContinuousClock.Instant) -> Int32 {
+        /// Rounded up, and at most a minute.
+        func millisecondsUntil(_ instant: ContinuousClock.Instant?) -> Int32 {
+            guard let instant else { return 60_000 }
             let (seconds, attoseconds) = (instant - now).components
+            guard seconds < 60 else { return 60_000 }
             return max(0, Int32(seconds) * 1000 + Int32(attoseconds / 1_000_000_000_000_000) + 1)
         }
     }
 
-    /// What other threads may only wake; the lock around it keeps it from being freed meanwhile.
-    private struct SendablePoll: @unchecked Sendable {
-        let pointer: cpoll
-    }
-
-    extension CurlCommand {
-        fileprivate var isCancellation: Bool {
-            switch self {
-            case .cancel, .cancelConnection: true
-            case .start, .resumeReceiving, .resumeSending, .open, .wake: false
-            }
-        }
-    }
-
-    extension CurlConfiguration.Proxy {
-        /// Whether clear-text requests may go over TLS, as far as the proxy.
-        fileprivate var mayUseTLS: Bool {
-            switch self {
-            case .none: false
-            case .address(let address): address.lowercased().hasPrefix("https:")
-            case .environment:
-                ["http_proxy", "all_proxy", "ALL_PROXY"].contains { (name: String) in
-                    getenv(name).map { String(cString: $0).lowercased().hasPrefix("https:") } ?? false
-                }
-            }
-        }
+    /// A handle other threads may only wake; `curl_multi_wakeup` is the one function documented to be callable from
+    /// any thread, and the lock around it keeps the handle from being freed meanwhile.
+    private struct SendableHandle: @unchecked Sendable {
+        let pointer: ccurl_multi
     }
 #endif

@@ -4,15 +4,15 @@
 
     /// A connection libcurl has established and left to us (`CURLOPT_CONNECT_ONLY`).
     ///
-    /// Sendable by confinement: apart from `wakesPending` and the queue behind `loop`, everything belongs to whoever has
-    /// the turn; `init` only fills constants.
+    /// Sendable by confinement: apart from `wakesPending` and the queue behind `loop`, everything belongs to the loop
+    /// thread; `init` only fills constants.
     final class CurlRawConnection: RawConnection, @unchecked Sendable {
         enum Stage { case new, connecting, open, finished }
 
         let address: String
         let connectDeadline: Duration
         private let loop: CurlLoop
-        let isTLS: Bool
+        private let isTLS: Bool
         /// Merges wake-ups: true from the first `wake` until the loop has served it.
         private let wakesPending = Atomic(false)
 
@@ -23,10 +23,6 @@
         var wantsWritable = false
         /// There may be bytes libcurl has decrypted already, which the socket no longer announces.
         var mayHaveUnread = true
-        /// What its socket is watched for at the moment.
-        var watched = 0
-        /// It is among those that the loop serves next.
-        var isDue = false
         /// Set by `close` or a failed send; carried out when the handler has returned.
         var pendingEnd: Result<Void, TransportError>?
         private var handler: (any RawConnectionHandler)?
@@ -46,7 +42,6 @@
             self.handler = handler
             isTLS = scheme == "wss" || scheme == "https"
             loop.live.value.add(1, ordering: .relaxed)
-            if isTLS { loop.expectTLS() }
         }
 
         deinit {
@@ -65,7 +60,7 @@
             _ = loop.submit(.cancelConnection(self))
         }
 
-        // MARK: The handler, whose turn it is
+        // MARK: The handler, on the loop thread
 
         func send(_ bytes: UnsafeRawBufferPointer) -> Int {
             guard stage == .open, pendingEnd == nil, stuckRange.isEmpty else { return 0 }
@@ -86,7 +81,7 @@
             close()
         }
 
-        // MARK: The loop, whose turn it is
+        // MARK: The loop
 
         func handleWake() {
             // Before the handler looks: what is queued from here on wakes again.
@@ -101,19 +96,8 @@
             handler?.connected(self)
         }
 
-        /// What its socket has to be watched for. For nothing, while nothing is wanted: a hang-up would be reported without end.
-        var wantedEvents: Int { (wantsReceiving ? CPOLL_IN : 0) | (wantsWritable ? CPOLL_OUT : 0) }
-
-        var mayRead: Bool { mayHaveUnread && wantsReceiving && pendingEnd == nil }
-
-        func handleReady(_ events: Int32) {
-            guard stage == .open else { return }
-            if Int(events) & CPOLL_IN != 0 { mayHaveUnread = true }
-            if Int(events) & CPOLL_OUT != 0, wantsWritable { handleWritable() }
-        }
-
         /// The socket takes bytes again.
-        private func handleWritable() {
+        func handleWritable() {
             wantsWritable = false
             flushStuck()
             if stuckRange.isEmpty, pendingEnd == nil { handler?.writable(self) }

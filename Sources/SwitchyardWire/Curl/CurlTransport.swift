@@ -191,7 +191,7 @@
             let result = await withTaskCancellationHandler {
                 await withCheckedContinuation { (continuation: CurlExchange.Continuation) in
                     exchange.continuation = continuation
-                    if !loop.submit(.start(exchange)) { exchange.conclude(loop.refusal.withLock { $0 })?.deliver() }
+                    if !loop.submit(.start(exchange)) { exchange.deliver(loop.refusal.withLock { $0 }) }
                 }
             } onCancel: {
                 exchange.isCancelled.store(true, ordering: .relaxed)
