@@ -3,8 +3,7 @@ extension AuthClient {
     /// every switch. `nil` if that cannot be told.
     package var identity: ObjectIdentifier? {
         if let route = (self as? any RoutedAuthClient)?.route {
-            let place = (route as? NamingRoute<any AuthClient>)?.base ?? route
-            if let board = place as? Switchboard<any AuthClient> { return ObjectIdentifier(board) }
+            if let board = route as? Switchboard<any AuthClient> { return ObjectIdentifier(board) }
             return route.client?.identity
         }
         return type(of: self) is AnyClass ? ObjectIdentifier(self as AnyObject) : nil

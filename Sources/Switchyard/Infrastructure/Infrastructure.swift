@@ -23,12 +23,9 @@ public final class Infrastructure: Sendable {
         assembly = Assembly(
             factory: factory, configuration: configuration, surroundings: surroundings, sparing: spared)
         let slots = assembly.slots
-        auth = HeedingAuthClient(route: NamingRoute<any AuthClient>(slots.auth.board)) { [assembly] in
-            await assembly.heedWishes()
-        }
+        auth = HeedingAuthClient(route: slots.auth.board) { [assembly] in await assembly.heedWishes() }
         storage = PlacedStorageClient(
-            route: NamingRoute<any StorageClient>(slots.storage.board), network: slots.storageNetwork,
-            assembly: assembly)
+            route: slots.storage.board, network: slots.storageNetwork, assembly: assembly)
         files = slots.files.client(keeping: assembly)
         messaging = slots.messaging.client(keeping: assembly)
         users = slots.users.client(keeping: assembly)

@@ -1,6 +1,5 @@
-/// Leads where another route leads, and has each error say first what was tried, and on what.
-///
-/// It stands outermost, where an ``Infrastructure`` hands a client out: what layers and observers see below it names itself.
+/// Leads where another route leads, and has each error say first what was tried, and on what: as a ``Switchboard`` does, for
+/// clients that are never exchanged.
 struct NamingRoute<Client: Sendable>: Route {
     let base: any Route<Client>
     var client: Client? { base.client }
@@ -49,24 +48,34 @@ struct NamingRoute<Client: Sendable>: Route {
         _ operation: ClientOperation, rebase: @escaping @Sendable (Element, Element) -> Element,
         _ open: @escaping @Sendable (Client) -> SnapshotStream<Element, Failure>
     ) -> SnapshotStream<Element, Failure> {
-        let stream = base.snapshots(operation, rebase: rebase, open)
-        return SnapshotStream<Element, Failure>(from: { [makeSource = stream.makeSource] in
-            RefailingSource<Element, Failure, Failure>(makeSource()) { $0.naming(operation) }
-        })
+        base.snapshots(operation, rebase: rebase, open).naming(operation)
     }
 
     func events<Element: Sendable, Failure: ClientError>(
         _ operation: ClientOperation, _ open: @escaping @Sendable (Client) -> EventStream<Element, Failure>
     ) -> EventStream<Element, Failure> {
-        let stream = base.events(operation, open)
-        return EventStream<Element, Failure>(from: { [makeSource = stream.makeSource] in
+        base.events(operation, open).naming(operation)
+    }
+}
+
+extension SnapshotStream where Failure: ClientError {
+    func naming(_ operation: ClientOperation) -> Self {
+        SnapshotStream(from: { [makeSource] in
+            RefailingSource<Element, Failure, Failure>(makeSource()) { $0.naming(operation) }
+        })
+    }
+}
+
+extension EventStream where Failure: ClientError {
+    func naming(_ operation: ClientOperation) -> Self {
+        EventStream(from: { [makeSource] in
             RefailingSource<Element, Failure, Failure>(makeSource()) { $0.naming(operation) }
         })
     }
 }
 
 /// A transfer whose error names the operation and its target.
-private struct NamedTransfer<Output: Sendable>: FileTransferControls {
+struct NamedTransfer<Output: Sendable>: FileTransferControls {
     let base: FileTransfer<Output>
     let operation: ClientOperation
 

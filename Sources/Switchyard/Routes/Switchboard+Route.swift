@@ -9,7 +9,11 @@ extension Switchboard: Route {
     ) async throws(Failure) -> Result {
         let (client, lease) = lease()
         defer { release(lease) }
-        return try await body(client)
+        do throws(Failure) {
+            return try await body(client)
+        } catch {
+            throw error.naming(operation)
+        }
     }
 
     func call<Result, Failure: ClientError>(
@@ -22,7 +26,7 @@ extension Switchboard: Route {
             return keeping(try await body(client)) { release.run() }
         } catch {
             release.run()
-            throw error
+            throw error.naming(operation)
         }
     }
 
@@ -38,7 +42,7 @@ extension Switchboard: Route {
                     for await _ in transfer.progress {}
                     done()
                 }
-                return transfer
+                return FileTransfer(NamedTransfer(base: transfer, operation: operation))
             }, body)
     }
 
@@ -51,12 +55,14 @@ extension Switchboard: Route {
         _ operation: ClientOperation, rebase: @escaping @Sendable (Element, Element) -> Element,
         _ open: @escaping @Sendable (Client) -> SnapshotStream<Element, Failure>
     ) -> SnapshotStream<Element, Failure> {
-        snapshots(open, rebase: rebase)
+        snapshots(open, rebase: rebase) { $0.naming(operation) }
     }
 
     func events<Element: Sendable, Failure: ClientError>(
         _ operation: ClientOperation, _ open: @escaping @Sendable (Client) -> EventStream<Element, Failure>
     ) -> EventStream<Element, Failure> {
-        operation.isPinned ? EventStream(from: { PinnedSource(self, open) }) : events(open)
+        operation.isPinned
+            ? EventStream(from: { PinnedSource(self, open) }).naming(operation)
+            : events(open) { $0.naming(operation) }
     }
 }

@@ -73,7 +73,7 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
     ///
     /// - Parameter owner: What lives as long as the result.
     func client(keeping owner: (any AnyObject & Sendable)? = nil) -> Client {
-        routed(Routed(NamingRoute<Client>(board), keeping: owner))
+        routed(Routed(board, keeping: owner))
     }
 
     /// The client of `provider` that `plan` leads to, in its layers; `nil` if there is none.

@@ -5,7 +5,8 @@ extension Switchboard {
     /// - Parameter rebase: Fits a snapshot to what the consumer saw last, so that its changes are right across a move.
     func snapshots<Element: Sendable, Failure: Error>(
         _ open: @escaping @Sendable (Client) -> SnapshotStream<Element, Failure>,
-        rebase: @escaping @Sendable (_ last: Element, _ new: Element) -> Element = { $1 }
+        rebase: @escaping @Sendable (_ last: Element, _ new: Element) -> Element = { $1 },
+        naming: @escaping @Sendable (Failure) -> Failure = { $0 }
     ) -> SnapshotStream<Element, Failure> {
         SnapshotStream { continuation in
             let last = Mutex<Element?>(nil)
@@ -25,14 +26,15 @@ extension Switchboard {
             } finish: { end in
                 switch end {
                 case .success: continuation.finish()
-                case .failure(let error): continuation.finish(throwing: error)
+                case .failure(let error): continuation.finish(throwing: naming(error))
                 }
             }
         }
     }
 
     func events<Element: Sendable, Failure: Error>(
-        _ open: @escaping @Sendable (Client) -> EventStream<Element, Failure>
+        _ open: @escaping @Sendable (Client) -> EventStream<Element, Failure>,
+        naming: @escaping @Sendable (Failure) -> Failure = { $0 }
     ) -> EventStream<Element, Failure> {
         EventStream.announced { continuation in
             self.forward { client in
@@ -46,7 +48,7 @@ extension Switchboard {
             } finish: { end in
                 switch end {
                 case .success: continuation.finish()
-                case .failure(let error): continuation.finish(throwing: error)
+                case .failure(let error): continuation.finish(throwing: naming(error))
                 }
             }
         }
