@@ -33,6 +33,7 @@ struct CallerStreamTests {
                 PostgresStatement("insert into switchyard.rules values ('notes', 'authenticated', 'authenticated')")
             ])
             var configuration = SupabaseConfiguration(url: supabase.server.url, key: Secret(supabase.anonKey))
+            configuration.serviceKey = Secret(supabase.serviceKey)
             configuration.checkInterval = interval
             var surroundings = InfrastructureSurroundings()
             surroundings.observer = log
@@ -157,6 +158,27 @@ struct CallerStreamTests {
             try await eventually("a newer token opens another one") { newer.number == 1 }
             newer.leave()
             #expect(bed.log.kinds.filter { if case .notice = $0 { true } else { false } }.isEmpty)
+        }
+    }
+
+    @Test func `The project hears at once of what users write, and of what no user may read`() async throws {
+        try await Self.with(Bed(lookingEvery: .seconds(3600))) { bed in
+            let project = try await bed.backend.actingAsProject().storage
+            let note = FollowedDocument("notes/a", on: project)
+            let secret = FollowedDocument("secrets/a", on: try await bed.backend.actingAsProject().storage)
+            try await eventually("the socket is open") { bed.supabase.realtimeSessions.count == 1 }
+            for number in 1...3 {
+                try await bed.client(bed.caller("ann")).setDocument("notes/a", ["n": .of(number)])
+                try await eventually("the number \(number)") { note.number == Int64(number) }
+                try await project.setDocument("secrets/a", ["n": .of(number)])
+                try await eventually("the secret number \(number)") { secret.number == Int64(number) }
+            }
+            // One socket for all streams of the project; nobody else's.
+            #expect(bed.supabase.realtimeSessions.count == 1)
+            #expect(try await !bed.client(bed.caller("ann")).document("secrets/a", from: .server).exists)
+            note.leave()
+            secret.leave()
+            try await eventually("the socket is closed") { bed.supabase.realtimeSessions.isEmpty }
         }
     }
 
