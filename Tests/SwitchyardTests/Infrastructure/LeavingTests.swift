@@ -1,11 +1,12 @@
 import SwitchyardMock
 import SwitchyardTestSupport
+import Synchronization
 import Testing
 
 @testable import Switchyard
 
 /// What becomes of a client that was exchanged: its calls, its queue, and its network.
-@Suite struct LeavingTests {
+@Suite(.timeLimit(.minutes(1))) struct LeavingTests {
     private let clock = ManualClock()
     private let west = MockSide<WestSide>()
 
@@ -103,6 +104,34 @@ import Testing
         #expect(try await isStored("notes/a", on: east.backend))
         await report.drained()
         try await backend.storage.setDocument("notes/b", ["n": 1])
+        await backend.shutDown()
+    }
+
+    @Test func `A client that is wanted back is not shut down while others of the change are being made`() async throws
+    {
+        let calls = ManualClock()
+        let left = Mutex<SwitchReport?>(nil)
+        var east = MockSide<EastSide>()
+        east.network = MockNetwork(clock: calls)
+        var west = west
+        west.makingAuth = { [network = east.network] in
+            // The last call on the storage that left ends now, and with it the wait for it.
+            network.latency = .zero
+            calls.advance(by: .seconds(5))
+            _ = await left.withLock { $0 }?.drained()
+        }
+        let backend = try await backend(east, west)
+        east.network.latency = .seconds(5)
+        let reading = Task { try await backend.storage.document("notes/a") }
+        try await eventually("the read is under way") { calls.sleeperCount == 1 }
+        let report = try await backend.use("west", for: .storage)
+        left.withLock { $0 = report }
+        var crossed = InfrastructureSelection(default: "west")
+        crossed.storage = "east"
+        try await backend.use(crossed)
+        _ = try await reading.value
+        #expect(east.storageClients.count == 1)
+        try await backend.storage.setDocument("notes/a", ["n": 1]).acknowledged()
         await backend.shutDown()
     }
 

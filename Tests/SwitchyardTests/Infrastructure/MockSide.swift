@@ -19,6 +19,8 @@ struct MockSide<Side: TestSide>: InfrastructureModule {
     /// Makes the making of a storage fail.
     let storageFailure = Flag()
     let storageClients = Flag()
+    /// What happens while its auth is being made.
+    var makingAuth: @Sendable () async -> Void = {}
 
     struct Settings: Codable, Sendable { var tint: String? }
 
@@ -31,7 +33,8 @@ struct MockSide<Side: TestSide>: InfrastructureModule {
     init(_ configuration: Settings = Settings()) { self.configuration = configuration }
 
     func makeAuthClient(_ context: ModuleContext) async throws(InfrastructureError) -> any AuthClient {
-        MockAuthClient(backend)
+        await makingAuth()
+        return MockAuthClient(backend)
     }
     func makeStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any StorageClient {
         if storageFailure.count > 0 { throw InfrastructureError(.localStore, "The folder is locked.") }

@@ -133,8 +133,9 @@ actor Assembly {
         var new = configuration
         edit(&new)
         let plan = try Plan(new, for: services.union(added), sparing: spared, factory, surroundings, after: present)
-        if slots.all.contains(where: { $0.isInTheWay(of: plan) }) {
+        if !slots.reserve(plan) {
             for drain in drains.values { _ = await drain.value }
+            _ = slots.reserve(plan)
         }
         let wasOff = !slots.storageNetwork.isOn
         try await prepare(plan)

@@ -101,33 +101,32 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
 
     // MARK: A change
 
-    func isInTheWay(of plan: Plan) -> Bool {
-        state.withLock { state in
-            state.leaving.contains { leaving in
-                plan.providers(for: service).contains(leaving.provider)
-                    && (leaving.isEnding
-                        || plan.identity(of: service, by: leaving.provider) != leaving.made.identity)
+    func reserve(_ plan: Plan) -> Bool {
+        let wanted = plan.providers(for: service).map { ($0, plan.identity(of: service, by: $0)) }
+        return state.withLock { state in
+            state.next = [:]
+            state.lacking = [:]
+            for (provider, identity) in wanted {
+                let known =
+                    state.present[provider]
+                    ?? state.leaving.last { $0.provider == provider && !$0.isEnding }?.made
+                if let known, known.identity == identity { state.next[provider] = known }
             }
+            // Domain clients hold nothing.
+            return !service.isCore
+                || !state.leaving.contains { leaving in
+                    wanted.contains { provider, identity in
+                        provider == leaving.provider && (leaving.isEnding || identity != leaving.made.identity)
+                    }
+                }
         }
     }
 
     func prepare(_ plan: Plan, _ slots: Slots) async throws(InfrastructureError) {
-        state.withLock { state in
-            state.next = [:]
-            state.lacking = [:]
-        }
         for provider in plan.providers(for: service) {
             guard let module = plan.module(of: provider) else { continue }
+            if state.withLock({ $0.next[provider] != nil }) { continue }
             let identity = plan.identity(of: service, by: provider)
-            let isThere = state.withLock { state in
-                let known =
-                    state.present[provider]
-                    ?? state.leaving.last { $0.provider == provider && !$0.isEnding }?.made
-                guard let known, known.identity == identity else { return false }
-                state.next[provider] = known
-                return true
-            }
-            if isThere { continue }
             do throws(InfrastructureError) {
                 let client = try await make(module, slots.grounds(of: service, by: provider, plan))
                 state.withLock { $0.next[provider] = Made(client: client, identity: identity) }
@@ -240,9 +239,13 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
 protocol AnyServiceSlot: Sendable {
     var service: InfrastructureService { get }
 
-    /// Whether a client that left, and is not done with yet, may hold what a client of `plan` needs.
-    func isInTheWay(of plan: Plan) -> Bool
-    /// Gets together the clients that `plan` asks for, old ones where they serve. Nobody sees them yet.
+    /// Sets aside for `plan` the clients that serve it as they are, those included that have left and are not being shut down:
+    /// from now on they are not.
+    ///
+    /// - Returns: Whether there is room for the others. There is none while a client that left may hold what one of `plan`
+    ///   needs.
+    func reserve(_ plan: Plan) -> Bool
+    /// Makes the clients of `plan` that ``reserve(_:)`` has not found. Nobody sees them yet.
     func prepare(_ plan: Plan, _ slots: Slots) async throws(InfrastructureError)
     /// Ends the new ones among them: the change will not be made.
     func discard() async

@@ -40,6 +40,11 @@ struct Slots: Sendable {
 
     var all: [any AnyServiceSlot] { [auth, storage, files, messaging, users, contacts, checkIns, notifications] }
 
+    /// Sets aside what serves `plan` as it is.
+    ///
+    /// - Returns: Whether there is room for all the others.
+    func reserve(_ plan: Plan) -> Bool { all.map { $0.reserve(plan) }.allSatisfy { $0 } }
+
     /// What is queued on the storages that left with `change`.
     func leftWrites(with change: Int, _ surroundings: InfrastructureSurroundings) async -> [SwitchReport.LeftWrites] {
         var left: [SwitchReport.LeftWrites] = []
