@@ -17,7 +17,6 @@ public struct LocalProjects: Sendable {
     public let description: String
     /// With the projects' own keys, or without.
     private let modules: @Sendable (_ isServer: Bool) -> InfrastructureFactory
-    private let tell: @Sendable (_ title: String, _ topic: MessagingTopic) async throws -> Void
     private let end: @Sendable () async -> Void
 
     /// - Parameter rules: Rows of `switchyard.rules` beside those of the domain clients, as SQL.
@@ -55,13 +54,6 @@ public struct LocalProjects: Sendable {
             if isServer { data.serviceKey = serviceKey }
             return InfrastructureFactory(FirebaseModule(accounts), SupabaseModule(data), MockModule())
         }
-        tell = { title, topic in
-            var data = data
-            data.serviceKey = serviceKey
-            let sender = try SupabaseMessageSender(data)
-            try await sender.send(title: title, to: .topic(topic))
-            await sender.shutDown()
-        }
         end = {
             await supabase.stop()
             await firebase.stop()
@@ -74,7 +66,6 @@ public struct LocalProjects: Sendable {
         description = "the mock, since there is no local Supabase: \(reason)"
         let backend = MockBackend()
         modules = { _ in InfrastructureFactory(MockModule(backend: backend)) }
-        tell = { title, topic in backend.messages.send(title: title, to: topic) }
         end = {}
     }
 
@@ -87,10 +78,9 @@ public struct LocalProjects: Sendable {
     }
 
     /// A server of the same projects, with their own keys.
-    public func makeServer() async throws(InfrastructureError) -> Infrastructure { try await make(isServer: true) }
-
-    /// Sends a message with the projects' own keys, as servers do, to whoever is subscribed and listens.
-    public func send(_ title: String, to topic: MessagingTopic) async throws { try await tell(title, topic) }
+    public func makeServer() async throws(InfrastructureError) -> Infrastructure {
+        try await make(isServer: true, hasMessages: true)
+    }
 
     private func make(isServer: Bool, hasMessages: Bool = false) async throws(InfrastructureError) -> Infrastructure {
         var selection = InfrastructureSelection(default: storage)

@@ -87,7 +87,7 @@ try await worker.value
 let listener = people[0].app.messaging
 try await listener.subscribe(to: "reminders")
 let messages = await listener.messageStream().begun()
-try await projects.send("all reminders are out", to: "reminders")
+try await backend.messageSender().send(OutgoingMessage(to: .topic("reminders"), title: "all reminders are out"))
 for try await message in messages {
     print("\(people[0].name) is told: \(message.title ?? "nothing")")
     break

@@ -65,6 +65,12 @@ struct FirebaseCallerDesk: CallerDesk {
         return FirebaseAdminClient(surroundings, try surroundings.credential(for: endpoint))
     }
 
+    func makeMessageSender() throws(InfrastructureError) -> any MessageSender {
+        let endpoint = surroundings.endpoints.messaging
+        return PortableFirebaseSender(
+            base: try FirebaseMessageSender(surroundings, try surroundings.credential(for: endpoint)))
+    }
+
     func shutDown() async {
         await engines.shutDown()
         await surroundings.transport.shutDown()

@@ -52,5 +52,9 @@ struct MockCallerDesk: CallerDesk {
 
     func makeAdminClient() throws(InfrastructureError) -> any AdminClient { MockAdminClient(backend, network: network) }
 
+    func makeMessageSender() throws(InfrastructureError) -> any MessageSender {
+        MockMessageSender(backend, network: network)
+    }
+
     func shutDown() async { tenant?.leave() }
 }

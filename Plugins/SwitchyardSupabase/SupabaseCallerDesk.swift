@@ -81,6 +81,14 @@ struct SupabaseCallerDesk: CallerDesk {
                 plainHost: surroundings.project.plainHost))
     }
 
+    func makeMessageSender() throws(InfrastructureError) -> any MessageSender {
+        // Observed from outside, as a client's calls are.
+        PortableSupabaseSender(
+            base: SupabaseMessageSender(
+                surroundings.project, try serviceKey, transport: surroundings.transport,
+                now: surroundings.context.now, observer: SilentObserver()))
+    }
+
     /// What proves the project.
     private var serviceKey: Secret {
         get throws(InfrastructureError) {

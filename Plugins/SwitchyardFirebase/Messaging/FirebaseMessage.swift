@@ -41,6 +41,17 @@ public struct FirebaseMessage: Sendable, Hashable {
         self.analyticsLabel = analyticsLabel
     }
 
+    /// What any provider could send.
+    public init(_ message: OutgoingMessage) {
+        let target: Target =
+            switch message.target {
+            case .device(let token): .device(token)
+            case .topic(let topic): .topic(topic)
+            case .condition(let condition): .condition(condition.firebase)
+            }
+        self.init(to: target, title: message.title, body: message.body, data: message.data)
+    }
+
     /// - Throws: `.invalidArgument` for what the server would refuse: names of its own in the data, and too much of it.
     func json(at now: Timestamp) throws(MessagingError) -> JSONObject {
         var message: JSONObject = [:]
@@ -110,6 +121,18 @@ extension FirebaseMessage: CustomStringConvertible {
         case .device: "FirebaseMessage(to a device)"
         case .topic(let topic): "FirebaseMessage(to \(topic))"
         case .condition: "FirebaseMessage(to a condition)"
+        }
+    }
+}
+
+extension MessagingCondition {
+    /// As the service reads it.
+    var firebase: String {
+        switch self {
+        case .topic(let topic): "'\(topic)' in topics"
+        case .both(let left, let right): "(\(left.firebase) && \(right.firebase))"
+        case .either(let left, let right): "(\(left.firebase) || \(right.firebase))"
+        case .not(let condition): "!(\(condition.firebase))"
         }
     }
 }

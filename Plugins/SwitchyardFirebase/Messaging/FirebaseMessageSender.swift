@@ -84,6 +84,16 @@ public final class FirebaseMessageSender: Sendable {
             configuration, .source(token), transport: transport, clock: clock, now: now, observer: observer)
     }
 
+    /// One that shares a transport. Its calls are observed from outside, as a client's are.
+    convenience init(
+        _ surroundings: FirebaseSurroundings, _ credential: ProjectTokens
+    ) throws(InfrastructureError) {
+        let context = surroundings.context
+        try self.init(
+            surroundings.configuration, .credential(credential), transport: surroundings.transport,
+            clock: context.clock, now: context.now, observer: SilentObserver())
+    }
+
     private init(
         _ configuration: FirebaseConfiguration, _ means: Means, transport: any Transport, clock: any Clock<Duration>,
         now: @escaping @Sendable () -> Timestamp, observer: any InfrastructureObserver
@@ -124,27 +134,10 @@ public final class FirebaseMessageSender: Sendable {
     public func send(
         _ messages: [FirebaseMessage], isDryRun: Bool = false
     ) async -> [Result<String, MessagingError>] {
-        await withTaskGroup(of: (Int, Result<String, MessagingError>).self) { group in
-            var results: [Int: Result<String, MessagingError>] = [:]
-            for (index, message) in messages.enumerated() where !Task.isCancelled {
-                if index >= Self.atOnce, let (done, result) = await group.next() { results[done] = result }
-                group.addTask {
-                    do throws(MessagingError) {
-                        return (index, .success(try await self.send(message, isDryRun: isDryRun)))
-                    } catch {
-                        return (index, .failure(error))
-                    }
-                }
-            }
-            for await (done, result) in group { results[done] = result }
-            return messages.indices.map {
-                results[$0] ?? .failure(MessagingError(.cancelled, "The call was cancelled."))
-            }
+        await messages.outcomes(atOnce: 16) { message throws(MessagingError) in
+            try await self.send(message, isDryRun: isDryRun)
         }
     }
-
-    /// How many messages are in flight.
-    private static let atOnce = 16
 
     /// Subscribes an installation to a topic, without any action on the device.
     public func subscribe(_ token: MessagingToken, to topic: MessagingTopic) async throws(MessagingError) {
@@ -218,5 +211,15 @@ public final class FirebaseMessageSender: Sendable {
         case .credential(let tokens): tokens.headers(with: token, for: project)
         case .source: [("Authorization", "Bearer \(token.reveal())")]
         }
+    }
+}
+
+/// The sender as any provider's.
+struct PortableFirebaseSender: MessageSender {
+    let provider: InfrastructureProvider = .firebase
+    let base: FirebaseMessageSender
+
+    func send(_ message: OutgoingMessage) async throws(MessagingError) -> String {
+        try await base.send(FirebaseMessage(message))
     }
 }

@@ -1,11 +1,15 @@
 public import Switchyard
 
-/// The operations of ``MockMessagingClient`` that a script can answer or make fail.
+/// The operations of ``MockMessagingClient`` and ``MockMessageSender`` that a script can answer or make fail.
 extension MockOperation where Failure == MessagingError, Answer == MessagingToken {
     public static var token: Self { Self("token") }
 }
 extension MockOperation where Failure == MessagingError, Answer == MessagingPermission {
     public static var requestPermission: Self { Self("request permission") }
+}
+extension MockOperation where Failure == MessagingError, Answer == String {
+    /// One for each message, also of those that are sent together. Of a ``MockMessageSender``.
+    public static var sendMessage: Self { Self("send message") }
 }
 extension MockOperation where Failure == MessagingError, Answer == Bool {
     public static var deleteToken: Self { Self("delete token") }

@@ -67,6 +67,16 @@ public final class MockMessages: Sendable {
         return message
     }
 
+    /// Sends to everybody whose topics meet `condition`.
+    @discardableResult
+    public func send(
+        title: String? = nil, body: String? = nil, data: [String: String] = [:], to condition: MessagingCondition
+    ) -> RemoteMessage {
+        let message = RemoteMessage(id: RandomID.make(), title: title, body: body, data: data, sentAt: now())
+        deliver(message) { condition.isMet(by: $0.value.topics) }
+        return message
+    }
+
     /// Sends to one installation.
     ///
     /// - Throws: `.unregistered` if the token is not one, or no longer.

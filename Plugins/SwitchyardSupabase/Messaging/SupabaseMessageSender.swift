@@ -34,7 +34,7 @@ public final class SupabaseMessageSender: Sendable {
         try self.init(configuration, transport: PlatformTransport.make(), observer: observer)
     }
 
-    package init(
+    package convenience init(
         _ configuration: SupabaseConfiguration, transport: any Transport,
         now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) },
         observer: any InfrastructureObserver = SilentObserver()
@@ -45,7 +45,15 @@ public final class SupabaseMessageSender: Sendable {
                 .invalidConfiguration,
                 "Sending messages takes a key. Set serviceKey in Supabase's configuration; never in an app.")
         }
-        address = try SupabaseProject(configuration).realtime
+        self.init(try SupabaseProject(configuration), key, transport: transport, now: now, observer: observer)
+    }
+
+    /// - Parameter key: The service key.
+    init(
+        _ project: SupabaseProject, _ key: Secret, transport: any Transport, now: @escaping @Sendable () -> Timestamp,
+        observer: any InfrastructureObserver
+    ) {
+        address = project.realtime
         self.key = key
         self.transport = transport
         self.now = now
@@ -65,27 +73,9 @@ public final class SupabaseMessageSender: Sendable {
     ///
     /// - Returns: The outcome for each, in the given order: the message's name, or why it was not sent.
     public func send(_ messages: [SupabaseMessage]) async -> [Result<RemoteMessage.ID, MessagingError>] {
-        await withTaskGroup(of: (Int, Result<RemoteMessage.ID, MessagingError>).self) { group in
-            var results: [Int: Result<RemoteMessage.ID, MessagingError>] = [:]
-            for (index, message) in messages.enumerated() where !Task.isCancelled {
-                if index >= Self.atOnce, let (done, result) = await group.next() { results[done] = result }
-                group.addTask {
-                    do throws(MessagingError) {
-                        return (index, .success(try await self.send(message)))
-                    } catch {
-                        return (index, .failure(error))
-                    }
-                }
-            }
-            for await (done, result) in group { results[done] = result }
-            return messages.indices.map {
-                results[$0] ?? .failure(MessagingError(.cancelled, "The call was cancelled."))
-            }
-        }
+        // The service takes several in one call, but answers for them all together.
+        await messages.outcomes(atOnce: 16) { message throws(MessagingError) in try await self.send(message) }
     }
-
-    /// How many messages are in flight. The service takes several in one call, but answers for them all together.
-    private static let atOnce = 16
 
     /// - Returns: The message's name, which identifies duplicates.
     /// - Throws: As ``send(title:body:data:to:)``.
@@ -134,4 +124,24 @@ public final class SupabaseMessageSender: Sendable {
     }
 
     public func shutDown() async { await transport.shutDown() }
+}
+
+/// The sender as any provider's.
+struct PortableSupabaseSender: MessageSender {
+    let provider: InfrastructureProvider = .supabase
+    let base: SupabaseMessageSender
+
+    func send(_ message: OutgoingMessage) async throws(MessagingError) -> String {
+        let target: SupabaseMessageSender.Target
+        switch message.target {
+        case .device(let token): target = .device(token)
+        case .topic(let topic): target = .topic(topic)
+        case .condition:
+            throw .unsupported(
+                "messages to a condition", by: provider,
+                instead: "The service does not keep who has subscribed to what. Send to a topic for each combination.")
+        }
+        return try await base.send(
+            SupabaseMessage(to: target, title: message.title, body: message.body, data: message.data))
+    }
 }

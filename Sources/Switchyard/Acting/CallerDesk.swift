@@ -24,7 +24,7 @@ public protocol CallerDesk: Sendable {
     /// Makes a storage client that acts for the project itself and bypasses all rules. It is as cheap as a caller's.
     ///
     /// - Throws: `.unsupported` where the provider has no such thing; `.invalidConfiguration` where the configuration lacks
-    ///   what proves the project. The defaults of this and the next two throw the former.
+    ///   what proves the project. The defaults of this and the next three throw the former.
     func makeProjectStorageClient() throws(InfrastructureError) -> any StorageClient
 
     /// All files of the project. As light, and with the same errors.
@@ -32,6 +32,9 @@ public protocol CallerDesk: Sendable {
 
     /// Makes the client that manages the project's accounts. It is as cheap, and throws the same errors.
     func makeAdminClient() throws(InfrastructureError) -> any AdminClient
+
+    /// Makes what sends messages in the project's name. It is as cheap, and throws the same errors.
+    func makeMessageSender() throws(InfrastructureError) -> any MessageSender
 
     /// Closes the connections.
     func shutDown() async
@@ -57,5 +60,9 @@ extension CallerDesk {
     public func makeAdminClient() throws(InfrastructureError) -> any AdminClient {
         throw InfrastructureError(
             .unsupported, "The provider “\(verifier.provider)” has no administration of accounts.")
+    }
+
+    public func makeMessageSender() throws(InfrastructureError) -> any MessageSender {
+        throw InfrastructureError(.unsupported, "The provider “\(verifier.provider)” sends no messages.")
     }
 }

@@ -66,22 +66,7 @@ extension AdminClient {
     /// Does one call for each, four at a time. Once the caller is cancelled nothing more is begun.
     package func each<Item: Sendable, Value: Sendable>(
         _ items: [Item], _ body: @escaping @Sendable (Item) async throws(AuthError) -> Value
-    ) async throws(AuthError) -> [Result<Value, AuthError>] {
-        let results = await withTaskGroup(of: (Int, Result<Value, AuthError>).self) { group in
-            var results: [Int: Result<Value, AuthError>] = [:]
-            for (index, item) in items.enumerated() where !Task.isCancelled {
-                if index >= 4, let (done, result) = await group.next() { results[done] = result }
-                group.addTask {
-                    do throws(AuthError) { return (index, .success(try await body(item))) } catch {
-                        return (index, .failure(error))
-                    }
-                }
-            }
-            for await (done, result) in group { results[done] = result }
-            return results
-        }
-        return items.indices.map { results[$0] ?? .failure(AuthError(.cancelled, "The call was cancelled.")) }
-    }
+    ) async throws(AuthError) -> [Result<Value, AuthError>] { await items.outcomes(atOnce: 4, body) }
 }
 
 /// All accounts of a project, page by page.

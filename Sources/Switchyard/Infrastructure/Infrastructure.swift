@@ -69,7 +69,7 @@ public final class Infrastructure: Sendable {
     ///
     /// - Throws: `.unsupported` by a provider that has none.
     public func tokenVerifier() async throws(InfrastructureError) -> any TokenVerifier {
-        let (desk, layers) = try await assembly.authDesk()
+        let (desk, layers) = try await assembly.deskAndLayers(for: .auth)
         return layers.around(desk.verifier) { $0.layered($1) }
     }
 
@@ -94,8 +94,16 @@ public final class Infrastructure: Sendable {
     ///
     /// - Throws: As ``actingAsProject()``.
     public func admin() async throws(InfrastructureError) -> any AdminClient {
-        let (desk, layers) = try await assembly.authDesk()
+        let (desk, layers) = try await assembly.deskAndLayers(for: .auth)
         return layers.around(try desk.makeAdminClient()) { $0.layered($1) }
+    }
+
+    /// For servers: what sends messages in the name of the project that the chosen messaging provider belongs to.
+    ///
+    /// - Throws: As ``actingAsProject()``.
+    public func messageSender() async throws(InfrastructureError) -> any MessageSender {
+        let (desk, layers) = try await assembly.deskAndLayers(for: .messaging)
+        return layers.around(try desk.makeMessageSender()) { $0.layered($1) }
     }
 
     /// Shuts down every client. Streams end, and later calls throw `.shutDown`. You may call this twice.

@@ -63,6 +63,13 @@ extension AdminClient {
     }
 }
 
+extension MessageSender {
+    /// This sender, with `layer` around each message.
+    public func layered(_ layer: any ClientLayer) -> Routed<any MessageSender> {
+        Routed(LayeredRoute(self, layer, .messaging) { $0.provider })
+    }
+}
+
 extension TokenVerifier {
     /// This verifier, with `layer` around each of its checks.
     public func layered(_ layer: any ClientLayer) -> Routed<any TokenVerifier> {

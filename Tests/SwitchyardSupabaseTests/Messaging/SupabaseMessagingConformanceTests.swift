@@ -111,6 +111,44 @@ struct SupabaseMessagingConformanceTests {
         await client.shutDown()
     }
 
+    @Test func `What is sent as any provider's arrives, and a condition is refused before it is sent`() async throws {
+        let site = try await LocalMessagingSite.shared.value
+        let client = try site.client(user: "alice")
+        let token = try await client.token()
+        let topic = try MessagingTopic(validating: "portable-\(RandomID.make())")
+        try await client.subscribe(to: topic)
+        let messages = await client.messageStream().begun()
+        let module = SupabaseModule(
+            SupabaseConfiguration(
+                url: site.supabase.server.url, key: Secret(site.supabase.anonKey),
+                serviceKey: Secret(site.supabase.serviceKey))
+        ) { CurlTransport() }
+        let desk = try await module.makeCallerDesk(ModuleContext())
+        let sender = try desk.makeMessageSender()
+        let outcomes = await sender.send([
+            OutgoingMessage(to: .device(token), title: "One", data: ["order": "42"]),
+            OutgoingMessage(to: .condition(.topic(topic) || .topic("other")), title: "Two"),
+            OutgoingMessage(to: .topic(topic), title: "Three"),
+        ])
+        var (names, codes) = ([String](), [ErrorCode]())
+        for outcome in outcomes {
+            switch outcome {
+            case .success(let name): names.append(name)
+            case .failure(let error): codes.append(error.code)
+            }
+        }
+        #expect(names.count == 2 && codes == [.unsupported])
+        var arrived: [RemoteMessage] = []
+        for try await message in messages {
+            arrived.append(message)
+            if arrived.count == 2 { break }
+        }
+        #expect(Set(arrived.map(\.title)) == ["One", "Three"] && Set(arrived.map(\.id)) == Set(names))
+        #expect(arrived.first { $0.title == "One" }?.data == ["order": "42"])
+        await desk.shutDown()
+        await client.shutDown()
+    }
+
     @Test func `Another person's installation cannot be listened to`() async throws {
         let site = try await LocalMessagingSite.shared.value
         let alice = try site.client(user: "alice")

@@ -217,9 +217,11 @@ actor Assembly {
         return try await gatherDesks()
     }
 
-    /// The desk of the provider that is chosen for auth, and what stands around what it makes.
-    func authDesk() async throws(InfrastructureError) -> (desk: any CallerDesk, layers: Layers) {
-        let desk = try await desk(for: .auth)
+    /// The desk of the provider that is chosen for `service`, and what stands around what it makes.
+    func deskAndLayers(
+        for service: InfrastructureService
+    ) async throws(InfrastructureError) -> (desk: any CallerDesk, layers: Layers) {
+        let desk = try await desk(for: service)
         guard !isShutDown, let present else {
             throw InfrastructureError(.shutDown, "The infrastructure was shut down.")
         }

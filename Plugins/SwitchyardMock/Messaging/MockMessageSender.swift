@@ -1,0 +1,38 @@
+public import Switchyard
+
+/// The sender of a project's server, at once and without a network. What it has sent is in ``MockMessages/sent``.
+///
+/// ```swift
+/// let sender = MockMessageSender(backend)
+/// sender.controls.fail(.sendMessage, onCall: 2, with: .rateLimited)
+/// ```
+public final class MockMessageSender: MessageSender {
+    public let provider: InfrastructureProvider = .mock
+    /// The test's hand on this sender.
+    public let controls: MockControls<MessagingError>
+    private let server: MockMessages
+
+    public init(_ backend: MockBackend, network: MockNetwork = MockNetwork()) {
+        server = backend.messages
+        controls = MockControls(
+            network: network, unavailable: MessagingError(.unavailable, "The mock's network is off."),
+            cancelled: MessagingError(.cancelled, "The call was cancelled."))
+    }
+
+    /// - Returns: The ID with which the message arrives.
+    @discardableResult
+    public func send(_ message: OutgoingMessage) async throws(MessagingError) -> String {
+        guard !Task.isCancelled else { throw MessagingError(.cancelled, "The call was cancelled.") }
+        if let scripted = try await controls.enter(.sendMessage, "", needsNetwork: true) { return scripted }
+        guard !Task.isCancelled else { throw MessagingError(.cancelled, "The call was cancelled.") }
+        let (title, body, data) = (message.title, message.body, message.data)
+        let sent =
+            switch message.target {
+            case .device(let token): try server.send(title: title, body: body, data: data, to: token)
+            case .topic(let topic): server.send(title: title, body: body, data: data, to: topic)
+            case .condition(let condition): server.send(title: title, body: body, data: data, to: condition)
+            }
+        try controls.leave()
+        return sent.id
+    }
+}

@@ -1,0 +1,1 @@
+func forget(_ device: MessagingToken) async throws {}
