@@ -22,7 +22,7 @@ final class FirebaseAdminClient: AdminClient {
         capabilities.customTokens = signer != nil
         capabilities.links = Set(AccountLink.allCases)
         // What an emulator is given in place of a password it does not check.
-        capabilities.passwordHashes = service.isEmulator ? [] : Set(PasswordHash.Kind.allCases)
+        capabilities.passwordHashes = service.isEmulator ? [] : [.bcrypt, .pbkdf2SHA256, .keyedScrypt]
         self.capabilities = capabilities
     }
 
@@ -240,7 +240,13 @@ final class FirebaseAdminClient: AdminClient {
         // One call takes hashes of one kind.
         var groups: [(parameters: JSONObject, accounts: [ImportedAccount])] = []
         for account in accounts {
-            let parameters = account.passwordHash?.firebaseParameters ?? [:]
+            let parameters: JSONObject
+            do throws(AuthError) {
+                parameters = try account.passwordHash?.firebaseParameters ?? [:]
+            } catch {
+                failures[account.id] = error
+                continue
+            }
             if let place = groups.firstIndex(where: { $0.parameters == parameters }) {
                 groups[place].accounts.append(account)
             } else {
@@ -268,13 +274,13 @@ final class FirebaseAdminClient: AdminClient {
         if !account.claims.isEmpty { user["customAttributes"] = .string(try Self.text(of: account.claims)) }
         switch imported.passwordHash {
         case .bcrypt(let hash): user["passwordHash"] = .string(Base64.encode(Array(hash.reveal().utf8), alphabet: .url))
-        case .pbkdf2SHA256(let hash, let salt, _):
+        case .pbkdf2SHA256(let hash, let salt, _), .keyedScrypt(let hash, let salt, _):
             guard let bytes = Base64.decode(hash.reveal()), let grains = Base64.decode(salt.reveal()) else {
                 throw AuthError(.invalidArgument, "Hash and salt of “\(imported.id)” are not in base64.")
             }
             user["passwordHash"] = .string(Base64.encode(bytes, alphabet: .url))
             user["salt"] = .string(Base64.encode(grains, alphabet: .url))
-        case nil: break
+        case .argon2, nil: break
         }
         return .object(user)
     }

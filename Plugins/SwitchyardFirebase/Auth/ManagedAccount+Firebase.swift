@@ -68,10 +68,33 @@ extension AccountEdit {
 }
 
 extension PasswordHash {
+    /// What is said once for all accounts of a call.
     var firebaseParameters: JSONObject {
-        switch self {
-        case .bcrypt: ["hashAlgorithm": "BCRYPT"]
-        case .pbkdf2SHA256(_, _, let rounds): ["hashAlgorithm": "PBKDF2_SHA256", "rounds": .integer(Int64(rounds))]
+        get throws(AuthError) {
+            switch self {
+            case .bcrypt: return ["hashAlgorithm": "BCRYPT"]
+            case .argon2:
+                throw .unsupported(
+                    "password hashes of “\(kind.rawValue)”", by: .firebase,
+                    instead: "Import the account without one, and send a link to a new password.")
+            case .pbkdf2SHA256(_, _, let rounds):
+                return ["hashAlgorithm": "PBKDF2_SHA256", "rounds": .integer(Int64(rounds))]
+            case .keyedScrypt(_, _, let settings):
+                guard let key = Base64.decode(settings.signerKey.reveal()), !key.isEmpty,
+                    let separator = Base64.decode(settings.saltSeparator.reveal()), (1...8).contains(settings.rounds),
+                    (1...14).contains(settings.memoryCost)
+                else {
+                    throw AuthError(
+                        .invalidArgument,
+                        "Signer key and separator of scrypt are Base64 texts, with 1 to 8 rounds and a memory cost of 1 to 14."
+                    )
+                }
+                return [
+                    "hashAlgorithm": "SCRYPT", "signerKey": .string(Base64.encode(key, alphabet: .url)),
+                    "saltSeparator": .string(Base64.encode(separator, alphabet: .url)),
+                    "rounds": .integer(Int64(settings.rounds)), "memoryCost": .integer(Int64(settings.memoryCost)),
+                ]
+            }
         }
     }
 }

@@ -31,6 +31,8 @@ struct MockAccount: Sendable, Codable {
     private var passwordDigest: [UInt8]?
     /// How often the password was hashed, where another service has done that.
     private var passwordRounds: Int?
+    /// In place of all of these, where another service has hashed it with bcrypt.
+    private var passwordHash: String?
     /// What tokens say beside what all say; see ``MockClaims``.
     var claims: MockClaims?
 
@@ -66,6 +68,7 @@ struct MockAccount: Sendable, Codable {
         passwordSalt = salt
         passwordDigest = HMACSHA256.code(for: Array(password.reveal().utf8), key: salt)
         passwordRounds = nil
+        passwordHash = nil
         identities[IdentityProvider.password.rawValue] = email ?? id
     }
 
@@ -77,15 +80,24 @@ struct MockAccount: Sendable, Codable {
         identities[IdentityProvider.password.rawValue] = email ?? id
     }
 
+    /// - Parameter hash: Of ``Bcrypt``.
+    mutating func setPassword(hash: String) {
+        removePassword()
+        passwordHash = hash
+        identities[IdentityProvider.password.rawValue] = email ?? id
+    }
+
     mutating func removePassword() {
+        passwordHash = nil
         passwordSalt = nil
         passwordDigest = nil
         passwordRounds = nil
     }
 
     func accepts(_ password: Secret) -> Bool {
-        guard let passwordSalt, let passwordDigest else { return false }
         let text = Array(password.reveal().utf8)
+        if let passwordHash { return Bcrypt(passwordHash)?.accepts(text) ?? false }
+        guard let passwordSalt, let passwordDigest else { return false }
         let digest =
             if let passwordRounds {
                 PBKDF2.key(text, salt: passwordSalt, rounds: passwordRounds, length: passwordDigest.count)

@@ -149,11 +149,24 @@ extension MockAccounts {
             _ = try add(new) { _ in }
             return
         }
-        guard kinds.contains(hash.kind), case .pbkdf2SHA256(let digest, let salt, let rounds) = hash else {
-            throw .unsupported(
-                "password hashes of “\(hash.kind.rawValue)”", by: .mock,
-                instead: "Import the account without one, and send a link to a new password.")
+        let unsupported = AuthError.unsupported(
+            "password hashes of “\(hash.kind.rawValue)”", by: .mock,
+            instead: "Import the account without one, and send a link to a new password.")
+        guard kinds.contains(hash.kind) else { throw unsupported }
+        switch hash {
+        case .bcrypt(let text):
+            guard Bcrypt(text.reveal()) != nil else {
+                throw AuthError(
+                    .invalidArgument,
+                    "The password's hash is not one of bcrypt, which is $2b$10$… with 53 letters behind.")
+            }
+            _ = try add(new) { account in account.setPassword(hash: text.reveal()) }
+        case .pbkdf2SHA256(let digest, let salt, let rounds): try take(new, digest, salt, rounds)
+        case .argon2, .keyedScrypt: throw unsupported
         }
+    }
+
+    private func take(_ new: CheckedAccount, _ digest: Secret, _ salt: Secret, _ rounds: Int) throws(AuthError) {
         guard let digest = Base64.decode(digest.reveal().utf8), let salt = Base64.decode(salt.reveal().utf8),
             !digest.isEmpty, (1...10_000_000).contains(rounds)
         else {

@@ -18,13 +18,13 @@ public final class MockAdminClient: AdminClient {
     private let backend: MockBackend
     private var server: MockAccounts { backend.accounts }
 
-    /// Everything but hashes of bcrypt.
+    /// Everything but hashes of Argon2 and scrypt.
     public static let everything: AdminCapabilities = {
         var everything = AdminCapabilities()
         everything.endingSessions = true
         everything.customTokens = true
         everything.links = Set(AccountLink.allCases)
-        everything.passwordHashes = [.pbkdf2SHA256]
+        everything.passwordHashes = [.bcrypt, .pbkdf2SHA256]
         return everything
     }()
 

@@ -37,13 +37,7 @@ struct SupabaseAccountFields {
         json["id"] = .string(id.lowercased())
     }
 
-    mutating func set(hash: Secret) throws(AuthError) {
-        guard Self.isBcrypt(hash.reveal()) else {
-            throw AuthError(
-                .invalidArgument, "The password's hash is not one of bcrypt, which is $2b$10$… with 53 letters behind.")
-        }
-        json["password_hash"] = .string(hash.reveal())
-    }
+    mutating func set(hash: Secret) { json["password_hash"] = .string(hash.reveal()) }
 
     private mutating func set(email: String?, phone: String?, _ password: Secret?) throws(AuthError) {
         if let email {
@@ -98,15 +92,5 @@ struct SupabaseAccountFields {
             digits.first != "0"
         else { return nil }
         return String(digits)
-    }
-
-    private static func isBcrypt(_ hash: String) -> Bool {
-        let parts = hash.split(separator: "$", omittingEmptySubsequences: false)
-        guard parts.count == 4, parts[0].isEmpty, ["2a", "2b", "2y"].contains(parts[1]), parts[2].utf8.count == 2,
-            let rounds = Int(parts[2]), (4...31).contains(rounds), parts[3].utf8.count == 53
-        else { return false }
-        return parts[3].utf8.allSatisfy {
-            (46...57).contains($0) || (65...90).contains($0) || (97...122).contains($0)
-        }
     }
 }

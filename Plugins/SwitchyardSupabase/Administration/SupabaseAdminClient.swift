@@ -9,8 +9,8 @@ import SwitchyardWire
 /// request for each thousand. An address costs a search of the server's through its table and a request. Lists have neither the
 /// second factors of accounts nor whatever identities their `app_metadata` does not name.
 ///
-/// There is no way to end somebody's sessions but a new password, none to make custom tokens, and of hashes of passwords in
-/// ``PasswordHash`` the service knows those of bcrypt.
+/// There is no way to end somebody's sessions but a new password, none to make custom tokens, and of the hashes in
+/// ``PasswordHash`` the service knows all but those of PBKDF2.
 struct SupabaseAdminClient: AdminClient {
     let provider: InfrastructureProvider = .supabase
     let capabilities: AdminCapabilities
@@ -21,7 +21,7 @@ struct SupabaseAdminClient: AdminClient {
     init(_ service: SupabaseAuthService) {
         var capabilities = AdminCapabilities()
         capabilities.links = Set(AccountLink.allCases)
-        capabilities.passwordHashes = [.bcrypt]
+        capabilities.passwordHashes = [.bcrypt, .argon2, .keyedScrypt]
         self.capabilities = capabilities
         var service = service
         service.maximumAnswer = 64 << 20
@@ -37,11 +37,12 @@ struct SupabaseAdminClient: AdminClient {
     }
 
     private func create(
-        _ account: NewAccount, id: AuthUser.ID?, hash: Secret?
+        _ account: NewAccount, id: AuthUser.ID?, hash: PasswordHash?
     ) async throws(AuthError) -> ManagedAccount {
+        let hash = try hash?.supabase
         var fields = try SupabaseAccountFields(account)
         if let id { try fields.set(id: id) }
-        if let hash { try fields.set(hash: hash) }
+        if let hash { fields.set(hash: hash) }
         guard account.email != nil || account.phoneNumber != nil else {
             throw AuthError(
                 .invalidArgument,
@@ -108,16 +109,7 @@ struct SupabaseAdminClient: AdminClient {
         let results = try await each(accounts) { imported throws(AuthError) in
             var account = imported.account
             account.password = nil
-            let hash: Secret?
-            switch imported.passwordHash {
-            case .bcrypt(let text)?: hash = text
-            case nil: hash = nil
-            case .pbkdf2SHA256?:
-                throw AuthError.unsupported(
-                    "hashes of passwords by PBKDF2", by: provider,
-                    instead: "Import the account without one, and send a link for a new password.")
-            }
-            return try await create(account, id: imported.id, hash: hash)
+            return try await create(account, id: imported.id, hash: imported.passwordHash)
         }
         var failures: [AuthUser.ID: AuthError] = [:]
         for (account, result) in zip(accounts, results) {

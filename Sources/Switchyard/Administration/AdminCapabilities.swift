@@ -22,18 +22,44 @@ public enum AccountLink: String, Sendable, Hashable, CaseIterable {
 public enum PasswordHash: Sendable, Hashable {
     /// As `$2b$10$…`, with the salt in it.
     case bcrypt(Secret)
+    /// As `$argon2id$v=19$m=65536,t=3,p=4$…$…`, with the salt in it.
+    case argon2(Secret)
     /// Hash and salt in base64.
     case pbkdf2SHA256(hash: Secret, salt: Secret, rounds: Int)
+    /// Hash and salt in base64, of a scrypt whose outcome encrypts a key of the project that the account comes from.
+    case keyedScrypt(hash: Secret, salt: Secret, ScryptSettings)
 
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         case bcrypt
+        case argon2
         case pbkdf2SHA256
+        case keyedScrypt
+    }
+
+    /// What all hashes of one project have in common; where the accounts are exported it is shown beside them.
+    public struct ScryptSettings: Sendable, Hashable {
+        /// In base64.
+        public var signerKey: Secret
+        /// In base64.
+        public var saltSeparator: Secret
+        public var rounds: Int
+        /// The logarithm to base 2 of what scrypt calls N.
+        public var memoryCost: Int
+
+        public init(signerKey: Secret, saltSeparator: Secret, rounds: Int = 8, memoryCost: Int = 14) {
+            self.signerKey = signerKey
+            self.saltSeparator = saltSeparator
+            self.rounds = rounds
+            self.memoryCost = memoryCost
+        }
     }
 
     public var kind: Kind {
         switch self {
         case .bcrypt: .bcrypt
+        case .argon2: .argon2
         case .pbkdf2SHA256: .pbkdf2SHA256
+        case .keyedScrypt: .keyedScrypt
         }
     }
 }

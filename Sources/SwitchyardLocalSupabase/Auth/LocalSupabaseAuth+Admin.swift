@@ -24,8 +24,9 @@ extension LocalSupabaseAuth {
             guard call.text("password") == nil else {
                 throw .invalid("Only a password or a password hash should be provided")
             }
-            // Of the kinds that the vendor knows, this local server has the one of bcrypt.
-            guard ["$2a$", "$2b$", "$2y$"].contains(where: hash.hasPrefix) else {
+            // Of the kinds that the vendor knows, this local server can tell whose password it is with bcrypt only.
+            guard ["$2a$", "$2b$", "$2y$", "$argon2i$", "$argon2id$", "$fbscrypt$"].contains(where: hash.hasPrefix)
+            else {
                 throw AuthRefusal(500, "unexpected_failure", "Error creating user")
             }
             more["encrypted_password"] = .string(hash)

@@ -34,6 +34,7 @@ import Testing
                 "a known ID is refused by itself, and its account stays",
                 "a known address is refused by itself, and stays whose it is", "importing nobody does nothing",
                 "hashes of another kind are refused, and take over nobody",
+                "hashes of every declared kind are taken over, and let nobody else in",
             ])
     }
 
@@ -81,6 +82,31 @@ import Testing
             bodies[1]["users"]?[0]?["passwordHash"]?.string == Base64.encode(Array("$2b$10$abc".utf8), alphabet: .url))
         #expect(bodies[1]["users"]?[0]?["disabled"] == true)
         #expect(transport.requests.allSatisfy { $0.headers["Authorization"] == "Bearer project's" })
+    }
+
+    @Test func `Accounts of another project of Firebase are imported with the settings that they were exported with`()
+        async throws
+    {
+        let (client, transport) = try await Self.client(Self.token, ["accounts:batchCreate": [:]])
+        let settings = PasswordHash.ScryptSettings(signerKey: "/+8=", saltSeparator: "Bw==")
+        var (wrong, large) = (settings, settings)
+        wrong.signerKey = "?"
+        large.memoryCost = 15
+        let hashes: [(String, PasswordHash)] = [
+            ("a", .keyedScrypt(hash: "+/8=", salt: "c2FsdA==", settings)),
+            ("b", .keyedScrypt(hash: "aGFzaA==", salt: "c2FsdA==", settings)),
+            ("c", .keyedScrypt(hash: "aGFzaA==", salt: "c2FsdA==", wrong)),
+            ("d", .keyedScrypt(hash: "aGFzaA==", salt: "c2FsdA==", large)),
+            ("e", .argon2("$argon2id$v=19$m=32,t=3,p=2$SFVpOWJ0eXhjRzVkdGN1RQ$RXnb8rh7LaDcn07xsssqqg")),
+        ]
+        let failures = try await client.importAccounts(
+            hashes.map { ImportedAccount(id: $0, NewAccount(email: "\($0)@example.com"), passwordHash: $1) })
+        #expect(failures.mapValues(\.code) == ["c": .invalidArgument, "d": .invalidArgument, "e": .unsupported])
+        let bodies = try transport.requests.map { try JSON(parsing: $0.body) }
+        #expect(bodies.count == 1 && bodies[0]["users"]?.array?.count == 2)
+        #expect(bodies[0]["hashAlgorithm"] == "SCRYPT" && bodies[0]["signerKey"] == "_-8")
+        #expect(bodies[0]["saltSeparator"] == "Bw" && bodies[0]["rounds"] == 8 && bodies[0]["memoryCost"] == 14)
+        #expect(bodies[0]["users"]?[0]?["passwordHash"] == "-_8" && bodies[0]["users"]?[0]?["salt"] == "c2FsdA")
     }
 
     @Test(.enabled(if: OutsideTool.openssl.isInstalled, "openssl is not installed"))

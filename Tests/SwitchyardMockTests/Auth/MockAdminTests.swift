@@ -142,11 +142,19 @@ import Testing
             let hash = PasswordHash.pbkdf2SHA256(
                 hash: "Eg+2z/z4syxD5yJSVsT4N6hlSMkszDVICAWYfLcL4Xs=", salt: "c2FsdA==", rounds: 1)
             #expect(try await admin.importAccounts([ImportedAccount(id: "ada", account, passwordHash: hash)]).isEmpty)
+            let eve = ImportedAccount(
+                id: "eve", NewAccount(email: "eve@example.com"),
+                passwordHash: .bcrypt("$2b$04$abcdefghijklmnopqrstuuxdHMWXqoHNsTNDwLuQb/2kOU4V8v6pW"))
+            #expect(try await admin.importAccounts([eve]).isEmpty)
             backend.close()
         }
         let backend = try MockBackend(folder: folder)
         #expect(try await MockAdminClient(backend).account("ada").claims == claims)
         #expect(try await MockAuthClient(backend).signIn(email: "ada@example.com", password: "password").id == "ada")
+        let eve = MockAuthClient(backend)
+        #expect(try await eve.signIn(email: "eve@example.com", password: "correct horse 7 battery").id == "eve")
+        try await MockAdminClient(backend).update("eve", AccountEdit(password: "another one"))
+        #expect(try await eve.signIn(email: "eve@example.com", password: "another one").id == "eve")
         backend.close()
 
         let old = """

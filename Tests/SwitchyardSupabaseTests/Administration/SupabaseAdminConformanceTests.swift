@@ -16,7 +16,7 @@ struct SupabaseAdminHarness: AdminHarness {
     static let features: AdminFeatures = {
         var capabilities = AdminCapabilities()
         capabilities.links = Set(AccountLink.allCases)
-        capabilities.passwordHashes = [.bcrypt]
+        capabilities.passwordHashes = [.bcrypt, .argon2, .keyedScrypt]
         var auth = AuthCapabilities.all
         auth.customTokens = false
         auth.accountDeletion = false

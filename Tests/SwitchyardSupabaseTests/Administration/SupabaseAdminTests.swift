@@ -288,6 +288,57 @@ import Testing
         try bed.transport.verify()
     }
 
+    @Test func `Hashes of Argon2 and of keyed scrypt are sent as the service reads them`() async throws {
+        let argon2 = "$argon2id$v=19$m=32,t=3,p=2$SFVpOWJ0eXhjRzVkdGN1RQ$RXnb8rh7LaDcn07xsssqqulZYXOM/EUCEFMVcAcyYVk"
+        let settings = PasswordHash.ScryptSettings(signerKey: "c2lnbmVy", saltSeparator: "Bw==")
+        let bare = PasswordHash.ScryptSettings(
+            signerKey: "c2lnbmVy", saltSeparator: "", rounds: 4, memoryCost: 12)
+        let sent: [(PasswordHash, String)] = [
+            (.argon2(Secret(argon2)), argon2),
+            (
+                .keyedScrypt(hash: "aGFzaA==", salt: "c2FsdA==", settings),
+                "$fbscrypt$v=1,n=14,r=8,p=1,ss=Bw==,sk=c2lnbmVy$c2FsdA==$aGFzaA=="
+            ),
+            (
+                .keyedScrypt(hash: "aGFzaA==", salt: "c2FsdA==", bare),
+                "$fbscrypt$v=1,n=12,r=4,p=1,sk=c2lnbmVy$c2FsdA==$aGFzaA=="
+            ),
+        ]
+        for (hash, text) in sent {
+            let bed = Bed(Bed.on(.post, "/admin/users", Bed.account()))
+            let account = ImportedAccount(id: Bed.id, NewAccount(email: "alice@example.com"), passwordHash: hash)
+            #expect(try await bed.client.importAccounts([account]).isEmpty)
+            #expect(bed.body(0)["password_hash"]?.string == text)
+        }
+    }
+
+    @Test func `Hashes of Argon2 and of keyed scrypt that the service cannot read are not sent`() async throws {
+        let good = "$argon2id$v=19$m=32,t=3,p=2$SFVpOWJ0eXhjRzVkdGN1RQ$RXnb8rh7LaDcn07xsssqqulZYXOM/EUCEFMVcAcyYVk"
+        let changes = [
+            ("argon2id", "argon2d"), ("v=19", "v=16"), ("m=32,", ""), ("t=3", "t=0"), ("p=2", "p=-2"),
+            ("m=32", "m=99999999999"), ("$SFVpOWJ0eXhjRzVkdGN1RQ", "$"), ("RXnb8", "RXn!8"), ("YVk", "YVk$"),
+        ]
+        var hashes = changes.map { PasswordHash.argon2(Secret(good.replacing($0, with: $1))) }
+        hashes.append(.argon2("plain"))
+        let fine = PasswordHash.ScryptSettings(signerKey: "c2lnbmVy", saltSeparator: "Bw==")
+        var (slow, large, keyless, apart) = (fine, fine, fine, fine)
+        slow.rounds = 0
+        large.memoryCost = 40
+        keyless.signerKey = ""
+        apart.saltSeparator = "$"
+        hashes += [slow, large, keyless, apart].map { .keyedScrypt(hash: "aGFzaA==", salt: "c2FsdA==", $0) }
+        hashes.append(.keyedScrypt(hash: "", salt: "c2FsdA==", fine))
+        hashes.append(.keyedScrypt(hash: "aGFzaA==", salt: "a,b", fine))
+        let bed = Bed()
+        let failures = try await bed.client.importAccounts(
+            hashes.enumerated().map { index, hash in
+                let id = "00000000-0000-4000-8000-0000000000\(index + 10)"
+                return ImportedAccount(id: id, NewAccount(email: "alice@example.com"), passwordHash: hash)
+            })
+        #expect(failures.count == hashes.count && Set(failures.values.map(\.code)) == [.invalidArgument])
+        #expect(bed.transport.requests.isEmpty)
+    }
+
     @Test func `Whoever is cancelled sends nothing`() async {
         let bed = Bed()
         let calls: [@Sendable (SupabaseAdminClient) async throws -> Void] = [

@@ -2,9 +2,10 @@ import Foundation
 import Switchyard
 
 extension AdminConformance {
-    /// Of the password that everybody has in these checks, as what is kept elsewhere is marked: older ones with an “a”.
+    /// Of the password that everybody has in these checks, as what is kept elsewhere is marked: older ones with an “a”. The cost
+    /// is the least there is.
     private static let bcrypt = ["$2b$", "$2a$"].map { version in
-        PasswordHash.bcrypt(Secret(version + "10$abcdefghijklmnopqrstuuXSJobUwokaGZ3.IEDGUkjobfuLnzYCK"))
+        PasswordHash.bcrypt(Secret(version + "04$abcdefghijklmnopqrstuuxdHMWXqoHNsTNDwLuQb/2kOU4V8v6pW"))
     }
     private static let pbkdf2 = PasswordHash.pbkdf2SHA256(
         hash: "kNBZxHhfhM5KEkEq1GCSAAQvV3yed2GtgcE7E8J266I=", salt: "YSBwaW5jaCBvZiBzZWEgc2FsdA==", rounds: 1000)
@@ -13,6 +14,17 @@ extension AdminConformance {
         switch kind {
         case .bcrypt: bcrypt[0]
         case .pbkdf2SHA256: pbkdf2
+        // Of other passwords: these are not tried.
+        case .argon2:
+            .argon2("$argon2id$v=19$m=32,t=3,p=2$SFVpOWJ0eXhjRzVkdGN1RQ$RXnb8rh7LaDcn07xsssqqulZYXOM/EUCEFMVcAcyYVk")
+        case .keyedScrypt:
+            .keyedScrypt(
+                hash: "lSrfV15cpx95/sZS2W9c9Kp6i/LVgQNDNC/qzrCnh1SAyZvqmZqAjTdn3aoItz+VHjoZilo78198JAdRuid5lQ==",
+                salt: "42xEC+ixf3L2lw==",
+                .init(
+                    signerKey:
+                        "jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA==",
+                    saltSeparator: "Bw=="))
         }
     }
 
@@ -52,13 +64,23 @@ extension AdminConformance {
         },
         AdminCheck("an imported password is replaced", needs: .imports) { context in
             let id = context.newID()
-            let kind = try expectValue(context.features.capabilities.passwordHashes.first, "a kind of hash")
+            let kind = try expectValue(
+                PasswordHash.Kind.allCases.first { context.features.capabilities.passwordHashes.contains($0) },
+                "a kind of hash")
             let account = NewAccount(email: context.email(), isEmailVerified: true)
             try await take([ImportedAccount(id: id, account, passwordHash: hash(kind))], context)
             try await context.client.update(id, AccountEdit(password: context.otherPassword))
             try await context.expectShut(.invalidCredential)
             let device = try await context.signedIn(password: context.otherPassword)
             try expectEqual(await device.currentUser?.id, id, "who is signed in")
+        },
+        AdminCheck("hashes of every declared kind are taken over, and let nobody else in", needs: .imports) { context in
+            for kind in PasswordHash.Kind.allCases where context.features.capabilities.passwordHashes.contains(kind) {
+                let (id, name) = (context.newID(), "of\(kind.rawValue)")
+                let account = NewAccount(email: context.email(name), isEmailVerified: true)
+                try await take([ImportedAccount(id: id, account, passwordHash: hash(kind))], context)
+                try await context.expectShut(.invalidCredential, for: name, password: context.otherPassword)
+            }
         },
         AdminCheck("a known ID is refused by itself, and its account stays", needs: .imports) { context in
             let ids = (0..<3).map { _ in context.newID() }
