@@ -238,26 +238,27 @@ final class FirebaseAdminClient: AdminClient {
         }
         var failures: [AuthUser.ID: AuthError] = [:]
         // One call takes hashes of one kind.
-        var groups: [(parameters: JSONObject, accounts: [ImportedAccount])] = []
+        var groups: [(parameters: JSONObject, users: [(id: AuthUser.ID, json: JSON)])] = []
         for account in accounts {
-            let parameters: JSONObject
+            let (parameters, json): (JSONObject, JSON)
             do throws(AuthError) {
                 parameters = try account.passwordHash?.firebaseParameters ?? [:]
+                json = try imported(account)
             } catch {
                 failures[account.id] = error
                 continue
             }
             if let place = groups.firstIndex(where: { $0.parameters == parameters }) {
-                groups[place].accounts.append(account)
+                groups[place].users.append((account.id, json))
             } else {
-                groups.append((parameters, [account]))
+                groups.append((parameters, [(account.id, json)]))
             }
         }
         for group in groups {
-            for start in stride(from: 0, to: group.accounts.count, by: Self.batchLimit) {
-                let part = Array(group.accounts[start...].prefix(Self.batchLimit))
+            for start in stride(from: 0, to: group.users.count, by: Self.batchLimit) {
+                let part = Array(group.users[start...].prefix(Self.batchLimit))
                 var body = group.parameters
-                body["users"] = .array(try part.map { account throws(AuthError) in try imported(account) })
+                body["users"] = .array(part.map(\.json))
                 body["allowOverwrite"] = false
                 let answer = try await service.post("accounts:batchCreate", body)
                 for (id, error) in Self.failures(answer["error"], among: part.map(\.id)) { failures[id] = error }

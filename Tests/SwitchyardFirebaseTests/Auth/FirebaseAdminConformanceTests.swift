@@ -109,6 +109,23 @@ import Testing
         #expect(bodies[0]["users"]?[0]?["passwordHash"] == "-_8" && bodies[0]["users"]?[0]?["salt"] == "c2FsdA")
     }
 
+    @Test func `An account that cannot be sent is named, and stops none of the others`() async throws {
+        let (client, transport) = try await Self.client(Self.token, ["accounts:batchCreate": [:]])
+        let good = PasswordHash.pbkdf2SHA256(hash: "aGFzaA==", salt: "c2FsdA==", rounds: 1000)
+        let failures = try await client.importAccounts([
+            ImportedAccount(id: "a", NewAccount(email: "a@example.com"), passwordHash: .bcrypt("$2b$10$abc")),
+            ImportedAccount(id: "b", NewAccount(email: "b@example.com"), passwordHash: good),
+            ImportedAccount(
+                id: "c", NewAccount(email: "c@example.com"),
+                passwordHash: .pbkdf2SHA256(hash: "?", salt: "c2FsdA==", rounds: 1000)),
+            ImportedAccount(id: "d", NewAccount(claims: ["in": .bytes(Data([1]))])),
+            ImportedAccount(id: "e", NewAccount(email: "e@example.com"), passwordHash: good),
+        ])
+        #expect(failures.mapValues(\.code) == ["c": .invalidArgument, "d": .invalidArgument])
+        let sent = try transport.requests.flatMap { try JSON(parsing: $0.body)["users"]?.array ?? [] }
+        #expect(sent.map { $0["localId"]?.string } == ["a", "b", "e"])
+    }
+
     @Test(.enabled(if: OutsideTool.openssl.isInstalled, "openssl is not installed"))
     func `A custom token is signed by the service account, and says whose it is`() async throws {
         let key = try OpenSSLKey(.rsa)
