@@ -150,6 +150,23 @@ struct WrittenDocument {
 }
 
 extension QueuedBatch {
+    /// The fields of a document that look the same after this batch whatever they were before, if the document was there.
+    func fieldsDecided(at path: StoragePath) -> Set<FieldPath> {
+        var fields = Set<FieldPath>()
+        for write in baseWrites + writes where write.path == path {
+            guard case .patch(_, let mask) = write.operation else { continue }
+            switch write.precondition {
+            case .none, .exists(true): break
+            case .exists(false), .updateTime: continue
+            }
+            fields.formUnion(mask)
+            for case let transform in write.transforms where transform.operation == .serverTime {
+                fields.insert(transform.field)
+            }
+        }
+        return fields
+    }
+
     /// Applies what this batch does to those of its documents that are among `documents`, as far as it can be told here.
     func apply(to documents: inout [StoragePath: WrittenDocument]) {
         for write in baseWrites { documents[write.path]?.apply(write, of: self) }

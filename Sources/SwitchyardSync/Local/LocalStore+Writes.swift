@@ -44,6 +44,7 @@ extension LocalStore {
         try perform(isDurable ? .acknowledgeBatch : .acknowledgeAmongOthers) { transaction throws(StorageError) in
             let paths = batch.paths
             var cached = try transaction.cachedDocuments(at: paths)
+            let before = cached
             for (path, places) in Dictionary(grouping: batch.writes.indices, by: { batch.writes[$0].path }) {
                 let old = cached[path]
                 let version = result.version(ofWrite: places.last!)
@@ -53,7 +54,8 @@ extension LocalStore {
                 cached[path] = document
             }
             let transformed = Set(batch.writes.filter { !$0.transforms.isEmpty }.map(\.path))
-            try transaction.remove(batch, recomputing: transformed, over: cached)
+            let standing = transformed.filter { before[$0]?.state == .found && cached[$0]?.state == .found }
+            try transaction.remove(batch, recomputing: transformed, over: cached, standing: standing)
             return try transaction.localDocuments(at: paths, cached: cached)
         }
     }
@@ -121,15 +123,17 @@ extension LocalTransaction {
     /// - Parameters:
     ///   - recomputed: Where the batches that stay may mean something else without this one.
     ///   - cached: The cached documents at the paths of the batch.
+    ///   - standing: Those of the documents that were and are there.
     fileprivate func remove(
-        _ batch: QueuedBatch, recomputing recomputed: Set<StoragePath>, over cached: [StoragePath: CachedDocument]
+        _ batch: QueuedBatch, recomputing recomputed: Set<StoragePath>, over cached: [StoragePath: CachedDocument],
+        standing: Set<StoragePath> = []
     ) throws(StorageError) {
         try rows.removeBatch(batch, of: owner)
         for path in batch.paths {
             try noteUse(of: path)
             try rows.removeOverlay(of: owner, at: path, ofBatch: batch.number)
         }
-        try recomputeOverlays(at: recomputed, over: cached)
+        try recomputeOverlays(at: recomputed, over: cached, standing: standing)
     }
 }
 

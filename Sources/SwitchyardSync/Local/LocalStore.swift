@@ -175,22 +175,54 @@ extension LocalTransaction {
         return result
     }
 
-    /// Works out the overlays of documents anew from all batches that write to them.
+    /// Works out the overlays of documents anew from the batches that write to them.
+    ///
+    /// - Parameter standing: Those that have been there since their overlays were worked out.
     @discardableResult
     func recomputeOverlays(
-        at paths: Set<StoragePath>, over cached: [StoragePath: CachedDocument]
+        at paths: Set<StoragePath>, over cached: [StoragePath: CachedDocument], standing: Set<StoragePath> = []
     ) throws(StorageError) -> [LocalDocument] {
         guard !paths.isEmpty else { return [] }
         var entries: [StoragePath: WrittenDocument] = [:]
-        for path in paths { entries[path] = WrittenDocument(LocalDocument(path, cached[path])) }
-        for batch in try rows.batches(of: owner, touching: paths) { batch.apply(to: &entries) }
-        for (path, entry) in entries {
+        var rest = paths
+        for path in paths.intersection(standing) {
+            guard let batches = try decidingBatches(at: path) else { continue }
+            var entry = [path: WrittenDocument(LocalDocument(path, cached[path]))]
+            for batch in batches { batch.apply(to: &entry) }
+            entries[path] = entry[path]
+            rest.remove(path)
+        }
+        var others: [StoragePath: WrittenDocument] = [:]
+        for path in rest { others[path] = WrittenDocument(LocalDocument(path, cached[path])) }
+        if !rest.isEmpty {
+            for batch in try rows.batches(of: owner, touching: rest) { batch.apply(to: &others) }
+        }
+        for (path, entry) in entries.merging(others, uniquingKeysWith: { $1 }) {
             if let overlay = entry.overlay {
                 try rows.putOverlay(overlay, of: owner)
             } else {
                 try rows.removeOverlay(of: owner, at: path)
             }
         }
-        return entries.values.map(\.document)
+        return (Array(entries.values) + others.values).map(\.document)
+    }
+
+    /// The last of the batches that write to a document that is there, from the first on which what came before makes no
+    /// difference; `nil` where its overlay is more than some fields. With a long queue of increments that is one, not all.
+    func decidingBatches(at path: StoragePath) throws(StorageError) -> [QueuedBatch]? {
+        guard case .fields(var open)? = try rows.overlay(of: owner, at: path)?.mask else { return nil }
+        var found: [QueuedBatch] = []
+        var limit = 4
+        while true {
+            let more = try rows.lastBatches(
+                of: owner, touching: path, below: found.last?.number ?? .max, limit: limit)
+            for batch in more {
+                found.append(batch)
+                open.subtract(batch.fieldsDecided(at: path))
+                if open.isEmpty { return found.reversed() }
+            }
+            if more.count < limit { return found.reversed() }
+            limit *= 2
+        }
     }
 }

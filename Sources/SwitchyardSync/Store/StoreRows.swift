@@ -57,6 +57,10 @@ package protocol StoreRows: AnyObject {
     func batches(of owner: QueueOwner, after number: Int, limit: Int) throws(StorageError) -> [QueuedBatch]
     /// The batches that write to any of `paths`, in order.
     func batches(of owner: QueueOwner, touching paths: Set<StoragePath>) throws(StorageError) -> [QueuedBatch]
+    /// The last batches that write to `path` and have a number below `number`, at most `limit`; the newest first.
+    func lastBatches(
+        of owner: QueueOwner, touching path: StoragePath, below number: Int, limit: Int
+    ) throws(StorageError) -> [QueuedBatch]
     func batch(_ number: Int, of owner: QueueOwner) throws(StorageError) -> QueuedBatch?
     func highestBatchNumber(of owner: QueueOwner) throws(StorageError) -> Int?
     /// Whether any user's queue writes to the document.

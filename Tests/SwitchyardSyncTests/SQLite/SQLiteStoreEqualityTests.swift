@@ -142,6 +142,10 @@ import Testing
                 let after = random.number(0...20)
                 result.append(Answer(value: try rows.batches(of: owner, after: after, limit: random.number(1...5))))
                 result.append(Answer(value: try rows.batches(of: owner, touching: random.paths())))
+                result.append(
+                    Answer(
+                        value: try rows.lastBatches(
+                            of: owner, touching: path, below: after, limit: random.number(1...5))))
                 result.append(Answer(value: try rows.batch(after, of: owner)))
                 result.append(Answer(value: try rows.highestBatchNumber(of: owner)))
                 result.append(Answer(value: try rows.overlay(of: owner, at: path)))

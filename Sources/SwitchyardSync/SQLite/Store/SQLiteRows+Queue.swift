@@ -29,8 +29,26 @@ extension SQLiteRows {
                 .bind(path.rawValue).bind(owner.key)
                 .rows { numbers.insert(Int($0.integer(0))) }
         }
+        return try found(numbers.sorted(), of: owner)
+    }
+
+    func lastBatches(
+        of owner: QueueOwner, touching path: StoragePath, below number: Int, limit: Int
+    ) throws(StorageError) -> [QueuedBatch] {
+        var numbers: [Int] = []
+        try connection.statement(
+            """
+            SELECT number FROM batch_paths WHERE path = ? AND owner = ? AND number < ?
+            ORDER BY number DESC LIMIT ?
+            """
+        ).bind(path.rawValue).bind(owner.key).bind(number).bind(limit)
+            .rows { numbers.append(Int($0.integer(0))) }
+        return try found(numbers, of: owner)
+    }
+
+    private func found(_ numbers: [Int], of owner: QueueOwner) throws(StorageError) -> [QueuedBatch] {
         var result: [QueuedBatch] = []
-        for number in numbers.sorted() {
+        for number in numbers {
             guard let batch = try batch(number, of: owner) else { throw RecordReader.damage }
             result.append(batch)
         }

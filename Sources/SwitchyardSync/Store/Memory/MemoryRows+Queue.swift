@@ -29,6 +29,14 @@ extension MemoryRows {
         return numbers.sorted().map { queue.batches[queue.index(of: $0)] }
     }
 
+    func lastBatches(
+        of owner: QueueOwner, touching path: StoragePath, below number: Int, limit: Int
+    ) -> [QueuedBatch] {
+        guard let queue = queues[owner], let numbers = queue.numbers[path] else { return [] }
+        return numbers[..<numbers.place(of: number)].suffix(limit).reversed()
+            .map { queue.batches[queue.index(of: $0)] }
+    }
+
     func batch(_ number: Int, of owner: QueueOwner) -> QueuedBatch? {
         guard let queue = queues[owner] else { return nil }
         let index = queue.index(of: number)
@@ -50,8 +58,7 @@ extension MemoryRows {
         queues[owner, default: MemoryQueue()].batches.insert(batch, at: index)
         for path in batch.paths {
             batchCounts[path, default: 0] += 1
-            queues[owner]!.numbers[path, default: []].append(batch.number)
-            queues[owner]!.numbers[path]!.sort()
+            queues[owner]!.numbers[path, default: []].file(batch.number)
         }
     }
 
@@ -72,7 +79,7 @@ extension MemoryRows {
         for path in old.paths {
             let left = (batchCounts[path] ?? 1) - 1
             batchCounts[path] = left > 0 ? left : nil
-            queues[owner]!.numbers[path]?.removeAll { $0 == number }
+            queues[owner]!.numbers[path]?.unfile(number)
             if queues[owner]!.numbers[path]?.isEmpty == true { queues[owner]!.numbers[path] = nil }
         }
     }
