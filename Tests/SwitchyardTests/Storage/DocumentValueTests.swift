@@ -32,6 +32,13 @@ import Testing
         #expect(data == ["a": 4, "b": 3] && data.count == 2)
     }
 
+    @Test func `A variable becomes a value by the same word everywhere`() {
+        let (name, amount, at) = ("Milk", 2, Date(timeIntervalSince1970: 0))
+        let data: DocumentData = ["name": .of(name), "amount": .of(amount), "at": .of(at), "list": .of([name])]
+        #expect(data == ["name": "Milk", "amount": 2, "at": .timestamp(Timestamp(at)), "list": ["Milk"]])
+        #expect(Query(in: "a").where("n", .equal, .of(amount)) == Query(in: "a").where("n", .equal, 2))
+    }
+
     @Test func `Paths reach into maps, make them, and leave others alone`() {
         var data: DocumentData = ["a": ["x": 1], "s": "text"]
         #expect(data["a.x" as FieldPath] == 1)

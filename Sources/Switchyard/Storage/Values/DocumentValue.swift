@@ -71,6 +71,9 @@ public protocol DocumentValueConvertible {
 
 extension DocumentValue: DocumentValueConvertible {
     public var documentValue: DocumentValue { self }
+
+    /// The value of a variable, as in `["name": .of(name)]`.
+    public static func of(_ value: some DocumentValueConvertible) -> DocumentValue { value.documentValue }
 }
 
 extension Bool: DocumentValueConvertible { public var documentValue: DocumentValue { .bool(self) } }
