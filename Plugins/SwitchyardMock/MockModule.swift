@@ -46,7 +46,7 @@ extension ConfigurableModule {
 /// let network = MockNetwork()
 /// let factory = InfrastructureFactory(MockModule(backend: backend, network: network))
 /// ```
-/// Reach the clients' own controls with `unwrapped(as: MockStorageClient.self)` and the like.
+/// Reach the clients' own controls with `backend.storage.mock?.controls` and the like.
 public struct MockModule: InfrastructureModule {
     public static let provider: InfrastructureProvider = .mock
     public let configuration: MockConfiguration

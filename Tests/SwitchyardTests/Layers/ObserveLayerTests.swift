@@ -103,6 +103,8 @@ import Testing
         #expect(backend.auth.unwrapped(as: MockAuthClient.self) != nil)
         #expect(backend.files.unwrapped(as: MockFileStorageClient.self) != nil)
         #expect(backend.messaging.unwrapped(as: MockMessagingClient.self) != nil)
+        #expect(backend.storage.mock != nil && backend.auth.mock != nil)
+        #expect(backend.files.mock != nil && backend.messaging.mock != nil)
         await backend.shutDown()
     }
 
