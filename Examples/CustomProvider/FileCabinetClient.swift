@@ -76,7 +76,7 @@ final class FileCabinetClient: StorageClient {
         try checkOpen()
         try batch.checked()
         guard (1...500).contains(batch.count) else {
-            throw StorageError(.invalidArgument, "A batch has 1 to 500 writes, this one has \(batch.count).")
+            throw StorageError(.invalidArgument, "A batch has 1 to 500 writes; this one has \(batch.count).")
         }
         return WriteReceipt(batchID: "\(batch.hashValue)", acknowledged: try cabinet.carryOut(batch.writes))
     }

@@ -100,7 +100,9 @@ public struct SupabaseModule: InfrastructureModule {
 
     private func check(_ name: String, _ text: String, of project: SupabaseProject) throws(InfrastructureError) {
         guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            throw problem("\(name) is empty, or has characters that no \(name) has")
+            throw problem(
+                "\(name) is empty, or contains characters that a key never has. Copy it from the dashboard: Project Settings, "
+                    + "API Keys")
         }
         // Older keys name their project.
         if let expected = project.reference, let found = SupabaseGrant.claims(of: text)?["ref"]?.string,

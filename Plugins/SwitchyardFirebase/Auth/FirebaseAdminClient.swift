@@ -60,7 +60,7 @@ final class FirebaseAdminClient: AdminClient {
     /// By the IDs of the accounts, so that nothing that comes or goes moves another one.
     func accountPage(after cursor: AccountCursor?, limit: Int) async throws(AuthError) -> AccountPage {
         guard (1...1000).contains(limit) else {
-            throw AuthError(.invalidArgument, "A page has from 1 to 1000 accounts, not \(limit).")
+            throw AuthError(.invalidArgument, "A page has 1 to 1000 accounts, not \(limit).")
         }
         var query = [(name: "maxResults", value: "\(limit)")]
         if let cursor { query.append(("nextPageToken", cursor.rawValue)) }

@@ -77,7 +77,7 @@ enum GoogleKeyFile: Sendable {
         /// Keys and assertions travel there.
         func address(_ name: String, _ text: String) throws(InfrastructureError) -> String {
             guard let parts = try? URLParts(validating: text), parts.mayCarrySecrets(plainTo: nil) else {
-                throw problem("its “\(name)” is no address over https.")
+                throw problem("its “\(name)” is not an https address.")
             }
             return text
         }

@@ -40,7 +40,8 @@ struct GoogleTokens: Sendable {
         switch source {
         case .closure(let source):
             do { return try await source(isRefused) } catch {
-                throw AuthError(.unavailable, "The source of the project's tokens failed.", underlying: error)
+                throw AuthError(
+                    .unavailable, "The function that supplies the project's tokens failed.", underlying: error)
             }
         case .machine(let host): return try await machineToken(host)
         case .keyFile(.serviceAccount(let account)):
@@ -192,7 +193,7 @@ struct GoogleTokens: Sendable {
             Secret(value), expiresAt: now().date.addingTimeInterval(Double(min(max(seconds, 0), 86_400))))
     }
 
-    private static let unreadable = AuthError(.unavailable, "Google's answer has no token in it.", isRetryable: true)
+    private static let unreadable = AuthError(.unavailable, "Google's answer contains no token.", isRetryable: true)
 
     private func send(_ request: HTTPRequest) async throws(AuthError) -> JSON {
         let bytes = try await body(request)
@@ -215,7 +216,8 @@ struct GoogleTokens: Sendable {
         let code = name?.string ?? name?["status"]?.string ?? "HTTP \(response.status)"
         if response.status == 429 || response.status >= 500 {
             throw AuthError(
-                .unavailable, "Google gives no token of the project at the moment (\(code)).", isRetryable: true)
+                .unavailable, "Google does not issue a token for the project at the moment (\(code)).",
+                isRetryable: true)
         }
         throw AuthError(
             .unauthenticated,

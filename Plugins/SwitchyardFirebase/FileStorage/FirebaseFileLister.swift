@@ -50,7 +50,7 @@ struct FirebaseFileLister: Sendable {
             let names = try await names(behind: mark?.token)
             if let next = names.next, asked.contains(next) {
                 throw FileStorageError(
-                    .unavailable, "The server's list leads back to where it came from.", isRetryable: false)
+                    .unavailable, "The server returned the same page of the list again.", isRetryable: false)
             }
             let last = mark?.last ?? ""
             let folders = names.folders.filter { last.utf8Ordering(to: $0) == .before }

@@ -43,7 +43,7 @@ extension FileStorageError {
                 )
             case (400, _): (.invalidArgument, "The server rejected the request as invalid.")
             case (401, _) where failure.text.contains("App Check"):
-                (.unauthorized, "The App Check token is missing or not good.")
+                (.unauthorized, "The App Check token is missing or invalid. Check the source of App Check tokens.")
             case (401, _) where failure.text.contains("local Firebase"): (.unauthenticated, failure.text)
             case (401, _): (.unauthenticated, "The server rejected the session's token.")
             case (402, _): (.quotaExceeded, "The project's quota is used up.")

@@ -122,7 +122,7 @@ final class FirebaseUploadDriver: UploadDriver {
     }
 
     private static let cancelledElsewhere = FileStorageError(
-        .uploadExpired, "The upload was cancelled on the server; start it anew.")
+        .uploadExpired, "The upload was cancelled on the server; start it again.")
 }
 
 extension RequestBody {

@@ -169,7 +169,7 @@ public final class MockAccounts: Sendable {
     func verify(_ token: Secret, checksRevocation: Bool) throws(TokenError) -> VerifiedToken {
         let (key, now) = (state.withLock { $0.key }, now())
         guard token.reveal().hasPrefix("mock.") else {
-            throw TokenError(.malformedToken, "The text is no token of a mock.")
+            throw TokenError(.malformedToken, "The text is not a token of a mock.")
         }
         guard let signed = SignedToken(token, "access", key: key), case let claims = signed.claims,
             let userID = claims["sub"],

@@ -27,7 +27,7 @@ extension MockFileStorageClient {
         _ id: InterruptedUpload.ID
     ) async throws(FileStorageError) -> FileTransfer<FileMetadata> {
         guard capabilities.resumableUploads else {
-            throw .unsupported("resumable uploads", by: provider, instead: "Start the upload anew.")
+            throw .unsupported("resumable uploads", by: provider, instead: "Start the upload again.")
         }
         let owner = try await owner()
         return try desk.resume(id, of: owner) { record in

@@ -21,7 +21,7 @@ package struct JSONWebToken: Sendable {
         let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
             let signature = Base64.decode(parts[2], alphabet: .url, padding: .absent)
-        else { throw TokenError(.malformedToken, "The text is no JSON web token.") }
+        else { throw TokenError(.malformedToken, "The text is not a JSON web token.") }
         self.header = header
         self.claims = claims
         self.signature = signature
@@ -89,7 +89,7 @@ package struct TokenRules: Sendable {
     private func time(_ name: String, of claims: JSONObject) throws(TokenError) -> Int64? {
         guard let value = claims[name], !value.isNull else { return nil }
         guard let seconds = value.int64 ?? value.double.map({ Int64($0.rounded(.down).clamped) }) else {
-            throw TokenError(.malformedToken, "The token's “\(name)” is no time.")
+            throw TokenError(.malformedToken, "The token's “\(name)” is not a time.")
         }
         return seconds
     }

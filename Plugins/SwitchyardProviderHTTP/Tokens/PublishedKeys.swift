@@ -106,7 +106,7 @@ package final class PublishedKeys: Sendable {
         guard response.isSuccess, let keys = Self.keys(in: response.body, form), !keys.isEmpty else {
             throw TokenError(
                 .unavailable,
-                "The project's keys could not be fetched: \(address) answered with status \(response.status) and no keys."
+                "The project's keys could not be fetched: \(address) answered with status \(response.status) and without keys."
             )
         }
         let life = Self.life(response.headers["Cache-Control"])
@@ -158,5 +158,5 @@ extension TokenError {
 
     /// What checks signatures is not there.
     package static let noCryptography = TokenError(
-        .unsupported, "Checking signatures takes OpenSSL's libcrypto. Install the package libssl3 or libssl1.1.")
+        .unsupported, "Checking signatures requires OpenSSL's libcrypto. Install the package libssl3 or libssl1.1.")
 }

@@ -83,7 +83,8 @@ struct AccountWalk: Sendable {
             }
         }
         throw AuthError(
-            .unavailable, "Listing accounts found no end of changes. Try again when fewer accounts come and go.")
+            .unavailable,
+            "The accounts changed too often to be listed. Try again when fewer accounts are created and deleted.")
     }
 
     private func rows(_ size: Int, _ number: Int) async throws(AuthError) -> [Row] {

@@ -73,7 +73,7 @@ extension SupabaseAdminClient {
 
     func accountPage(after cursor: AccountCursor?, limit: Int) async throws(AuthError) -> AccountPage {
         guard (1...1000).contains(limit) else {
-            throw AuthError(.invalidArgument, "A page of accounts has from 1 to 1000 of them, and not \(limit).")
+            throw AuthError(.invalidArgument, "A page has 1 to 1000 accounts, not \(limit).")
         }
         var place: AccountWalk.Place?
         if let cursor { place = try AccountWalk.Place(cursor) }

@@ -69,7 +69,8 @@ extension AuthError {
                 (.sessionExpired, "The server does not accept the session's token. Sign in again.")
             case "over_request_rate_limit", "over_email_send_rate_limit", "over_sms_send_rate_limit":
                 (.rateLimited, "Too many attempts. Try again later.")
-            case "conflict", "request_timeout": (.unavailable, "The server is busy with the same thing; try again.")
+            case "conflict", "request_timeout":
+                (.unavailable, "The server is already handling the same request. Try again.")
             case "hook_timeout", "hook_timeout_after_retry":
                 (
                     .unavailable,

@@ -67,7 +67,7 @@ struct SupabaseBuckets: Sendable {
             throw FileStorageError(.invalidArgument, "No bucket is set up for this path; see the configuration.")
         }
         guard !place.name.isEmpty else {
-            throw FileStorageError(.invalidArgument, "This is the folder as which a bucket is seen, and no file.")
+            throw FileStorageError(.invalidArgument, "This path is a bucket's folder, not a file.")
         }
         return place
     }

@@ -78,7 +78,7 @@ extension FileStorageError {
         case "InvalidRange": (.rangeNotSatisfiable, "The range lies outside the file.")
         case "ResourceLocked", "LockTimeout": (.unavailable, "Another request is writing this file.")
         case "ResourceReferenced", "TransactionError":
-            (Code(rawValue: failure.code), "Another request was faster. Try again.")
+            (Code(rawValue: failure.code), "Another request changed it first. Try again.")
         case "SlowDown", "too_many_connections": (.rateLimited, "Too many requests. Wait a moment.")
         case "DatabaseTimeout", "DatabaseReadOnly": (.unavailable, "The server's database is not responding.")
         case "FeatureNotEnabled", "NotSupported": (.unsupported, "The project does not offer this.")

@@ -106,7 +106,7 @@ extension FileStorageClient {
     public func resumeUpload(
         _ id: InterruptedUpload.ID
     ) async throws(FileStorageError) -> FileTransfer<FileMetadata> {
-        throw .unsupported("resumable uploads", by: provider, instead: "Start the upload anew.")
+        throw .unsupported("resumable uploads", by: provider, instead: "Start the upload again.")
     }
     public func shutDown() async {}
     public func unwrapped<Client>(as type: Client.Type) -> Client? { self as? Client }

@@ -115,7 +115,10 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
             let job = Job(id: path.id, payload: payload, attempt: attempts, leaseEnd: end, lease: lease)
             // Perhaps the job crashes its workers, again and again.
             guard attempts > options.attempts else { return job }
-            try await bury(path, lease, "Each of \(options.attempts) attempts ended without a word.")
+            try await bury(
+                path, lease,
+                "Each of \(options.attempts) attempts ended without a result. The workers may have crashed, or lost their lease."
+            )
         } catch {
             guard error.code == .codingFailed else { throw error }
             try await bury(path, lease, error.message)

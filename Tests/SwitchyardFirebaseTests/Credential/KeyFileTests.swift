@@ -23,7 +23,7 @@ import Testing
         (#"{"type":"authorized_user","client_id":"i","client_secret":"s"}"#, "it lacks “refresh_token”"),
         (
             #"{"type":"external_account","audience":"a","subject_token_type":"t","token_url":"http://example.com","credential_source":{"file":"f"}}"#,
-            "its “token_url” is no address over https"
+            "its “token_url” is not an https address"
         ),
         (
             #"{"type":"external_account","audience":"a","subject_token_type":"t","token_url":"https://example.com","credential_source":{"executable":{}}}"#,

@@ -113,7 +113,7 @@ import Testing
             clock.advance(61)
         }
         #expect(try await queue.claim().isEmpty)
-        #expect(try await queue.deadLetters().first?.reason.contains("ended without a word") == true)
+        #expect(try await queue.deadLetters().first?.reason.contains("ended without a result") == true)
     }
 
     @Test func `A payload that does not fit any more is a dead letter, and stops nobody`() async throws {

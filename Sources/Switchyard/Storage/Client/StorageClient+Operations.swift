@@ -82,7 +82,7 @@ extension StorageClient {
         guard !batch.isEmpty else { throw .invalid("A batch needs at least one write.") }
         if let most = capabilities.maximumBatchSize, batch.count > most {
             throw .invalid(
-                "A batch on “\(provider)” has at most \(most) writes, this one has \(batch.count); split it.")
+                "A batch on “\(provider)” has at most \(most) writes; this one has \(batch.count). Split it.")
         }
         try batch.checked()
         try DocumentLimits.checkTransforms(batch.writes)

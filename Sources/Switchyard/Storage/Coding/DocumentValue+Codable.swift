@@ -62,7 +62,9 @@ extension DocumentValue: Codable {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         guard let key = container.allKeys.first, container.allKeys.count == 1 else {
             throw DecodingError.dataCorrupted(
-                DecodingError.Context(codingPath: container.codingPath, debugDescription: "A value names one kind."))
+                DecodingError.Context(
+                    codingPath: container.codingPath,
+                    debugDescription: "A value has exactly one key, which names its kind."))
         }
         self =
             switch key {

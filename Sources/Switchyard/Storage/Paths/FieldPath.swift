@@ -92,11 +92,11 @@ public struct FieldPath: Sendable {
             case _ where wasQuoted: throw .invalid("A quoted name in a field path must be followed by a dot.")
             case "`" where current.isEmpty: isQuoted = true
             case "`", "~", "*", "/", "[", "]":
-                throw .invalid("A name in a field path that holds any of ~ * / [ ] or ` must stand in back quotes.")
+                throw .invalid("Enclose a field name that contains any of ~ * / [ ] or ` in backticks.")
             default: current.append(scalar)
             }
         }
-        guard !isQuoted else { throw .invalid("A field path has an unbalanced back quote.") }
+        guard !isQuoted else { throw .invalid("A field path has an unbalanced backtick.") }
         return components + [String(current)]
     }
 }

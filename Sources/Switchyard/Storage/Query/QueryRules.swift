@@ -49,7 +49,7 @@ enum QueryRules {
             let most = operation == .notIn ? maximumNotInValues : maximumListValues
             guard (1...most).contains(values.count) else {
                 throw .invalid(
-                    "“\(operation.rawValue)” on “\(field)” takes 1 to \(most) values, here are \(values.count).")
+                    "“\(operation.rawValue)” on “\(field)” takes 1 to \(most) values; it was given \(values.count).")
             }
         case .arrayContains: break
         case _ where value.isNull || isNaN:
@@ -60,7 +60,7 @@ enum QueryRules {
         guard field.isDocumentID else { return .comparison(field, operation, value) }
         switch operation {
         case .arrayContains, .arrayContainsAny:
-            throw .invalid("A document's name is no array; use == or in.")
+            throw .invalid("A document's name is not an array. Use `.equal` or `.in`.")
         case .in, .notIn:
             var references: [DocumentValue] = []
             for element in value.arrayValue ?? [] { references.append(try reference(element, in: source)) }
@@ -92,7 +92,7 @@ enum QueryRules {
         }
         let negative = operations.count { $0 == .notEqual || $0 == .notIn }
         if operations.contains(.notIn) {
-            if negative > 1 { throw .invalid("Use at most one of “!=” and “not-in” when “not-in” is there.") }
+            if negative > 1 { throw .invalid("“not-in” cannot be combined with “!=” or another “not-in”.") }
             if operations.contains(.in) || operations.contains(.arrayContainsAny) || filter.hasAlternatives {
                 throw .invalid("“not-in” cannot be combined with “in”, “array-contains-any” or alternatives.")
             }

@@ -27,7 +27,7 @@ extension DocumentSnapshot {
         }
         guard let result = kind(value) else {
             throw StorageError(
-                .codingFailed, "The field “\(field)” of “\(path)” is of another kind than expected: \(value.kind).")
+                .codingFailed, "The field “\(field)” of “\(path)” has an unexpected type: \(value.kind).")
         }
         return result
     }

@@ -33,7 +33,7 @@ package enum DocumentLimits {
 
     private static func tooManyTransforms(_ count: Int) -> StorageError {
         .invalid(
-            "A batch holds at most \(maximumTransforms) transforms of one document, this one has \(count); split it.")
+            "A batch holds at most \(maximumTransforms) transforms of one document; this one has \(count). Split it.")
     }
 
     /// Whether `data` fits into a document at `path`. For backends that carry out merges and transforms themselves.
@@ -41,7 +41,7 @@ package enum DocumentLimits {
         let size = data.storedBytes + path.rawValue.utf8.count + 1 + 16 + 32
         guard size <= maximumBytes else {
             throw .invalid(
-                "A document has at most \(maximumBytes) bytes, this one has \(size); move large contents to file storage."
+                "A document has at most \(maximumBytes) bytes; this one has \(size). Move large contents to file storage."
             )
         }
     }

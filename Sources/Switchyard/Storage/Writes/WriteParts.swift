@@ -24,7 +24,8 @@ struct WriteParts {
         for removed in written where everything[removed] == nil {
             // Inside of a field that is written as a whole there is nothing to delete.
             guard wanted.contains(removed) else {
-                throw .invalid("“\(removed)” is to be deleted, but the merge does not name it.")
+                throw .invalid(
+                    "The data delete “\(removed)”, but the merge does not name it. Add it to the merge's fields.")
             }
         }
         transforms = transforms.filter { transform in wanted.contains { transform.field.isWithin($0) } }

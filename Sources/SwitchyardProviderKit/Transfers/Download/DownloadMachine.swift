@@ -84,7 +84,9 @@ package struct DownloadMachine: Sendable {
         case .opened(let new): return opened(new)
         case .ended:
             guard let end = expectedEnd, position < end else { return .finish }
-            return retry(FileStorageError(.unavailable, "The answer ended before the file did."), now, &generator)
+            return retry(
+                FileStorageError(.unavailable, "The download ended before the file was complete. Download it again."),
+                now, &generator)
         case .failed(let error):
             return error.isRetryable ? retry(error, now, &generator) : .fail(error)
         case .waited: return begin
@@ -96,7 +98,9 @@ package struct DownloadMachine: Sendable {
             return .fail(FileStorageError(.changed, "The file was replaced while it was being read."))
         }
         guard new.start <= position else {
-            return .fail(FileStorageError(.unknown, "The server left out bytes of the file.", isRetryable: false))
+            return .fail(
+                FileStorageError(
+                    .unknown, "The server left out part of the file. Download it again.", isRetryable: false))
         }
         let new = new.completed(by: head)
         if let total = new.total, position >= total, position > 0 {

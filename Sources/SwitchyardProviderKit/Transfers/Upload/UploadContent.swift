@@ -103,7 +103,8 @@ package final class UploadContent: Sendable {
             return true
         }
         guard isWithin else {
-            throw FileStorageError(.changed, "The server has lost bytes that cannot be produced again.")
+            throw FileStorageError(
+                .changed, "The server lost bytes that a stream cannot supply again. Upload from a file or from data.")
         }
         // One more than asked for tells whether anything comes behind them.
         while state.withLock({ !$0.hasEnded && $0.ahead.isEmpty && Int64($0.window.count) <= count }) {
@@ -112,7 +113,7 @@ package final class UploadContent: Sendable {
                 element = try await pump.next()
             } catch {
                 throw FileStorageError(
-                    error is CancellationError ? .cancelled : .localFile, "The bytes to upload ended with a failure.",
+                    error is CancellationError ? .cancelled : .localFile, "The stream of bytes to upload failed.",
                     isRetryable: false, underlying: error)
             }
             if element == nil, Task.isCancelled { throw .givenUp }

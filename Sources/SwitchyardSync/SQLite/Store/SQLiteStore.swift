@@ -93,7 +93,7 @@ package final class SQLiteStore: SyncStore {
     package func transaction<Result>(
         _ operation: StoreOperation, _ body: (any StoreRows) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
-        guard let rows else { throw StorageError(.shutDown, "The data on this device is already closed.") }
+        guard let rows else { throw StorageError(.shutDown, "The data on this device has been closed.") }
         do throws(StorageError) {
             try rows.begin(isDurable: operation.isDurable)
             let result = try body(rows)
@@ -115,7 +115,7 @@ package final class SQLiteStore: SyncStore {
     }
 
     private func empty(_ body: (SQLiteRows) throws(StorageError) -> Void) throws(StorageError) {
-        guard rows != nil else { throw StorageError(.shutDown, "The data on this device is already closed.") }
+        guard rows != nil else { throw StorageError(.shutDown, "The data on this device has been closed.") }
         // First: if this fails, nothing has gone.
         try removeSetAside()
         do throws(StorageError) { if let rows { try body(rows) } } catch {

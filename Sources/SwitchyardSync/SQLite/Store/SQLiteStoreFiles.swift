@@ -21,7 +21,7 @@ struct SQLiteStoreFiles {
             try FileManager.default.createDirectory(
                 at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
-            throw StorageError(.localStore, "The folder for data on this device cannot be made.", underlying: error)
+            throw StorageError(.localStore, "The folder for data on this device cannot be created.", underlying: error)
         }
         chmod(folder.path, 0o700)
         do throws(FileLock.Refusal) {
@@ -89,7 +89,7 @@ struct SQLiteStoreFiles {
             }
             if isMarkedDamaged { try manager.removeItem(at: damageMark) }
         } catch {
-            throw StorageError(.localStore, "Data that cannot be used could not be set aside.", underlying: error)
+            throw StorageError(.localStore, "Unusable data on this device could not be moved aside.", underlying: error)
         }
         return target("")
     }
