@@ -1,6 +1,7 @@
 import Switchyard
 import SwitchyardDependencies
 import SwitchyardMock
+import SwitchyardTestSupport
 import Testing
 
 @Suite struct DependencyTests {
@@ -110,5 +111,37 @@ import Testing
             #expect(await auth.currentUser != nil)
             #expect(try await storage.documents(Query(in: "users")).count > 0)
         }
+    }
+}
+
+struct Profile {
+    @Dependency(\.userClient) var users
+    func load() async throws -> UserModel { try await users.currentUser() }
+}
+
+/// What the module's page says, done on the mock.
+@Suite struct DependencyPageTests {
+    private func runApp() async throws {
+        @Dependency(\.authClient) var auth
+        let user = try await auth.signUp(email: "a@example.com", password: "long enough").get()
+        #expect(try await Profile().load().id == user.id)
+    }
+
+    @Test func `An app sets its clients once, and anything below asks for them`() async throws {
+        let factory = InfrastructureFactory(MockModule())
+        let selection = InfrastructureSelection(default: .mock)
+        let backend = try await factory.make(selection)
+        try await withDependencies {
+            $0.use(backend)
+        } operation: {
+            try await runApp()
+        }
+        await backend.shutDown()
+    }
+
+    @Test func `Every piece of Swift in the page stands above, line for line`() throws {
+        let page = try Article("Sources/SwitchyardDependencies/Documentation.docc/SwitchyardDependencies.md")
+        let missing = try page.missing(in: #filePath)
+        #expect(missing.isEmpty, "not done in the test: \(missing)")
     }
 }

@@ -81,6 +81,21 @@ import Testing
         #expect(try await DocumentUserClient(on: preview).currentUser().id == MockSample.userID)
     }
 
+    @Test func `Two modules on a project are two devices of it`() async throws {
+        let backend = try await Infrastructure(.mock)  // a new project
+        let project = MockBackend()
+        let phone = try await Infrastructure(.mock(project))  // two devices of one project
+        let tablet = try await Infrastructure(.mock(project))
+        try await phone.storage.setDocument("notes/1", ["text": "…"])
+        #expect(try await tablet.storage.document("notes/1").exists)
+        #expect(try await !backend.storage.document("notes/1").exists)
+    }
+
+    @Test func `Every piece of Swift in the module's page stands above, line for line`() throws {
+        let missing = try Article("Plugins/SwitchyardMock/Documentation.docc/SwitchyardMock.md").missing(in: #filePath)
+        #expect(missing.isEmpty, "not done in the test: \(missing)")
+    }
+
     @Test func `Every piece of Swift in the article stands above, line for line`() throws {
         let article = try Article("Plugins/SwitchyardMock/Documentation.docc/TestingWithTheMock.md")
         #expect(article.blocks(of: "swift").count == 10)

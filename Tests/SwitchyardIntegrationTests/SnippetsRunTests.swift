@@ -1,0 +1,37 @@
+import Foundation
+import SwitchyardTestSupport
+import Testing
+
+/// Each page with Swift is run by a test, or stands here with the reason why it is compiled and no more.
+@Suite struct SnippetsRunTests {
+    /// Everything else is run.
+    private static let compiledOnly = [
+        "Plugins/SwitchyardFirebase/Documentation.docc/Messages.md": "sends messages by a hosted project",
+        "Plugins/SwitchyardFirebase/Documentation.docc/SwitchyardFirebase.md": "writes to a hosted project",
+        "Plugins/SwitchyardFirebase/Documentation.docc/Troubleshooting.md": "is about a hosted project",
+        "Plugins/SwitchyardSupabase/Documentation.docc/Messaging.md": "sends messages by a hosted project",
+        "Plugins/SwitchyardSupabase/Documentation.docc/Setup.md": "administers a hosted project",
+        "Plugins/SwitchyardSupabase/Documentation.docc/SwitchyardSupabase.md": "writes to a hosted project",
+        "Plugins/SwitchyardSupabase/Documentation.docc/Troubleshooting.md": "is about a hosted project",
+        "Sources/SwitchyardSync/Documentation.docc/WritingADriver.md": "leaves the server to its reader",
+    ]
+
+    /// The tests that hold themselves against pages, by what they say.
+    private func tests() throws -> [String] {
+        let folder = Article.root.appendingPathComponent("Tests")
+        let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
+        var texts: [String] = []
+        for case let file as URL in files where file.lastPathComponent.hasSuffix("Tests.swift") {
+            guard file.lastPathComponent != "SnippetsRunTests.swift" else { continue }
+            texts.append(try String(contentsOf: file, encoding: .utf8))
+        }
+        return texts.filter { $0.contains("of Swift") }
+    }
+
+    @Test func `Every page with Swift is run, or says why it is only compiled`() throws {
+        let tests = try tests()
+        let pages = try Article.all().filter { !$0.blocks(of: "swift").isEmpty }.map(\.path)
+        let others = pages.filter { page in !tests.contains { $0.contains("\"\(page)\"") } }
+        #expect(Set(others) == Set(Self.compiledOnly.keys))
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import Switchyard
+import SwitchyardMock
+import SwitchyardTestSupport
+import Synchronization
+import Testing
+
+/// What the articles on files, messages and the domain clients say, done on the mock.
+@Suite struct FilesArticleTests {
+    private final class Screen: Sendable {
+        private let shown = Mutex<[String]>([])
+        var texts: [String] { shown.withLock { $0 } }
+        func show(_ text: String) { shown.withLock { $0.append(text) } }
+    }
+
+    private let project = MockBackend()
+    private let screen = Screen()
+    private let folder = ScratchSpace.url.appendingPathComponent("files-article-\(UInt64.random(in: 0 ... .max))")
+
+    private func show(_ fraction: Double?) { screen.show(fraction.map { "\(Int($0 * 100)) %" } ?? "…") }
+    private func show(_ title: String, _ body: String, opened: Bool) { screen.show("\(title): \(body), \(opened)") }
+    private func consume(_ chunk: Data) { screen.show(String(decoding: chunk, as: UTF8.self)) }
+
+    private func withFolder(_ body: () async throws -> Void) async throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await body()
+    }
+
+    @Test func `Files go up with their progress, and come down again`() async throws {
+        try await withFolder {
+            let backend = try await Infrastructure(.mock(project))
+            let user = try await backend.auth.signUp(email: "alice@example.com", password: "a long one").get()
+            let id = "1"
+            let photo = folder.appendingPathComponent("photo.jpg")
+            try Data(repeating: 7, count: 1 << 20).write(to: photo)
+
+            let files = backend.files
+            try await files.put(Data("Hello".utf8), at: "notes/\(id).txt")
+
+            let transfer = try await files.upload(.file(photo), to: "avatars/\(user.id).jpg")
+            for await progress in transfer.progress { show(progress.fraction ?? 0) }
+            let stored = try await transfer.result()
+            print(stored.size, stored.contentType)
+            #expect(stored.size == 1 << 20 && stored.contentType == "image/jpeg")
+            #expect(screen.texts.last == "100 %")
+
+            let text = try await files.data(at: "notes/\(id).txt")
+            try await files.put(Data("tour".utf8), at: "videos/tour.mp4")
+            let destination = folder.appendingPathComponent("copy")
+            let download = try await files.download("videos/tour.mp4", to: destination)
+            for try await chunk in files.bytes(of: "videos/tour.mp4") { consume(chunk) }
+            #expect(text == Data("Hello".utf8) && screen.texts.last == "tour")
+            _ = try await download.result()
+            #expect(try Data(contentsOf: destination) == Data("tour".utf8))
+
+            try await files.put(Data([1]), at: "avatars/alice.jpg")
+            let folder = try await files.list("avatars")
+            for file in folder.files { print(file.path, file.size) }
+            try await files.updateMetadata(of: "avatars/alice.jpg", FileMetadataChanges(custom: ["by": "alice"]))
+            let address = try await files.downloadURL(of: "avatars/alice.jpg", expiresIn: .seconds(3600))
+            #expect(folder.files.count == 2 && !address.absoluteString.isEmpty)
+            #expect(try await files.metadata(of: "avatars/alice.jpg").custom == ["by": "alice"])
+            await backend.shutDown()
+        }
+    }
+
+    @Test func `An upload that was interrupted goes on with the next program`() async throws {
+        try await withFolder {
+            let state = folder.appendingPathComponent("state")
+            let photo = folder.appendingPathComponent("photo.jpg")
+            try Data(repeating: 7, count: 1 << 20).write(to: photo)
+            let device = MockModule(backend: project)
+            let before = try await Infrastructure(device, stateFolder: state)
+            // The first quarter arrives, and then nothing does any more.
+            before.files.mock?.controls.fail(.uploadPart, onCall: 2, times: 1000, with: .unavailable)
+            let transfer = try await before.files.upload(.file(photo), to: "avatars/alice.jpg")
+            // Why nothing gets through is said before the program ends.
+            for await progress in transfer.progress {
+                show(progress.fraction)
+                if let error = progress.lastError { print("Still trying: \(error.message)") }
+                if progress.lastError != nil { break }
+            }
+            await before.shutDown()
+
+            let backend = try await Infrastructure(device, stateFolder: state)
+            let files = backend.files
+            for upload in try await files.interruptedUploads() {
+                let transfer = try await files.resumeUpload(upload.id)
+                _ = try await transfer.result()
+            }
+            #expect(try await files.metadata(of: "avatars/alice.jpg").size == 1 << 20)
+            #expect(try await files.interruptedUploads().isEmpty)
+            await backend.shutDown()
+        }
+    }
+
+    @Test func `A device registers, subscribes and reads what arrives`() async throws {
+        let backend = try await Infrastructure(.mock(project))
+        let messaging = backend.messaging
+        let token = try await messaging.token()
+        try await messaging.subscribe(to: "news")
+
+        project.messages.send(title: "Rain", body: "Take an umbrella.", to: MessagingTopic("news"))
+        for try await message in messaging.messageStream() {
+            show(message.title ?? "", message.body ?? "", opened: message.wasOpened)
+            break
+        }
+        #expect(!token.value.reveal().isEmpty)
+        #expect(screen.texts == ["Rain: Take an umbrella., false"])
+        await backend.shutDown()
+    }
+
+    @Test func `People keep a profile, contacts and signs of life`() async throws {
+        let backend = try await Infrastructure(.mock(project))
+        let other = try await Infrastructure(.mock(project))
+        let bobID = try await other.auth.signUp(email: "bob@example.com", password: "a long one").get().id
+        let alice = try await backend.auth.signUp(email: "alice@example.com", password: "a long one").get()
+        try await backend.users.updateProfile(ProfileChanges(displayName: "Alice"))
+        try await backend.contacts.addMutually(
+            ContactModel(id: bobID, name: "Bob", isResponder: true),
+            me: ContactModel(id: "", name: "Alice", isDependent: true))
+        try await backend.checkIns.checkIn()
+        #expect(try await backend.users.currentUser().displayName == "Alice")
+        #expect(try await other.storage.document("users/\(bobID)/contacts/\(alice.id)", from: .server).exists)
+        await backend.shutDown()
+        await other.shutDown()
+    }
+
+    @Test(arguments: [
+        "Sources/Switchyard/Documentation.docc/Files.md", "Sources/Switchyard/Documentation.docc/Messages.md",
+        "Sources/Switchyard/Documentation.docc/DomainClients.md",
+    ])
+    func `Every piece of Swift in the article stands above, line for line`(page: String) throws {
+        let missing = try Article(page).missing(in: #filePath)
+        #expect(missing.isEmpty, "not done in the test: \(missing)")
+    }
+}
