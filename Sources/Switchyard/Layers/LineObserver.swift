@@ -69,6 +69,9 @@ public struct LineObserver: InfrastructureObserver {
         // Nobody is signed in, as at every first start: not a failure.
         case .call("access token", _, let failure?) where failure.code == .notSignedIn: .debug
         case .streamOpened("state stream"), .streamClosed("state stream", nil): .debug
+        // The program wanted it so: it gave up waiting, or shut the client down.
+        case .call(_, _, let failure?) where failure.isWanted: .info
+        case .streamClosed(_, let failure?) where failure.isWanted: .info
         case .call(_, _, nil), .streamOpened, .streamClosed(_, nil), .pendingWrites(_, nil): .info
         case .call, .streamClosed, .pendingWrites, .tokenRefreshed: .warning
         case .retry, .reconnect, .readFromCache, .writeRefused, .notice: .warning
@@ -78,6 +81,8 @@ public struct LineObserver: InfrastructureObserver {
     private static func text(_ kind: InfrastructureEvent.Kind) -> String {
         switch kind {
         case .call(let operation, let duration, nil): return "\(operation) took \(duration.readable)"
+        case .call(let operation, let duration, let failure?) where failure.code == .cancelled:
+            return "\(operation) was cancelled after \(duration.readable)"
         case .call(let operation, let duration, let failure?):
             return "\(operation) failed after \(duration.readable) \(failure)"
         case .retry(let operation, let attempt, let pause, let failure):
@@ -104,6 +109,10 @@ public struct LineObserver: InfrastructureObserver {
     public static let writeToStandardError: @Sendable (String) -> Void = { line in
         printToStandardError(line)
     }
+}
+
+extension InfrastructureEvent.Failure {
+    fileprivate var isWanted: Bool { code == .cancelled || code == .shutDown }
 }
 
 /// Writes in one call, so that lines of several tasks do not mix. Errors of writing are ignored.

@@ -47,6 +47,11 @@ import Testing
             "reads are answered from the cache (unavailable): Could not connect."
         ),
         (.notice("A file was set aside."), "A file was set aside."),
+        (
+            .call(
+                operation: "query", duration: .milliseconds(7), failure: .init(.cancelled, "The call was cancelled.")),
+            "query was cancelled after 7 ms"
+        ),
     ]
 
     private static func lines(
@@ -86,7 +91,7 @@ import Testing
         #expect(!lines.contains { $0.contains("access token") || $0.contains("state stream") })
     }
 
-    @Test func `Token look-ups are for debugging, and warnings are what went wrong`() {
+    @Test func `Token look-ups are for debugging, and warnings are what went wrong and was not wanted`() {
         let quiet: [InfrastructureEvent.Kind] = [
             .call(operation: "access token", duration: .zero, failure: nil), .tokenRefreshed(failure: nil),
             .call(operation: "access token", duration: .zero, failure: .init(.notSignedIn, "Nobody is signed in.")),
@@ -97,6 +102,8 @@ import Testing
         let usual: [InfrastructureEvent.Kind] = [
             .call(operation: "commit", duration: .zero, failure: nil), .streamOpened(operation: "listen"),
             .streamClosed(operation: "listen", failure: nil), .pendingWrites(count: 1, failure: nil),
+            .call(operation: "commit", duration: .zero, failure: .init(.cancelled, "The call was cancelled.")),
+            .streamClosed(operation: "listen", failure: .init(.shutDown, "The client was shut down.")),
         ]
         let wrong: [InfrastructureEvent.Kind] = [
             .call(operation: "access token", duration: .zero, failure: Self.away),
@@ -106,6 +113,6 @@ import Testing
             .reconnect(operation: "listen", attempt: 1, failure: nil),
         ]
         let counts = LineObserver.Level.allCases.map { Self.lines($0, of: quiet + usual + wrong).count }
-        #expect(counts == [18, 11, 7])
+        #expect(counts == [20, 13, 7])
     }
 }
