@@ -67,6 +67,14 @@ extension SwitchReport.Move: CustomStringConvertible {
     }
 }
 
+extension SwitchReport.Drained: CustomStringConvertible {
+    public var description: String {
+        var parts = leftWrites.map(\.description)
+        if abandonedCalls > 0 { parts.append("\(abandonedCalls) call\(abandonedCalls == 1 ? "" : "s") cut off") }
+        return parts.isEmpty ? "nothing left" : parts.joined(separator: "; ")
+    }
+}
+
 extension SwitchReport.LeftWrites: CustomStringConvertible {
     public var description: String {
         "\(count) write\(count == 1 ? "" : "s") left on \(provider) (\(isOnDisk ? "kept on disk" : "kept in memory"))"

@@ -1,7 +1,8 @@
 import Foundation
-import Switchyard
 import SwitchyardMock
 import Testing
+
+@testable import Switchyard
 
 /// What somebody reads who prints a value: what it is about, never its contents.
 @Suite struct DescriptionTests {
@@ -58,6 +59,26 @@ import Testing
             #expect(!text.contains("secret"))
         }
         await backend.shutDown()
+    }
+
+    @Test func `Handles are their path or their query, without the client that they stand on`() {
+        struct Todo: Codable, Sendable { var title: String }
+        let storage = MockStorageClient()
+        let todos = storage.collection("todos", of: Todo.self)
+        let milk = todos.where(\.title, .equal, "secret")
+        #expect("\(todos)" == "todos" && "\(todos.document("1"))" == "todos/1")
+        #expect("\(milk)" == "todos where title == …")
+        #expect("\(storage.collection("todos").where("title", .equal, "secret"))" == "todos where title == …")
+        #expect(String(reflecting: todos.document("1")) == "TypedDocument(todos/1)")
+        #expect(String(reflecting: milk) == "TypedQuery(todos where title == …)")
+    }
+
+    @Test func `The end of a switch is a line`() {
+        let left = SwitchReport.LeftWrites(provider: "acme", count: 2, isOnDisk: true)
+        #expect("\(SwitchReport.Drained(abandonedCalls: 0, leftWrites: []))" == "nothing left")
+        #expect(
+            "\(SwitchReport.Drained(abandonedCalls: 1, leftWrites: [left]))"
+                == "2 writes left on acme (kept on disk); 1 call cut off")
     }
 
     @Test func `The progress of a transfer is a line`() {
