@@ -3,10 +3,11 @@ import Switchyard
 import SwitchyardMock
 import SwitchyardObservation
 import SwitchyardTestSupport
+import Synchronization
 import Testing
 
 /// What the article says, done on the mock. Its list of whoever is signed in stands in the tests of the session.
-@MainActor @Suite struct ObservationArticleTests {
+@Suite struct ObservationArticleTests {
     struct Todo: Codable, Sendable, Identifiable {
         @DocumentID var id: String
         var title: String
@@ -15,21 +16,19 @@ import Testing
     }
 
     /// What the article's app shows and writes into its log.
-    private final class Screen {
-        var texts: [String] = []
-        func show(_ text: String) { texts.append(text) }
-        func log(_ text: String) { texts.append("log: \(text)") }
+    private final class Screen: Sendable {
+        private let shown = Mutex<[String]>([])
+        var texts: [String] { shown.withLock { $0 } }
+        func add(_ text: String) { shown.withLock { $0.append(text) } }
     }
 
     private let screen = Screen()
-    private func show(_ text: String) { screen.show(text) }
+    private func show(_ text: String) { screen.add(text) }
+    private func log(_ text: String) { screen.add("log: \(text)") }
 
     @Test func `A list is shown and edited`() async throws {
-        let project = MockBackend()
-        let backend = try await project.infrastructure(signedInAs: "alice")
+        let backend = try await MockBackend().infrastructure(signedInAs: "alice")
         let user = try #require(await backend.auth.currentUser)
-        let screen = screen
-        let log: @MainActor @Sendable (String) -> Void = { screen.log($0) }
 
         let todos = backend.storage.collection("users").document(user.id).collection("todos", of: Todo.self)
         let open = await LiveQuery(todos.where(\.done, .equal, false).ordered(by: \.created), pageSize: 50)
@@ -43,25 +42,23 @@ import Testing
         }
 
         try await todos.document("milk").set(Todo(title: "Milk"))
-        try await eventually("the row") { open.values.map(\.title) == ["Milk"] }
-        let row = try #require(open.rows.first)
+        try await eventually("the row") { await open.values.map(\.title) == ["Milk"] }
+        let row = try #require(await open.rows.first)
         await finish(row)
-        try await eventually("no row") { open.rows.isEmpty }
+        try await eventually("no row") { await open.rows.isEmpty }
         #expect(screen.texts.isEmpty)
 
-        do {
-            let todo = await LiveDocument(todos.document("milk"))
-            await todo.update(\.title, to: "Oat milk").value
-            if await todo.editError != nil { show("This could not be saved.") }
-            #expect(try await todos.document("milk").get()?.title == "Oat milk")
-            #expect(screen.texts.isEmpty)
+        let todo = await LiveDocument(todos.document("milk"))
+        await todo.update(\.title, to: "Oat milk").value
+        if await todo.editError != nil { show("This could not be saved.") }
+        #expect(try await todos.document("milk").get()?.title == "Oat milk")
+        #expect(screen.texts.isEmpty)
 
-            try await todos.document("milk").delete()
-            await finish(row)
-            try await eventually("both said") { screen.texts.count == 2 }
-            #expect(screen.texts.contains("This could not be saved."))
-            #expect(screen.texts.contains { $0.hasPrefix("log: ") })
-        }
+        try await todos.document("milk").delete()
+        await finish(row)
+        try await eventually("both said") { screen.texts.count == 2 }
+        #expect(screen.texts.contains("This could not be saved."))
+        #expect(screen.texts.contains { $0.hasPrefix("log: ") })
         await backend.shutDown()
     }
 
@@ -71,7 +68,7 @@ import Testing
         try await list.add(Todo(title: "Milk"))
         let query = await LiveQuery(list)
         while await query.rows.isEmpty { await Task.yield() }
-        #expect(query.values.map(\.title) == ["Milk"])
+        #expect(await query.values.map(\.title) == ["Milk"])
         await mock.shutDown()
     }
 
