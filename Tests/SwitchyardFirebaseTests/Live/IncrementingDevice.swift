@@ -51,13 +51,15 @@ struct IncrementingDevice: Codable, Sendable {
         let device = IncrementingDevice(port: site.emulator.port, project: site.configuration.project)
         defer { device.remove() }
         try await device.queue(count)
-        for _ in 0..<lives {
-            try await #require(processExitsWith: .signal(SIGKILL)) { [device = device as IncrementingDevice] in
-                await device.run(diesAfter: 170)
+        try await onSpareThreads {
+            for _ in 0..<lives {
+                try await #require(processExitsWith: .signal(SIGKILL)) { [device = device as IncrementingDevice] in
+                    await device.run(diesAfter: 170)
+                }
             }
-        }
-        try await #require(processExitsWith: .success) { [device = device as IncrementingDevice] in
-            await device.run(diesAfter: nil)
+            try await #require(processExitsWith: .success) { [device = device as IncrementingDevice] in
+                await device.run(diesAfter: nil)
+            }
         }
         let client = try await site.client()
         let sum = try await client.aggregate(Query(in: "counters"), [.sum("n")])

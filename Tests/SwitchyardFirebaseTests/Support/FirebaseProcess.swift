@@ -29,8 +29,10 @@ final class FirebaseProcess {
     /// Returns when it listens.
     func start() async throws {
         running = Task { [path = folder.path, port] in
-            await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, port = port as UInt16] in
-                await FirebaseProcess.serve(path, port)
+            await onSpareThreads {
+                await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, port = port as UInt16] in
+                    await FirebaseProcess.serve(path, port)
+                }
             }
         }
         try await eventually("the server listens", within: .seconds(30)) {

@@ -4,8 +4,6 @@ import SwitchyardWire
 
 /// One session file that this process shares with another one, which a test starts: what they do to each other, told as it
 /// was seen.
-///
-/// Not more than one other: a process that is waited for holds one of the few threads that tasks share.
 package final class SharedSession<Vendor: SessionVendor> {
     /// Runs a process to its end, or until it is killed.
     package typealias Launch = @Sendable (SessionProcess<Vendor>, _ isKilled: Bool) async -> Void
@@ -28,7 +26,7 @@ package final class SharedSession<Vendor: SessionVendor> {
     }
 
     package func start(_ process: SessionProcess<Vendor>, isKilled: Bool = false) {
-        running = Task { [launch] in await launch(process, isKilled) }
+        running = Task { [launch] in await onSpareThreads { await launch(process, isKilled) } }
     }
 
     /// Waits for the end of the process.
