@@ -19,6 +19,14 @@ import Testing
         }
     }
 
+    private static func hold(_ meeting: Meeting, _ number: Int) async {
+        await onSpareThreads {
+            await #expect(processExitsWith: .success) { [meeting = meeting as Meeting, number = number as Int] in
+                try meeting.attend(number)
+            }
+        }
+    }
+
     @Test func `Tasks go on while more processes are waited for than there are cores`() async throws {
         let folder = ScratchSpace.url.appendingPathComponent("meeting-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -27,14 +35,7 @@ import Testing
         let count = ProcessInfo.processInfo.activeProcessorCount + 1
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<count {
-                group.addTask {
-                    await onSpareThreads {
-                        await #expect(processExitsWith: .success) {
-                            [meeting = meeting as Meeting, number = number as Int] in
-                            try meeting.attend(number)
-                        }
-                    }
-                }
+                group.addTask { await Self.hold(meeting, number) }
             }
             // This looks from a task, while each of them is waited for.
             try await eventually("all have come") { (0..<count).allSatisfy { meeting.isSet("\($0)") } }

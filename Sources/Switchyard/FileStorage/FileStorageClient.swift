@@ -61,6 +61,7 @@ public protocol FileStorageClient: Sendable {
     func data(at path: FilePath, range: Range<Int64>?, limit: Int) async throws(FileStorageError) -> Data
 
     func metadata(of path: FilePath) async throws(FileStorageError) -> FileMetadata
+    @discardableResult
     func updateMetadata(
         of path: FilePath, _ changes: FileMetadataChanges
     ) async throws(FileStorageError) -> FileMetadata
@@ -70,7 +71,9 @@ public protocol FileStorageClient: Sendable {
     /// `page` is `nil` for the first, then ``FileList/nextPage``.
     func list(_ folder: FilePath?, pageSize: Int, page: String?) async throws(FileStorageError) -> FileList
 
+    @discardableResult
     func copy(_ source: FilePath, to destination: FilePath) async throws(FileStorageError) -> FileMetadata
+    @discardableResult
     func move(_ source: FilePath, to destination: FilePath) async throws(FileStorageError) -> FileMetadata
     /// - Throws: `.notFound` if there is no such file.
     func delete(_ path: FilePath) async throws(FileStorageError)

@@ -129,7 +129,8 @@ struct Mail: Codable, Sendable {
         let places = Mutex<[ScanPlace]>([])
         try await archiveAll(from: nil) { place in places.withLock { $0.append(place) } }
         #expect(Set(log.lines) == ["0", "1", "2"])
-        try await archiveAll(from: try #require(places.withLock { $0.last })) { _ in }
+        let last = try #require(places.withLock { $0 }.last)
+        try await archiveAll(from: last) { _ in }
         #expect(log.lines.count == 3)
         await backend.shutDown()
     }
