@@ -106,8 +106,12 @@ import Testing
             show(message.title ?? "", message.body ?? "", opened: message.wasOpened)
             break
         }
-        #expect(!token.value.reveal().isEmpty)
         #expect(screen.texts == ["Rain: Take an umbrella., false"])
+
+        let sender = try await backend.messageSender()
+        try await sender.send(OutgoingMessage(to: .device(token), title: "Your order is ready", data: ["order": "42"]))
+        try await sender.send(OutgoingMessage(to: .condition(.topic("news") && !.topic("quiet")), title: "Hello"))
+        #expect(project.messages.sent.map(\.title) == ["Rain", "Your order is ready", "Hello"])
         await backend.shutDown()
     }
 

@@ -97,6 +97,27 @@ struct Mail: Codable, Sendable {
         await backend.shutDown()
     }
 
+    private func forget(_ device: MessagingToken) async throws { log("forgotten") }
+
+    func tell(_ devices: [MessagingToken], _ text: String) async throws {
+        let sender = try await backend.messageSender()
+        let messages = devices.map { OutgoingMessage(to: .device($0), title: "News", body: text) }
+        for (device, outcome) in zip(devices, await sender.send(messages)) {
+            guard case .failure(let error) = outcome else { continue }
+            if error.code == .unregistered { try await forget(device) } else { log(error.message) }
+        }
+    }
+
+    @Test func `A server tells many devices, and forgets those that are gone`() async throws {
+        let phone = try await Infrastructure(.mock(project))
+        let token = try await phone.messaging.token()
+        try await tell([token, MessagingToken("gone")], "It rains.")
+        #expect(project.messages.sent.map(\.body) == ["It rains."])
+        #expect(log.lines == ["forgotten"])
+        await phone.shutDown()
+        await backend.shutDown()
+    }
+
     func archiveAll(from kept: ScanPlace?, keep: @escaping (ScanPlace) async throws -> Void) async throws {
         let project = try await backend.actingAsProject()
         try await project.storage.forEachDocument(Query(in: "orders"), parallel: 8, from: kept) { order in
