@@ -20,7 +20,7 @@ import Testing
     }
 
     private static func hold(_ meeting: Meeting, _ number: Int) async {
-        await onSpareThreads {
+        _ = await onSpareThreads {
             await #expect(processExitsWith: .success) { [meeting = meeting as Meeting, number = number as Int] in
                 try meeting.attend(number)
             }
