@@ -29,7 +29,7 @@ final class FirebaseProcess {
     /// Returns when it listens.
     func start() async throws {
         running = Task { [path = folder.path, port] in
-            await onSpareThreads {
+            _ = await onSpareThreads {
                 await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, port = port as UInt16] in
                     await FirebaseProcess.serve(path, port)
                 }
