@@ -241,7 +241,8 @@ private struct SupabaseTransaction: StorageTransactionBackend {
         try await driver.documents(paths).documents
     }
 
-    /// Where no answer came, the same batch is sent again under its name: it is carried out once, whichever arrived.
+    /// Where no answer came, the same batch is sent again under its name: it is carried out once, whichever arrived. For some
+    /// seconds, since whoever gives up does not know what became of it.
     func commit(_ writes: [DocumentWrite]) async throws(StorageError) -> WriteReceipt.Acknowledgement {
         let name = RandomID.make()
         var pause = Duration.milliseconds(100)
@@ -250,7 +251,7 @@ private struct SupabaseTransaction: StorageTransactionBackend {
                 let result = try await driver.commit(writes, as: name)
                 return WriteReceipt.Acknowledgement(commitTime: result.commitTime, updateTimes: result.updateTimes)
             } catch {
-                guard error.code == .unavailable || error.code == .deadlineExceeded, pause < .seconds(1) else {
+                guard error.code == .unavailable || error.code == .deadlineExceeded, pause < .seconds(4) else {
                     throw error
                 }
                 do { try await driver.clock.sleep(for: pause) } catch _ { throw error }
