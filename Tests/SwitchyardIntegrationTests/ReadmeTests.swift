@@ -46,14 +46,14 @@ import Testing
         let text = try readme()
         let manifest = try String(
             contentsOf: Self.root.appendingPathComponent("Examples/Package.swift"), encoding: .utf8)
-        for example in ["QuickStart", "LifeSignal", "MixedBackends", "CustomProvider"] {
+        for example in ["QuickStart", "LifeSignal", "MixedBackends", "ServerSide", "CustomProvider"] {
             #expect(text.contains("`\(example)`"))
             #expect(manifest.contains("name: \"\(example)\""))
         }
     }
 }
 
-/// What each provider declares, a row for each capability.
+/// What each provider declares.
 private struct CapabilityTable {
     private struct Column {
         let name: String
@@ -108,14 +108,21 @@ private struct CapabilityTable {
         return lines.joined(separator: "\n") + "\n"
     }
 
+    /// Capabilities that the same providers have share a row.
     private func rows(_ service: String, of capabilities: [some Any]) -> [String] {
         let columns = capabilities.map { Array(Mirror(reflecting: $0).children) }
         guard let first = columns.first else { return [] }
-        return first.indices.compactMap { index in
-            guard first[index].value is Bool else { return nil }
-            let marks = columns.map { $0[index].value as? Bool == true ? "✓" : "–" }
-            return "| \(service): \(words(first[index].label ?? "")) | \(marks.joined(separator: " | ")) |"
+        var rows: [(marks: String, names: [String])] = []
+        for index in first.indices where first[index].value is Bool {
+            let marks = columns.map { $0[index].value as? Bool == true ? "✓" : "–" }.joined(separator: " | ")
+            let name = words(first[index].label ?? "")
+            if let row = rows.firstIndex(where: { $0.marks == marks }) {
+                rows[row].names.append(name)
+            } else {
+                rows.append((marks, [name]))
+            }
         }
+        return rows.map { "| \(service): \($0.names.joined(separator: ", ")) | \($0.marks) |" }
     }
 
     /// `expiringURLs` → `expiring URLs`.
