@@ -1,15 +1,21 @@
-import Switchyard
+package import Switchyard
 
 /// Decides by some fields of a stored document whether the whole of it is wanted: most documents that a query looks at are
 /// none of its results, and a few bytes tell.
 package struct DocumentScreen {
     /// The top-level fields to look at.
     package let fields: [String]
-    /// Asked once for each document, of whose data only ``fields`` need be there.
+    /// Whether a document with such data is not wanted, wherever it is. A store may leave this out.
+    package let rejects: (DocumentData) -> Bool
+    /// Asked once for each document that is left, of whose data only ``fields`` need be there.
     package let admits: (CachedDocument) -> Bool
 
-    package init(fields: [String], admits: @escaping (CachedDocument) -> Bool) {
+    package init(
+        fields: [String], rejects: @escaping (DocumentData) -> Bool = { _ in false },
+        admits: @escaping (CachedDocument) -> Bool
+    ) {
         self.fields = fields
+        self.rejects = rejects
         self.admits = admits
     }
 }
@@ -54,6 +60,12 @@ final class NearestDocuments {
         if let edge, !isNearer(document, edge) { return }
         nearest.append(document)
         if nearest.count >= max(2 * count, 64) { trim() }
+    }
+
+    /// Whether a document with such data cannot be one of them.
+    func excludes(_ data: DocumentData) -> Bool {
+        guard let edge = edge?.data else { return false }
+        return evaluator.firstOrdering(data, edge) == (keepsEnd ? .before : .after)
     }
 
     /// Where they are, in no order.

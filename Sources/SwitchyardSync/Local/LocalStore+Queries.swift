@@ -63,7 +63,10 @@ extension LocalTransaction {
         for overlay in try rows.overlays(of: owner, in: source, afterBatch: nil) { overlays[overlay.path] = overlay }
         var result: LocalStore.Documents = [:]
         let nearest = NearestDocuments(evaluator)
-        let screen = DocumentScreen(fields: evaluator.decidingFields) { cached in
+        // What is written to is looked at below, so that here the cached data decide.
+        let screen = DocumentScreen(fields: evaluator.decidingFields) { data in
+            evaluator.rejects(data) || nearest?.excludes(data) == true
+        } admits: { cached in
             guard overlays[cached.path] == nil, cached.state == .found, let data = cached.data,
                 evaluator.matches(cached.path, data)
             else { return false }

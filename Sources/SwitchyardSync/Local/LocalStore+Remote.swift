@@ -109,28 +109,40 @@ extension LocalTransaction {
         // In the order in which a store may keep them: what is put side by side lies side by side.
         let documents = documents.inKeyOrder(of: \.path)
         let known = try rows.documents(at: documents.map(\.path))
-        let hasQueue = showsKnown ? try rows.highestBatchNumber(of: owner) != nil : false
+        let hasQueue = try rows.highestBatchNumber(of: owner) != nil
         var changed: [StoragePath] = []
+        changed.reserveCapacity(documents.count)
         var cached: [StoragePath: CachedDocument] = [:]
         var existenceChanged = Set<StoragePath>()
+        // As they look where nothing is queued, so that nothing lies over the cache.
+        var bare: LocalStore.Documents = [:]
+        if !hasQueue { bare.reserveCapacity(documents.count) }
         for (document, old) in zip(documents, known) {
             let path = document.path
             // A read may name a document twice.
             if let last = changed.last, last == path { continue }
-            if (document.state == .found) != (old?.state == .found) { existenceChanged.insert(path) }
+            let now: CachedDocument?
             if document.state == .missing && document.version == .never {
                 // Nobody knows since when it is gone, so nothing can be kept about it.
                 try rows.removeDocument(at: path)
+                now = nil
             } else if old.map({ isNews(document, after: $0) }) ?? true {
                 try put(document, replacing: old)
-                cached[path] = document
+                now = document
             } else if showsKnown, let old, hasQueue || old.version != document.version || old.state != document.state {
-                cached[path] = old
+                now = old
             } else {
                 continue
             }
             changed.append(path)
+            guard hasQueue else {
+                bare[path] = now?.snapshot ?? LocalDocument(path, nil).snapshot
+                continue
+            }
+            cached[path] = now
+            if (document.state == .found) != (old?.state == .found) { existenceChanged.insert(path) }
         }
+        guard hasQueue else { return bare }
         return try localDocuments(at: changed, cached: cached, existenceChanged: existenceChanged)
     }
 

@@ -69,7 +69,7 @@ extension SyncMachine {
         let outcome = view.apply(draft, TargetChange(resumeToken: record.resumeToken, isCurrent: isCurrent))
         views[query] = OpenView(view: view, target: record.id)
         queriesByTarget[record.id, default: []].append(query)
-        let shown = view.contents.documents.map(\.path)
+        let shown = view.contents.documents.paths
         if !shown.isEmpty {
             // As below: a lost note costs only time later.
             try? local.noteView(of: record.id, added: shown, removed: [], isSynced: false)
@@ -103,8 +103,8 @@ extension SyncMachine {
         deliver(snapshots)
         for snapshot in snapshots {
             guard let target = views[snapshot.query]?.target else { continue }
-            let added = snapshot.changes.filter { $0.kind == .added }.map(\.document.path)
-            let removed = snapshot.changes.filter { $0.kind == .removed }.map(\.document.path)
+            let added = snapshot.changes.compactMap { $0.kind == .added ? $0.document.path : nil }
+            let removed = snapshot.changes.compactMap { $0.kind == .removed ? $0.document.path : nil }
             guard !added.isEmpty || !removed.isEmpty || !snapshot.isFromCache else { continue }
             // Should it fail, the collector and the next run of the query do a little more than they need to.
             try? local.noteView(of: target, added: added, removed: removed, isSynced: !snapshot.isFromCache)

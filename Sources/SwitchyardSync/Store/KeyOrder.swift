@@ -1,3 +1,4 @@
+import Foundation
 import Switchyard
 
 extension [StoragePath] {
@@ -5,7 +6,28 @@ extension [StoragePath] {
     /// segment.
     var placesInKeyOrder: [Int] {
         withUnsafeBufferPointer { paths in
-            paths.indices.sorted { paths[$0].rawValue.utf8Ordering(to: paths[$1].rawValue) == .before }
+            let start = paths.commonPrefix
+            let ranks = paths.map { path in
+                path.rawValue.withBytes { UnsafeBufferPointer(rebasing: $0.dropFirst(start)).rank }
+            }
+            return ranks.placesInOrder { paths[$0].rawValue.utf8Ordering(to: paths[$1].rawValue) == .before }
+        }
+    }
+}
+
+extension UnsafeBufferPointer<StoragePath> {
+    /// How many bytes all begin with.
+    fileprivate var commonPrefix: Int {
+        guard let first else { return 0 }
+        return first.rawValue.withBytes { first in
+            var length = first.count
+            for path in self {
+                path.rawValue.withBytes { path in
+                    length = Swift.min(length, path.count)
+                    while memcmp(first.baseAddress!, path.baseAddress!, length) != 0 { length -= 1 }
+                }
+            }
+            return length
         }
     }
 }

@@ -104,7 +104,7 @@ struct View {
         contents = draft.contents
         awaited = draft.awaited
         if let change {
-            confirmed.formUnion(change.added)
+            if confirmed.isEmpty { confirmed = change.added } else { confirmed.formUnion(change.added) }
             confirmed.subtract(change.removed)
             isCurrent = change.isCurrent
             hasCachedResults = !change.resumeToken.isEmpty
@@ -139,7 +139,7 @@ struct View {
 
     func snapshot(_ changes: [DocumentChange] = [], syncStateChanged: Bool = false) -> ViewSnapshot {
         ViewSnapshot(
-            query: query, documents: DocumentList(contents.documents), changes: changes, isFromCache: !isSynced,
+            query: query, documents: contents.documents, changes: changes, isFromCache: !isSynced,
             hasPendingWrites: !contents.pending.isEmpty, syncStateChanged: syncStateChanged,
             hasCachedResults: hasCachedResults)
     }
@@ -155,14 +155,14 @@ struct View {
                 && contents[path].map { $0.metadata.localState != .pending } ?? false
             if isInLimbo {
                 if limbo.insert(path).inserted { added.append(path) }
-            } else if limbo.remove(path) != nil {
+            } else if !limbo.isEmpty, limbo.remove(path) != nil {
                 removed.append(path)
             }
         }
-        if isLimboStale {
+        if isLimboStale || draft.beganEmpty {
             isLimboStale = false
             for path in limbo { consider(path) }
-            for document in contents.documents { consider(document.path) }
+            for path in contents.documents.paths { consider(path) }
         } else {
             for path in draft.touched.keys { consider(path) }
             for path in change?.added ?? [] { consider(path) }

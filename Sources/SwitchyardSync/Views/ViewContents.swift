@@ -2,7 +2,7 @@ import Switchyard
 
 /// The documents of a view in order, and which of them show pending writes.
 struct ViewContents {
-    private(set) var documents = PersistentSequence<DocumentSnapshot>()
+    private(set) var documents = DocumentList()
     private var filed: [StoragePath: DocumentSnapshot] = [:]
     private(set) var pending: Set<StoragePath> = []
 
@@ -11,10 +11,12 @@ struct ViewContents {
     mutating func put(_ document: DocumentSnapshot?, at path: StoragePath, _ evaluator: LiveEvaluator) {
         let old = filed[path]
         if let old, let document, evaluator.ordering(old, document) == .same {
-            documents.replace(at: position(of: old, evaluator), with: document)
+            documents.replace(at: documents.position(of: old, by: evaluator.evaluator), with: document)
         } else {
-            if let old { documents.remove(at: position(of: old, evaluator)) }
-            if let document { documents.insert(document, at: position(of: document, evaluator)) }
+            if let old { documents.remove(at: documents.position(of: old, by: evaluator.evaluator)) }
+            if let document {
+                documents.insert(document, at: documents.position(of: document, by: evaluator.evaluator))
+            }
         }
         filed[path] = document
         if document?.metadata.hasPendingWrites == true { pending.insert(path) } else { pending.remove(path) }
@@ -22,14 +24,10 @@ struct ViewContents {
 
     /// Takes many documents into empty contents: sorted once, and not placed one by one.
     fileprivate mutating func fill(_ found: [DocumentSnapshot], pending: Set<StoragePath>, _ evaluator: LiveEvaluator) {
-        documents = PersistentSequence(inOrder: evaluator.inOrder(found))
+        documents = DocumentList(inOrder: evaluator.inOrder(found))
         filed.reserveCapacity(found.count)
         for document in found { filed[document.path] = document }
         self.pending = pending
-    }
-
-    private func position(of document: DocumentSnapshot, _ evaluator: LiveEvaluator) -> Int {
-        documents.position { evaluator.ordering($0, document) }.index
     }
 }
 
@@ -37,23 +35,26 @@ struct ViewContents {
 struct ViewDraft {
     var contents = ViewContents()
     /// The documents in order, before.
-    private let before: PersistentSequence<DocumentSnapshot>
-    /// How each document that was touched looked before, and whether it was pending.
+    private let before: DocumentList
+    /// How each document that was touched looked before, and whether it was pending. Empty if there was none before.
     private(set) var touched: [StoragePath: (old: DocumentSnapshot?, wasPending: Bool)] = [:]
     /// Whether the limit cut away, or may have, what belongs into the result now.
     var needsRefill = false
 
     var awaited: [StoragePath: DocumentSnapshot] = [:]
 
-    init(before: PersistentSequence<DocumentSnapshot>) { self.before = before }
+    init(before: DocumentList) { self.before = before }
+
+    /// Whether the view showed nothing before this draft, so that all it shows now is new.
+    var beganEmpty: Bool { before.isEmpty }
 
     /// Whether the view showed a pending write on the document before this draft.
     func wasPending(_ path: StoragePath) -> Bool {
-        if let before = touched[path] { before.wasPending } else { contents.pending.contains(path) }
+        if beganEmpty { false } else { touched[path]?.wasPending ?? contents.pending.contains(path) }
     }
 
     mutating func put(_ document: DocumentSnapshot?, at path: StoragePath, _ evaluator: LiveEvaluator) {
-        if touched[path] == nil { touched[path] = (contents[path], contents.pending.contains(path)) }
+        if !beganEmpty, touched[path] == nil { touched[path] = (contents[path], contents.pending.contains(path)) }
         if document == nil { awaited[path] = nil }
         contents.put(document, at: path, evaluator)
     }
@@ -62,15 +63,13 @@ struct ViewDraft {
     ///
     /// - Returns: Whether it was done so.
     mutating func fill(_ documents: LocalStore.Documents, _ evaluator: LiveEvaluator) -> Bool {
-        guard documents.count > 32, contents.documents.isEmpty, touched.isEmpty, awaited.isEmpty else { return false }
+        guard documents.count > 32, beganEmpty, contents.documents.isEmpty, awaited.isEmpty else { return false }
         var found: [DocumentSnapshot] = []
         var pending: Set<StoragePath> = []
         found.reserveCapacity(documents.count)
-        touched.reserveCapacity(documents.count)
         for (path, document) in documents where evaluator.matches(document) {
             found.append(document)
             if document.metadata.hasPendingWrites { pending.insert(path) }
-            touched[path] = (nil, false)
         }
         contents.fill(found, pending: pending, evaluator)
         return true
@@ -78,18 +77,14 @@ struct ViewDraft {
 
     /// The difference to before, in the order in which listeners apply it.
     func changes(_ evaluator: LiveEvaluator) -> [DocumentChange] {
+        if beganEmpty { return contents.documents.additions }
         guard !touched.isEmpty else { return [] }
-        if before.isEmpty {
-            return contents.documents.enumerated().map {
-                DocumentChange(kind: .added, document: $1, oldIndex: nil, newIndex: $0)
-            }
-        }
         var known: [(path: StoragePath, old: DocumentSnapshot?, new: DocumentSnapshot?)] = []
         known.reserveCapacity(touched.count)
         for (path, before) in touched where before.old != nil || contents[path] != nil {
             known.append((path, before.old, contents[path]))
         }
-        return ListDifference.changes(touched: known, from: before, by: evaluator.evaluator).compactMap {
+        return ListDifference.changes(touched: known, from: before.elements, by: evaluator.evaluator).compactMap {
             change in
             // The version goes while a write is pending, so it says nothing about the contents.
             guard change.kind == .modified, let before = touched[change.document.path]?.old,

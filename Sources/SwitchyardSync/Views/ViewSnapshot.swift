@@ -16,8 +16,8 @@ package struct ViewSnapshot: Sendable {
     /// The same state for somebody who has seen nothing yet: all documents are new.
     package var asInitial: ViewSnapshot {
         var copy = self
-        copy.changes = documents.enumerated().map {
-            DocumentChange(kind: .added, document: $1, oldIndex: nil, newIndex: $0)
+        if changes.count != documents.count || changes.contains(where: { $0.kind != .added }) {
+            copy.changes = documents.additions
         }
         copy.syncStateChanged = true
         return copy

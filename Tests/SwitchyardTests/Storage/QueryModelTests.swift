@@ -21,6 +21,29 @@ import Testing
         #expect(telling > rounds / 2, "too few queries tell documents apart")
     }
 
+    @Test func `What is rejected by its data is no result, and its first field agrees with the whole order`() {
+        var rejected = 0
+        let rounds = RandomRun.rounds(250)
+        for seed in 0..<rounds {
+            var world = RandomWorld(seed: UInt64(seed))
+            let documents = world.documents()
+            for _ in 0..<4 {
+                let evaluator = QueryEvaluator(world.query())
+                for document in documents {
+                    guard let data = document.data, evaluator.rejects(data) else { continue }
+                    rejected += 1
+                    #expect(!evaluator.matches(document), "seed \(seed): \(evaluator.query)")
+                }
+                let results = documents.filter(evaluator.matches)
+                for (left, right) in zip(results, results.dropFirst()) {
+                    let first = evaluator.firstOrdering(left.data ?? [:], right.data ?? [:])
+                    #expect(first == .same || first == evaluator.ordering(left, right), "seed \(seed)")
+                }
+            }
+        }
+        #expect(rejected > rounds, "too little is rejected")
+    }
+
     @Test func `The document's name comes last in the implied order, also with a condition on it`() throws {
         let query = Query(in: "things").where("a", .greaterThan, 0).where(.documentID, .greaterThan, "0")
         #expect(query.effectiveOrders.map(\.field) == ["a", .documentID])

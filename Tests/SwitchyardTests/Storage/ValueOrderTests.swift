@@ -27,6 +27,24 @@ import Testing
         }
     }
 
+    @Test(arguments: [Query.Direction.ascending, .descending])
+    func `A query puts values of all types in that order`(_ direction: Query.Direction) throws {
+        var places: [StoragePath: Int] = [:]
+        var documents: [DocumentSnapshot] = []
+        let sorted: [DocumentValue] =
+            Self.ascending.flatMap { $0.prefix(1) }
+            + [.timestamp(Timestamp(microseconds: 0).asEstimate), .timestamp(Timestamp(microseconds: 1).asEstimate)]
+        let inOrder = sorted.sorted { $0.ordering(to: $1) == .before }
+        for (place, value) in inOrder.enumerated() {
+            let path = StoragePath("values", "\(place)")
+            places[path] = place
+            documents.append(.existing(path, ["value": value]))
+        }
+        let query = Query(in: "values").ordered(by: "value", direction)
+        let found = QueryEvaluator(query).results(among: documents.shuffled()).compactMap { places[$0.path] }
+        #expect(found == (direction == .ascending ? Array(inOrder.indices) : inOrder.indices.reversed()))
+    }
+
     @Test func `Text that Swift holds for equal is different to a document`() {
         #expect(DocumentValue.string("e\u{301}") != .string("\u{e9}"))
         let data: DocumentData = ["e\u{301}": 1, "\u{e9}": 2]

@@ -12,6 +12,8 @@ final class FilterNode: Sendable {
     private let parts: [FilterNode]
     private let field: FieldPath
     private let operand: DocumentValue
+    /// Whether it asks for the document's name.
+    let readsPath: Bool
 
     init(_ filter: Filter) {
         switch filter {
@@ -21,6 +23,7 @@ final class FilterNode: Sendable {
         case .comparison(let field, let operation, let operand):
             (kind, parts, self.field, self.operand) = (.comparison(operation), [], field, operand)
         }
+        readsPath = if case .comparison = kind { self.field.isDocumentID } else { parts.contains(where: \.readsPath) }
     }
 
     func matches(_ path: StoragePath, _ data: DocumentData) -> Bool {

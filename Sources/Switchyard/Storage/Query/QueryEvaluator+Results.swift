@@ -25,9 +25,23 @@ extension QueryEvaluator {
     /// Matches, in order. Their places are sorted and not they: whatever moves a document counts its references.
     package func inOrder(_ documents: [DocumentSnapshot]) -> [DocumentSnapshot] {
         documents.withUnsafeBufferPointer { documents in
-            let places = documents.indices.sorted { ordering(documents[$0], documents[$1]) == .before }
+            let places = documents.map(sortRank).placesInOrder { ordering(documents[$0], documents[$1]) == .before }
             return places.map { documents[$0] }
         }
+    }
+
+    /// See ``DocumentValue/sortRank``: of the value that decides first.
+    private func sortRank(of document: DocumentSnapshot) -> UInt64 {
+        guard let order = orders.first else { return 0 }
+        let rank: UInt64
+        if !order.field.isDocumentID {
+            rank = document.data?[order.field]?.sortRank ?? 0
+        } else if case .collection(let collection) = query.source {
+            rank = document.path.sortRank(in: collection)
+        } else {
+            rank = 0
+        }
+        return order.direction == .ascending ? rank : ~rank
     }
 
     /// The `count` matches nearest to the limit's end of the order, in order, and whether there are more.

@@ -36,6 +36,22 @@ package struct QueryEvaluator: Sendable {
         return matches(document.path, data)
     }
 
+    /// Whether the document is no result, wherever it is. `false` says nothing.
+    package func rejects(_ data: DocumentData) -> Bool {
+        for order in orders where !order.field.isDocumentID && !data.hasValue(at: order.field) { return true }
+        guard let filter, !filter.readsPath else { return false }
+        return !filter.matches(StoragePath(unchecked: ""), data)
+    }
+
+    /// The query's order as far as the field that it begins with decides it.
+    package func firstOrdering(_ left: DocumentData, _ right: DocumentData) -> Ordering {
+        guard let order = orders.first, !order.field.isDocumentID, let left = left[order.field],
+            let right = right[order.field]
+        else { return .same }
+        let result = left.ordering(to: right)
+        return order.direction == .ascending ? result : result.reversed
+    }
+
     /// Whether the document's place alone lets it be a result.
     package func isInSource(_ path: StoragePath) -> Bool {
         switch query.source {

@@ -25,6 +25,41 @@ extension DocumentList: RandomAccessCollection {
     public func makeIterator() -> Iterator { Iterator(base: elements.makeIterator()) }
 }
 
+/// For those who keep a list up to date. Generic code that other modules call would take a multiple of the time.
+extension DocumentList {
+    /// Where a document stands, or would stand.
+    package func position(of document: DocumentSnapshot, by evaluator: QueryEvaluator) -> Int {
+        elements.position { evaluator.ordering($0, document) }.index
+    }
+
+    package mutating func insert(_ document: DocumentSnapshot, at position: Int) {
+        elements.insert(document, at: position)
+    }
+
+    package mutating func replace(at position: Int, with document: DocumentSnapshot) {
+        elements.replace(at: position, with: document)
+    }
+
+    package mutating func remove(at position: Int) { elements.remove(at: position) }
+
+    /// The changes that make an empty list this one.
+    package var additions: [DocumentChange] {
+        var changes: [DocumentChange] = []
+        changes.reserveCapacity(count)
+        elements.forEach {
+            changes.append(DocumentChange(kind: .added, document: $0, oldIndex: nil, newIndex: changes.count))
+        }
+        return changes
+    }
+
+    package var paths: [StoragePath] {
+        var paths: [StoragePath] = []
+        paths.reserveCapacity(count)
+        elements.forEach { paths.append($0.path) }
+        return paths
+    }
+}
+
 extension DocumentList: Equatable {
     public static func == (left: DocumentList, right: DocumentList) -> Bool {
         left.elements.isIdentical(to: right.elements) || (left.count == right.count && left.elementsEqual(right))

@@ -207,6 +207,17 @@ extension PersistentSequence: RandomAccessCollection {
     }
 
     package func makeIterator() -> Iterator { Iterator(root) }
+
+    /// In order, without a copy of an element.
+    package func forEach(_ body: (Element) -> Void) {
+        func visit(_ node: Node?) {
+            guard let node else { return }
+            visit(node.left)
+            body(node.element)
+            visit(node.right)
+        }
+        visit(root)
+    }
 }
 
 extension PersistentSequence {

@@ -24,6 +24,7 @@ extension String {
     }
 
     /// The bytes of the text, without a copy of more than a few of them.
+    @inlinable
     package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         // In place where that is possible, which spares a copy of the string and its reference count.
         if let result = utf8.withContiguousStorageIfAvailable(body) { return result }
@@ -37,20 +38,10 @@ extension String {
 
     /// The first eight bytes as a number. Two texts with different ones stand in the order of these; with the same one
     /// they may still differ.
-    var utf8Rank: UInt64 {
-        withBytes { bytes in
-            if bytes.count >= 8 {
-                return UInt64(bigEndian: UnsafeRawPointer(bytes.baseAddress!).loadUnaligned(as: UInt64.self))
-            }
-            var rank: UInt64 = 0
-            for byte in bytes { rank = rank << 8 | UInt64(byte) }
-            return rank << (8 * (8 - bytes.count))
-        }
-    }
+    var utf8Rank: UInt64 { withBytes(\.rank) }
 
     package func hashUTF8(into hasher: inout Hasher) {
-        var copy = self
-        copy.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        withBytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         hasher.combine(0xFF as UInt8)
     }
 }
@@ -59,6 +50,14 @@ extension UnsafeBufferPointer<UInt8> {
     /// - Parameter other: No longer than this.
     func begins(with other: UnsafeBufferPointer<UInt8>) -> Bool {
         other.isEmpty || memcmp(baseAddress!, other.baseAddress!, other.count) == 0
+    }
+
+    /// The first eight bytes as a number.
+    package var rank: UInt64 {
+        if count >= 8 { return UInt64(bigEndian: UnsafeRawPointer(baseAddress!).loadUnaligned(as: UInt64.self)) }
+        var rank: UInt64 = 0
+        for byte in self { rank = rank << 8 | UInt64(byte) }
+        return rank << (8 * (8 - count))
     }
 
     /// Byte by byte, then the shorter one first.

@@ -56,6 +56,14 @@ extension RecordReader {
             hasCommittedMutations: hasCommittedMutations)
     }
 
+    /// Some of the top-level fields of a cached document; `nil` if it has no data.
+    mutating func cachedData(only fields: [String]) throws(StorageError) -> DocumentData? {
+        try skip(2)
+        for _ in 0..<2 { try skipTimestamp() }
+        if try bool() { try skipTimestamp() }
+        return try bool() ? try documentData(only: fields) : nil
+    }
+
     mutating func targetRecord(id: Int, target: WatchTarget) throws(StorageError) -> TargetRecord {
         let sequenceNumber = try integer()
         let resumeToken = try byteArray()

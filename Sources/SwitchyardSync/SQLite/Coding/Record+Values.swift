@@ -76,6 +76,11 @@ extension RecordReader {
         return try time(seconds, fraction >> 1, isEstimate: fraction & 1 == 1)
     }
 
+    mutating func skipTimestamp() throws(StorageError) {
+        _ = try unsigned()
+        _ = try unsigned()
+    }
+
     private func time(
         _ seconds: Int64, _ nanoseconds: UInt64, isEstimate: Bool
     ) throws(StorageError) -> Timestamp {
@@ -104,9 +109,10 @@ extension RecordReader {
     /// Some of the fields, and no look at what follows the last of them: nothing can be read after this.
     mutating func documentData(only names: [String]) throws(StorageError) -> DocumentData {
         var found: [DocumentData.Entry] = []
+        found.reserveCapacity(names.count)
         for _ in 0..<(try count()) where found.count < names.count {
             let bytes = try slice()
-            if let name = names.first(where: { $0.withBytes { $0.elementsEqual(bytes) } }) {
+            if let name = names.first(where: { $0.hasBytes(bytes) }) {
                 found.append(DocumentData.Entry(name: name, value: try value()))
             } else {
                 try skipValue()
@@ -121,9 +127,7 @@ extension RecordReader {
         case .null, .no, .yes: break
         case .integer: _ = try unsigned()
         case .double: try skip(8)
-        case .timestamp, .estimate:
-            _ = try unsigned()
-            _ = try unsigned()
+        case .timestamp, .estimate: try skipTimestamp()
         case .string, .bytes, .reference: _ = try slice()
         case .foreignReference:
             _ = try slice()
@@ -176,5 +180,12 @@ extension RecordReader {
         case .vector: return .vector(try array { reader throws(StorageError) in try reader.double() })
         case .map: return .map(try documentData())
         }
+    }
+}
+
+extension String {
+    fileprivate func hasBytes(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        utf8.count == bytes.count
+            && (bytes.isEmpty || withBytes { memcmp($0.baseAddress!, bytes.baseAddress!, bytes.count) == 0 })
     }
 }

@@ -42,6 +42,11 @@ struct RecordReader {
     }
 
     mutating func unsigned() throws(StorageError) -> UInt64 {
+        // Most numbers are lengths, and have one byte.
+        if position < bytes.count, bytes[position] < 0x80 {
+            position += 1
+            return UInt64(bytes[position - 1])
+        }
         var value: UInt64 = 0
         var shift: UInt64 = 0
         while true {

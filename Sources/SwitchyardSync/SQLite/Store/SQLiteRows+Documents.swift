@@ -46,8 +46,12 @@ extension SQLiteRows {
                     .bind(collection.rawValue)
             }
             try statement.rows { row throws(StorageError) in
-                let path = row.utf8(0) { collection.path(toDocument: $0) }
                 let document = try row.record(1) { reader throws(StorageError) -> CachedDocument? in
+                    if let screen, !screen.fields.isEmpty {
+                        var preview = reader
+                        if let data = try preview.cachedData(only: screen.fields), screen.rejects(data) { return nil }
+                    }
+                    let path = row.utf8(0) { collection.path(toDocument: $0) }
                     if let screen {
                         var preview = reader
                         let seen = try preview.cachedDocument(at: path, fields: screen.fields)

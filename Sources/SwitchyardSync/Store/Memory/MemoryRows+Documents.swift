@@ -36,18 +36,27 @@ extension MemoryRows {
         setDocument(nil, at: path, replacing: documents[path])
     }
 
-    private func setDocument(_ document: CachedDocument?, at path: StoragePath, replacing old: CachedDocument?) {
+    func setDocument(_ document: CachedDocument?, at path: StoragePath, replacing old: CachedDocument?) {
         guard old != nil || document != nil else { return }
-        undo { [unowned self] in setDocument(old, at: path, replacing: document) }
+        noteDocument(old, at: path)
         documents[path] = document
         documentBytes += (document?.storedBytes ?? 0) - (old?.storedBytes ?? 0)
         if old == nil {
-            pathsByCollection[path.collection, default: []].insert(path)
+            pathsByCollection[collection(of: path), default: []].insert(path)
         } else if document == nil {
             let collection = path.collection
             pathsByCollection[collection]?.remove(path)
             if pathsByCollection[collection]?.isEmpty == true { pathsByCollection[collection] = nil }
         }
+    }
+}
+
+extension MemoryRows {
+    private func collection(of path: StoragePath) -> CollectionPath {
+        if let lastCollection, path.isDirectly(in: lastCollection) { return lastCollection }
+        let collection = path.collection
+        lastCollection = collection
+        return collection
     }
 }
 

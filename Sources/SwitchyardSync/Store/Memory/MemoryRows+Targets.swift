@@ -29,7 +29,10 @@ extension MemoryRows {
     func confirmedKeys(of target: Int) -> Set<StoragePath> { confirmed[target] ?? [] }
 
     func addConfirmed(_ paths: some Collection<StoragePath>, to target: Int) {
+        guard !paths.isEmpty else { return }
         var added: [StoragePath] = []
+        added.reserveCapacity(paths.count)
+        confirmed[target, default: []].reserveCapacity(confirmed[target, default: []].count + paths.count)
         for path in paths where confirmed[target, default: []].insert(path).inserted {
             confirmations[path, default: 0] += 1
             added.append(path)

@@ -10,6 +10,8 @@ final class MemoryRows: StoreRows {
     var confirmations: [StoragePath: Int] = [:]
     var documents: [StoragePath: CachedDocument] = [:]
     var pathsByCollection: [CollectionPath: Set<StoragePath>] = [:]
+    /// That of the document that was put last: its neighbours are likely to follow.
+    var lastCollection: CollectionPath?
     var documentBytes: Int64 = 0
     var sequenceNumbers: [StoragePath: Int64] = [:]
     var queues: [QueueOwner: MemoryQueue] = [:]
@@ -18,18 +20,33 @@ final class MemoryRows: StoreRows {
     private var bundles: [UTF8Key: BundleRecord] = [:]
     private var namedQueries: [UTF8Key: NamedQueryRecord] = [:]
 
-    private var journal: [() -> Void] = []
+    private var journal: [Change] = []
 
-    func commit() { journal.removeAll(keepingCapacity: true) }
+    /// What a transaction has changed, as what undoes it.
+    private enum Change {
+        /// Documents are many, and need no closure.
+        case document(StoragePath, before: CachedDocument?)
+        case other(undo: () -> Void)
+    }
+
+    func commit() { journal.removeAll(keepingCapacity: journal.count < 64) }
 
     func rollBack() {
         let undo = journal
         journal = []
-        for step in undo.reversed() { step() }
+        for change in undo.reversed() {
+            switch change {
+            case .document(let path, let before): setDocument(before, at: path, replacing: documents[path])
+            case .other(let undo): undo()
+            }
+        }
         journal = []  // an undo notes what undoes itself
     }
 
-    func undo(_ step: @escaping () -> Void) { journal.append(step) }
+    func undo(_ step: @escaping () -> Void) { journal.append(.other(undo: step)) }
+    func noteDocument(_ before: CachedDocument?, at path: StoragePath) {
+        journal.append(.document(path, before: before))
+    }
 
     func setGlobals(_ globals: StoreGlobals) {
         let old = self.globals

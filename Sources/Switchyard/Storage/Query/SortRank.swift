@@ -1,0 +1,62 @@
+/// Numbers that stand for values and paths while they are sorted: most comparisons end with them and never look at the
+/// values.
+///
+/// Of two things with different ranks the one with the lower rank comes first. Things with the same rank may still differ.
+extension DocumentValue {
+    var sortRank: UInt64 { UInt64(typeOrder) << 60 | rankInType >> 4 }
+
+    /// The last four bits are lost.
+    private var rankInType: UInt64 {
+        switch self {
+        case .bool(let flag): flag ? 16 : 0
+        case .integer(let number): Double(number).sortRank
+        case .double(let number): number.sortRank
+        case .timestamp(let time): time.sortRank << 4
+        case .string(let text): text.utf8Rank
+        default: 0
+        }
+    }
+}
+
+extension Double {
+    /// NaN first; −0 and 0 the same.
+    fileprivate var sortRank: UInt64 {
+        if isNaN { return 0 }
+        let bits = self == 0 ? 0 : bitPattern
+        return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
+    }
+}
+
+extension Timestamp {
+    /// In 60 bits. Estimates come last.
+    fileprivate var sortRank: UInt64 {
+        let seconds = UInt64(bitPattern: seconds + 1 << 36)
+        return (isEstimate ? 1 << 59 : 0) | seconds << 20 | UInt64(nanoseconds) >> 10
+    }
+}
+
+extension StoragePath {
+    /// Among the documents of `collection`.
+    func sortRank(in collection: CollectionPath) -> UInt64 {
+        rawValue.withBytes { path in
+            let id = UnsafeBufferPointer(rebasing: path.dropFirst(collection.rawValue.utf8.count + 1))
+            // Numeric names come first, by number; few are.
+            let isNumeric =
+                id.starts(with: "__id".utf8) && PathSegment.numericID(String(decoding: id, as: UTF8.self)) != nil
+            return isNumeric ? 0 : id.rank
+        }
+    }
+}
+
+extension [UInt64] {
+    /// The places of these ranks in order.
+    ///
+    /// - Parameter isBefore: How the things at two places stand whose ranks are the same.
+    package func placesInOrder(_ isBefore: (Int, Int) -> Bool) -> [Int] {
+        var ranked: [(rank: UInt64, place: Int)] = []
+        ranked.reserveCapacity(count)
+        for place in indices { ranked.append((self[place], place)) }
+        ranked.sort { $0.rank == $1.rank ? isBefore($0.place, $1.place) : $0.rank < $1.rank }
+        return ranked.map(\.place)
+    }
+}
