@@ -101,7 +101,7 @@ extension LocalRealtime {
     // MARK: Faults
 
     /// `{"dropEvents": 3, "doubleEvents": 1, "reorderEvents": 1, "delayEvents": 5, "delay": 250, "cutSockets": true,
-    /// "refuseWebSockets": true, "expireTokens": true, "fallSilent": 10, "refusalPause": 5000}`, each if there is something to do.
+    /// "refuseWebSockets": true, "expireTokens": true, "fallSilent": 10, "refusalPause": 5000}`, with any of these members.
     func setFaults(_ request: ServerRequest) async -> ServerResponse {
         guard let bytes = try? await request.body.collect(upTo: 1 << 16), let json = try? JSON(parsing: bytes),
             let switches = json.object

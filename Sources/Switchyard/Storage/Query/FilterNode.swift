@@ -1,6 +1,6 @@
-/// A filter taken apart once, for a walk over many documents.
+/// A filter prepared for checking many documents.
 ///
-/// A tree of objects: to take a field or an operand out of ``Filter`` copies it, each time.
+/// It is a tree of objects, because taking a field or an operand out of ``Filter`` copies it each time.
 final class FilterNode: Sendable {
     private enum Kind {
         case all, any

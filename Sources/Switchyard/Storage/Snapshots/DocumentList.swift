@@ -1,10 +1,10 @@
-/// The documents of a query result, in order. Copies share their contents, so keeping an old snapshot costs little.
+/// The documents of a query result, in order. Copies share storage, so keeping an old snapshot costs little.
 public struct DocumentList: Sendable {
     package var elements: PersistentSequence<DocumentSnapshot>
 
     package init(_ elements: PersistentSequence<DocumentSnapshot>) { self.elements = elements }
 
-    /// Documents that are already in the order they shall have.
+    /// Documents that are already in order.
     public init(inOrder documents: [DocumentSnapshot] = []) {
         elements = PersistentSequence(inOrder: documents)
     }
