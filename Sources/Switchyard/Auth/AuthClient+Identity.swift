@@ -1,6 +1,6 @@
 extension AuthClient {
     /// Identifies the auth client behind wrappers and layers: the same for all wrappers of one infrastructure's auth, across
-    /// every switch. `nil` if that cannot be told.
+    /// every switch. `nil` if it cannot be determined.
     package var identity: ObjectIdentifier? {
         if let route = (self as? any RoutedAuthClient)?.route {
             if let board = route as? Switchboard<any AuthClient> { return ObjectIdentifier(board) }
