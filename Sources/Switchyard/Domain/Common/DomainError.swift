@@ -2,8 +2,8 @@ import Foundation
 
 /// Why a call to a domain client failed. All domain clients share these few codes, whatever went wrong underneath.
 ///
-/// `UserError`, `ContactsError`, `CheckInError` and `NotificationError` are this type, each for its client. ``ClientError/underlying`` is
-/// the storage, auth or file error that caused it, if any.
+/// `UserError`, `ContactsError`, `CheckInError` and `NotificationError` are all this type. ``ClientError/underlying`` is the
+/// storage, auth or file error that caused it, if any.
 public struct DomainError: ClientError {
     public static let area = "Domain"
     public let details: ErrorDetails
