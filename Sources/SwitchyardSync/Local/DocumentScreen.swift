@@ -1,11 +1,11 @@
 import Switchyard
 
-/// Decides by some fields of a stored document whether the whole of it is wanted: most documents that a query looks at are
-/// none of its results, and a few bytes tell.
+/// Decides by some fields of a stored document whether to read all of it: most documents that a query checks are not results,
+/// and a few bytes show that.
 package struct DocumentScreen {
-    /// The top-level fields to look at.
+    /// The top-level fields to check.
     package let fields: [String]
-    /// Asked once for each document, of whose data only ``fields`` need be there.
+    /// Called once for each document, with at least its ``fields``.
     package let admits: (CachedDocument) -> Bool
 
     package init(fields: [String], admits: @escaping (CachedDocument) -> Bool) {
@@ -15,7 +15,7 @@ package struct DocumentScreen {
 }
 
 extension QueryEvaluator {
-    /// The top-level fields on which it depends whether a document matches, and where it stands.
+    /// The top-level fields that determine whether a document matches, and its position.
     var decidingFields: [String] {
         var fields = orders.map(\.field)
         for condition in query.filter?.conditions ?? [] {
@@ -33,13 +33,13 @@ extension QueryEvaluator {
     }
 }
 
-/// Those nearest to a limit's end of the order among documents that come one by one.
+/// Collects, from documents arriving one by one, those nearest to the limit's end of the order.
 final class NearestDocuments {
     private let evaluator: QueryEvaluator
     private let count: Int
     private let keepsEnd: Bool
     private var nearest: [DocumentSnapshot] = []
-    /// The last that counts so far. Most documents cost one comparison, with this one.
+    /// The last candidate so far. Most documents cost one comparison with it.
     private var edge: DocumentSnapshot?
 
     /// `nil` for a query without limit.
@@ -56,7 +56,7 @@ final class NearestDocuments {
         if nearest.count >= max(2 * count, 64) { trim() }
     }
 
-    /// Where they are, in no order.
+    /// Their paths, in no particular order.
     var paths: [StoragePath] {
         trim()
         return nearest.map(\.path)
