@@ -20,7 +20,7 @@ extension SyncedStorageClient {
         try await engine.handle(.load(bundle))
     }
 
-    /// The query that a bundle has named; `nil` if no bundle with that name for a query was loaded.
+    /// The query that a bundle has named; `nil` if no loaded bundle has that name.
     public func namedQuery(_ name: String) async throws(StorageError) -> Query? { try await engine.namedQuery(name) }
 }
 
