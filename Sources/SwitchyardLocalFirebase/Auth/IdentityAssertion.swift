@@ -1,7 +1,7 @@
 import SwitchyardBytes
 import SwitchyardServerKit
 
-/// What an identity provider says about somebody, as a test has written it.
+/// An identity provider's statement about a user, as written by a test.
 struct IdentityAssertion: Codable, Sendable {
     let provider: String
     let rawID: String

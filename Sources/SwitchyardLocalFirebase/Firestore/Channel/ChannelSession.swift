@@ -1,10 +1,10 @@
 import SwitchyardBytes
 import Synchronization
 
-/// What a session carries: the messages of a client come in, in order and once.
+/// The stream in a session: receives the client's messages, in order and once.
 protocol ChannelStream: AnyObject, Sendable {
     func receive(_ message: JSON)
-    /// Nothing comes any more and nothing that is sent arrives.
+    /// Ends the stream: no more messages arrive, and none can be sent.
     func end()
 }
 
@@ -52,7 +52,7 @@ final class ChannelSession: Sendable {
 
     func attach(_ stream: any ChannelStream) { state.withLock { $0.stream = stream } }
 
-    /// How long nobody has asked for anything; nothing while a back channel is open.
+    /// The time since the last request; zero while a back channel is open.
     var idleTime: Duration {
         state.withLock { $0.isChannelOpen ? .zero : $0.seenAt.duration(to: .now) }
     }

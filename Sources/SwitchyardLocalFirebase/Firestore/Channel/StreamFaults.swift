@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What can go wrong on purpose inside of streams, where faults of single requests do not reach.
+/// Simulated faults inside streams, which request faults cannot cause.
 package final class StreamFaults: Sendable {
     private struct State {
         var duplicates = 0

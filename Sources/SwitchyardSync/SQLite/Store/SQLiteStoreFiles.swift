@@ -53,7 +53,7 @@ struct SQLiteStoreFiles {
             atPath: damageMark.path, contents: nil, attributes: [.posixPermissions: 0o600])
     }
 
-    /// Deletes databases that were set aside. Foreign databases stay.
+    /// Deletes our own databases that were set aside. Foreign databases stay.
     func removeSetAside() throws(StorageError) {
         let reasons: [SQLiteStore.SetAside.Reason] = [.damaged, .newer]
         do {
