@@ -2,15 +2,15 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// What goes out.
+/// Downloads.
 extension SupabaseStorage {
-    /// For whom an address is.
+    /// The audience of a URL.
     enum Audience: Sendable {
-        /// Whoever has a token that is good.
+        /// Callers with a valid token.
         case authenticated
-        /// Of public buckets only.
+        /// Everybody; public buckets only.
         case everybody
-        /// A token counts where it is good; otherwise nobody is signed in.
+        /// A valid token is used; otherwise the caller is anonymous.
         case either
 
         var route: String {

@@ -2,9 +2,9 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// A refusal as clients of the vendor's file service see it: nearly always HTTP 400, with what is meant in the body.
+/// A refusal as clients of the vendor's file service see it: nearly always HTTP 400, with the actual status in the body.
 struct SupabaseStorageFailure: Error, Sendable {
-    /// What is meant.
+    /// The actual status.
     let status: Int
     let code: String
     /// The name that older clients look at.
