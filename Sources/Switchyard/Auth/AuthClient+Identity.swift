@@ -9,7 +9,8 @@ extension AuthClient {
         return type(of: self) is AnyClass ? ObjectIdentifier(self as AnyObject) : nil
     }
 
-    /// The user whose data this device shows; `nil` if nobody is signed in. Asks for a token only if the state does not tell.
+    /// The user whose data this device shows; `nil` if nobody is signed in. Asks for a token only if the state does not show
+    /// it.
     package func presentUserID() async throws(AuthError) -> AuthUser.ID? {
         switch await state {
         case .signedIn(let user), .expired(let user): return user.id

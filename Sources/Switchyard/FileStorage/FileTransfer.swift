@@ -1,4 +1,4 @@
-/// An upload or download that is under way. Dropping the value does not stop it; cancelling does.
+/// An upload or download in progress. Dropping the value does not stop it; cancelling does.
 public struct FileTransfer<Output: Sendable>: Sendable {
     private let controls: any FileTransferControls<Output>
 

@@ -1,7 +1,7 @@
 public import Foundation
 
 public enum MessagingPermission: String, Sendable, Hashable {
-    /// Nobody has asked yet.
+    /// The user has not been asked yet.
     case undetermined
     case granted, denied
 }

@@ -53,7 +53,7 @@ extension LocalSupabaseAuth {
             }
         }
         var answer = try await tables.person(person.id)?.json ?? person.json
-        // An address that counts at once was written a moment ago, and is told as it was sent to the database.
+        // An address that is confirmed at once has just been written, and is returned as it was sent to the database.
         if caller.person.isAnonymous, !caller.person.isEmailConfirmed { answer["confirmed_at"] = nil }
         return Self.ok(answer)
     }

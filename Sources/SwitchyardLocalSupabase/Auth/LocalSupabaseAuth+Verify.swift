@@ -110,7 +110,7 @@ extension LocalSupabaseAuth {
         }
         let changed = try await tables.change(person, changes)
         let data: JSONObject = ["email": .string(email), "email_verified": true, "phone_verified": false]
-        // As with the vendor, the first address of somebody without one is no provider in what apps are told.
+        // As with the vendor, the first address of a user is not listed as a provider in the data for apps.
         return try await tables.add(identity: person.id, of: "email", data, to: changed, isNamed: !isFirst)
     }
 

@@ -75,7 +75,7 @@ final class LocalChannel: Sendable {
         /// Since when it waits for messages of the database to come through.
         var awaitsDatabaseSince: ContinuousClock.Instant?
         var hasPresence: Bool
-        /// Whether it is told of rows: not before its bindings were found good.
+        /// Whether it receives row changes: only after its bindings were validated.
         var hearsChanges = false
     }
 

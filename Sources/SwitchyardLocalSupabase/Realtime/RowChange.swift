@@ -13,7 +13,7 @@ struct RowChange: Sendable {
     /// As it came, for the question who may see it.
     let content: JSON
 
-    /// What is larger is told without its large values.
+    /// Larger changes are delivered without their large values.
     static let limit = 1 << 20
 
     init?(_ content: JSON) {

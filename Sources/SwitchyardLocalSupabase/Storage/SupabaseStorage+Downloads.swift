@@ -53,7 +53,7 @@ extension SupabaseStorage {
             }
         let isPublic = try await rows.bucket(place.bucket).isPublic
         if !isPublic {
-            // Somebody without any key, that is; the key of an app shows as little as the policies do.
+            // A caller without any key; the key of an app shows only what the policies allow.
             let isAnonymous =
                 SupabaseAccess.bearer(of: request) == nil && request.headers["apikey"] == nil
             if case .everybody = audience { throw .noSuchBucket }

@@ -10,7 +10,7 @@ struct SupabaseStorageFailure: Error, Sendable {
     /// The name that older clients look at.
     let error: String
     let message: String
-    /// Whether the status is told as it is, as that of resumable uploads always is.
+    /// Whether the response has the actual status, as for resumable uploads.
     var isPlain = false
 
     init(_ status: Int, _ code: String, _ message: String, error: String? = nil) {

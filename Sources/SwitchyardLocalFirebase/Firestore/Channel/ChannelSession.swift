@@ -73,7 +73,7 @@ final class ChannelSession: Sendable {
     private func deliver() {
         while true {
             let next = state.withLock { state -> (JSON, any ChannelStream)? in
-                // One at a time: whoever is at it takes what came meanwhile.
+                // Only one task delivers at a time, and also takes messages that arrive meanwhile.
                 guard !state.isDelivering, !state.isClosed, let stream = state.stream,
                     let message = state.early.removeValue(forKey: state.nextMessage)
                 else { return nil }
@@ -87,7 +87,7 @@ final class ChannelSession: Sendable {
         }
     }
 
-    /// What a forward request is answered: whether there is a back channel, the last number, bytes under way.
+    /// The answer to a forward request: whether there is a back channel, the last number, and the bytes in flight.
     var status: JSON {
         state.withLock { state in
             guard state.isChannelOpen else { return [0, .integer(Int64(state.nextArray - 1)), 0] }
