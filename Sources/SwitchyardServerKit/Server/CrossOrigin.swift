@@ -9,7 +9,7 @@ package struct CrossOrigin: Sendable {
     package let exception: String?
     /// Whether pages may send credentials, as some clients do with every request.
     package let allowsCredentials: Bool
-    /// Whether the server answers `OPTIONS` requests that are not from a browser.
+    /// Whether the router answers `OPTIONS` requests that are not CORS preflights.
     package let answersOptions: Bool
 
     package init(
