@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Programs as users write them: they see nothing but the products of the package above.
+/// Programs as users write them: they use only the products of the parent package.
 let package = Package(
     name: "SwitchyardExamples",
     platforms: [.macOS(.v15)],
@@ -35,7 +35,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-/// `SWITCHYARD_STRICT=1` makes every warning an error, as in the package above.
+/// `SWITCHYARD_STRICT=1` makes every warning an error, as in the parent package.
 let isStrict = Context.environment["SWITCHYARD_STRICT"] == "1"
 
 for target in package.targets {

@@ -1,7 +1,7 @@
 import Switchyard
 import Synchronization
 
-/// The backend: documents in a dictionary, and who wants to hear of changes.
+/// The backend: documents in a dictionary, and the readers of changes.
 final class FileCabinet: Sendable {
     private struct State {
         var drawers: [StoragePath: DocumentSnapshot] = [:]
@@ -29,7 +29,7 @@ final class FileCabinet: Sendable {
             }
             state.drawers = drawers.filter { $0.value.exists }
             state.lastTime = time
-            // Under the lock, so that nobody hears of two commits in the wrong order; readers only pass it on.
+            // Under the lock, so that no reader sees two commits in the wrong order; readers only pass it on.
             let everything = Array(state.drawers.values)
             for reader in state.readers.values { reader(everything) }
             return WriteReceipt.Acknowledgement(

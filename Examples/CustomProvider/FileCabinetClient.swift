@@ -1,13 +1,13 @@
 import Switchyard
 import Synchronization
 
-/// A storage client of one's own, with public API alone.
+/// A custom storage client, using only public API.
 ///
-/// What it lacks — transactions, queries over several collections, a cache — it does not declare, and callers are told so.
+/// It does not declare what it lacks (transactions, collection groups, a cache), so calls for those are refused.
 final class FileCabinetClient: StorageClient {
     private struct State {
         var isShutDown = false
-        /// What ends each open stream.
+        /// The closures that end the open streams.
         var streams: [Int: @Sendable (StorageError) -> Void] = [:]
         var lastStream = 0
     }
@@ -103,7 +103,7 @@ final class FileCabinetClient: StorageClient {
         }
     }
 
-    /// One subscription for each iteration. `next` makes an element out of all documents and the element before.
+    /// One subscription for each iteration. `next` makes an element from all documents and the previous element.
     private func stream<Element: Sendable>(
         _ options: ListenOptions, _ next: @escaping @Sendable ([DocumentSnapshot], Element?) -> Element?
     ) -> SnapshotStream<Element, StorageError> {

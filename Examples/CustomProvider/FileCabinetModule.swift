@@ -16,5 +16,5 @@ struct FileCabinetModule: InfrastructureModule {
     }
 }
 
-/// What can be set. Nothing yet: a cabinet has no server.
+/// The settings. None yet: a cabinet has no server.
 struct FileCabinetConfiguration: Codable, Sendable {}

@@ -1,4 +1,4 @@
-// A provider of one's own: made by the factory like any other, and checked like any other.
+// A custom provider: made by the factory and checked like any other.
 import Foundation
 import Switchyard
 import SwitchyardConformance

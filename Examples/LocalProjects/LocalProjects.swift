@@ -6,22 +6,22 @@ import SwitchyardLocalSupabase
 import SwitchyardMock
 import SwitchyardSupabase
 
-/// What an example runs on: a Firebase and a Supabase in this very process, over their real protocols, or the mock where this
-/// machine has no PostgreSQL for the latter.
+/// The projects for an example: a Firebase and a Supabase in this process, with their real protocols, or the mock if this
+/// machine has no PostgreSQL for Supabase.
 public struct LocalProjects: Sendable {
     /// Where people sign in.
     public let auth: InfrastructureProvider
     /// Where documents and files are.
     public let storage: InfrastructureProvider
-    /// In a sentence, for whoever looks at the terminal.
+    /// One sentence for the terminal.
     public let description: String
-    /// With the projects' own keys, or without.
+    /// With or without the projects' own keys.
     private let modules: @Sendable (_ isServer: Bool) -> InfrastructureFactory
     private let end: @Sendable () async -> Void
 
-    /// - Parameter rules: Rows of `switchyard.rules` beside those of the domain clients, as SQL.
+    /// - Parameter rules: Additional rows of `switchyard.rules`, as SQL.
     public static func start(rules: String = "") async throws -> LocalProjects {
-        // The claim is what a Supabase demands of tokens, the hosted ones too.
+        // Supabase requires this claim in tokens, also when hosted.
         var options = LocalFirebaseOptions()
         options.claims = ["role": "authenticated"]
         let firebase = try LocalFirebase(options)
@@ -69,7 +69,7 @@ public struct LocalProjects: Sendable {
         end = {}
     }
 
-    /// Another device of the same projects: clients of its own, with nobody signed in.
+    /// Another device of the same projects, with its own clients and nobody signed in.
     public func makeDevice() async throws(InfrastructureError) -> Infrastructure { try await make(isServer: false) }
 
     /// The same, with messages.

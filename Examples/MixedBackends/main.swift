@@ -1,4 +1,4 @@
-// Accounts here, documents and files there — and a move while streams run.
+// Accounts on one backend, documents and files on another, and a switch while streams run.
 import Foundation
 import LocalProjects
 import Switchyard
@@ -16,19 +16,19 @@ print(
     "auth on \(await provider(of: .auth)), documents on \(await provider(of: .storage)), files on \(await provider(of: .files))"
 )
 
-// The domain clients live in the storage, with the session of the other company.
+// The domain clients use the storage, with the session of the other backend.
 try await backend.users.updateProfile(ProfileChanges(displayName: "Alice"))
 try await backend.users.setProfileImage(Data("a picture".utf8), contentType: "image/png")
 print("profile of \(user.id == (try await backend.users.currentUser().id) ? "the signed-in user" : "somebody else")")
 
-// A choice that cannot be kept is an error, and nothing has changed.
+// An invalid choice is an error, and changes nothing.
 do throws(InfrastructureError) {
     try await backend.use("nobody", for: .storage)
 } catch {
     print("refused: \(error.message)")
 }
 
-// A stream that does not notice that its backend is exchanged: documents go to where the people are.
+// A stream survives the switch of its backend: documents move to the backend with the accounts.
 let notes = Query(in: "notes")
 try await backend.storage.setDocument("notes/1", ["text": "at the first place"])
 var isMoved = false

@@ -1,4 +1,4 @@
-// The shortest way from nothing to a live query.
+// The shortest way to a live query.
 import Foundation
 import Switchyard
 import SwitchyardMock

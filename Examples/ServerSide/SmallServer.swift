@@ -6,7 +6,7 @@ import Foundation
     import Darwin
 #endif
 
-/// As much of HTTP as an example needs: one small request on each connection. Take a real server for anything else.
+/// Just enough HTTP for an example: one small request per connection. Use a real server for anything else.
 final class SmallServer: Sendable {
     private let descriptor: Int32
     private let port: UInt16
@@ -51,7 +51,7 @@ final class SmallServer: Sendable {
         close(descriptor)
     }
 
-    /// What an app does.
+    /// Sends a request, as an app would.
     func ask(_ method: String, _ path: String, _ token: String?, body: String = "") async -> SmallAnswer {
         let port = port
         return await withCheckedContinuation { continuation in
@@ -79,7 +79,7 @@ final class SmallServer: Sendable {
 struct SmallRequest: Sendable {
     var method = ""
     var path = ""
-    /// By their names in small letters.
+    /// By lower-case names.
     var headers: [String: String] = [:]
     var body = ""
 

@@ -1,4 +1,4 @@
-// A service for an app: it checks the tokens of requests, acts for whoever sends them, and does a job for everybody at night.
+// A service for an app: it checks the tokens of requests, acts for their senders, and runs a nightly job for all users.
 import Foundation
 import LocalProjects
 import Switchyard
@@ -8,7 +8,7 @@ print("running on \(projects.description)")
 let backend = try await projects.makeServer()
 let verifier = try await backend.tokenVerifier()
 
-/// What a request gets, as whoever has sent it.
+/// Answers a request on behalf of its sender.
 @Sendable func answer(_ request: SmallRequest) async -> SmallAnswer {
     do {
         let caller = try await verifier.verify(authorization: request.headers["authorization"])
@@ -27,14 +27,14 @@ let verifier = try await backend.tokenVerifier()
         default: return SmallAnswer(404, "There is nothing at \(request.path).")
         }
     } catch let error as any ClientError {
-        // The text may speak of this server's own set-up, and is for its log.
+        // The message may mention this server's set-up, so it is for the log.
         return SmallAnswer(status(of: error), error.code.rawValue)
     } catch {
         return SmallAnswer(500, "unexpected")
     }
 }
 
-/// What a failure is to whoever has sent the request.
+/// The HTTP status for an error.
 @Sendable func status(of error: any ClientError) -> Int {
     switch error.code {
     case .unauthenticated, .malformedToken, .invalidSignature, .wrongProject, .tokenExpired, .tokenNotYetValid,
@@ -50,7 +50,7 @@ let verifier = try await backend.tokenVerifier()
 
 let server = try SmallServer(answer)
 
-// Two people with the app, and somebody without.
+// Two users of the app, and a caller without a token.
 var people: [(name: String, app: Infrastructure, token: String)] = []
 for name in ["alice", "bob"] {
     let app = try await projects.makeListeningDevice()
@@ -67,7 +67,7 @@ print("nobody: \(nobody.status) \(nobody.text)")
 let forged = await server.ask("GET", "/notes", people[0].token + "x")
 print("a forged token: \(forged.status) \(forged.text)")
 
-// At night: everybody's notes, in the name of the project itself, and a queue of work that comes of them.
+// At night: everybody's notes, on behalf of the project, and a work queue made from them.
 struct Reminder: Codable, Sendable {
     var text: String
 }
@@ -83,7 +83,7 @@ while try await reminders.count() > 0 { try await Task.sleep(for: .milliseconds(
 worker.cancel()
 try await worker.value
 
-// Whoever has the app open is told. Nothing is kept for those who listen later.
+// Notifies users who have the app open. Nothing is kept for later listeners.
 let listener = people[0].app.messaging
 try await listener.subscribe(to: "reminders")
 let messages = await listener.messageStream().begun()

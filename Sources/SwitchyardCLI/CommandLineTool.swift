@@ -1,7 +1,7 @@
 import Foundation
 import Switchyard
 
-/// `switchyard`: the package from a terminal.
+/// `switchyard`: the package's command-line tool.
 @main
 struct CommandLineTool {
     static func main() async {
@@ -36,12 +36,12 @@ struct CommandLineTool {
     static let commands = ["demo", "conformance", "emulator", "firebase", "supabase", "help"]
 }
 
-/// What a command says to the shell.
+/// The exit status of a command.
 enum ExitStatus: Int32 {
     case success = 0
-    /// It ran, and something was wrong with what it looked at.
+    /// It ran, and found a problem.
     case failure = 1
-    /// It could not be understood.
+    /// The command line could not be understood.
     case usage = 2
 }
 
@@ -50,7 +50,7 @@ struct UsageError: Error {
     let message: String
     init(_ message: String) { self.message = message }
 
-    /// A name that is none of those there are, with the one that was probably meant.
+    /// An unknown name, with the one that was probably meant.
     static func unknown(_ what: String, _ name: String, among names: [String]) -> UsageError {
         let hint = nearestName(to: name, in: names).map { " Did you mean “\($0)”?" } ?? ""
         return UsageError("there is no \(what) “\(name)”; there are \(names.joined(separator: ", ")).\(hint)")

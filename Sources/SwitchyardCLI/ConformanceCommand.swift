@@ -52,7 +52,7 @@ struct ConformanceCommand {
         return report.failed == 0 ? .success : .failure
     }
 
-    /// The suites, and what removes their traces on this machine.
+    /// The suites, and a closure that removes their data on this machine.
     private func makeSuites() async throws(InfrastructureError) -> ([ConformanceSuite], () -> Void) {
         guard let configuration else { return (MockHarness.suites, {}) }
         let file = URL(fileURLWithPath: configuration)

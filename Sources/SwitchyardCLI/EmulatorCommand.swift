@@ -8,7 +8,7 @@ import SwitchyardSupabase
 struct EmulatorCommand {
     private(set) var firebase: LocalFirebaseOptions?
     private(set) var supabase: LocalSupabaseOptions?
-    /// Whose tokens the local Supabase takes: an address, or the ID of a project.
+    /// The project whose tokens the local Supabase accepts: an address, or a project ID.
     private(set) var trusted: String?
 
     init(_ words: [String]) throws(UsageError) {
@@ -38,7 +38,7 @@ struct EmulatorCommand {
                 firebase?.folder = folder.appendingPathComponent("firebase", isDirectory: true)
                 supabase?.folder = folder.appendingPathComponent("supabase", isDirectory: true)
             }
-            // What a Supabase demands of everybody's tokens.
+            // Supabase requires this claim in all tokens.
             if given["--claims"] == nil { firebase?.claims = ["role": "authenticated"] }
             if given["--bucket"] == nil { supabase?.buckets = ["files"] }
         case let name?:
@@ -107,7 +107,8 @@ struct EmulatorCommand {
         given["--folder"].map { URL(fileURLWithPath: $0, isDirectory: true) }
     }
 
-    /// Runs until the process is asked to end, and ends what it has started; what has been answered is in the folder by then.
+    /// Runs until the process is asked to end, and then stops everything it has started. Answered requests have been saved by
+    /// then.
     func run() async -> ExitStatus {
         do {
             let firebase = try firebase.map { try LocalFirebase($0) }

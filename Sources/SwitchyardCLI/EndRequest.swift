@@ -1,9 +1,9 @@
 import Dispatch
 import Foundation
 
-/// The wish that this process end, from the keyboard or by a signal: servers end in order then, with what they have started.
+/// A request to end this process, from the keyboard or by a signal: servers then shut down cleanly.
 ///
-/// To be made after other programs were started, which would inherit that the signals are not to end them.
+/// Make it after starting other programs, which would otherwise inherit that the signals are ignored.
 struct EndRequest {
     private let requests: AsyncStream<Void>
     private let sources: [any DispatchSourceSignal]
@@ -21,7 +21,7 @@ struct EndRequest {
         }
     }
 
-    /// Returns at the first wish, or when the task is cancelled; a second one ends the process at once.
+    /// Returns at the first request, or when the task is cancelled; a second request ends the process at once.
     func wait() async {
         for await _ in requests { break }
         for number in Self.signals { signal(number, SIG_DFL) }

@@ -1,9 +1,9 @@
-/// The words behind a command: options with a value, switches, and nothing else.
+/// The arguments after a command: options with a value, switches, and nothing else.
 struct Options {
     private var values: [String: String] = [:]
     private var switches: Set<String> = []
 
-    /// - Throws: For unknown words, an option without its value, and one that is given twice.
+    /// - Throws: For unknown arguments, an option without its value, and one that is given twice.
     init(_ words: [String], values known: Set<String>, switches knownSwitches: Set<String>) throws(UsageError) {
         var words = words[...]
         while let word = words.popFirst() {

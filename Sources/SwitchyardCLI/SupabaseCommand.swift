@@ -5,7 +5,7 @@ import SwitchyardSupabase
 struct SupabaseCommand {
     /// `nil` to print the SQL.
     private let database: DatabaseAddress?
-    /// Whether the rules for the domain clients go with it.
+    /// Whether to include the rules for the domain clients.
     private let hasDomain: Bool
 
     init(_ words: [String]) throws(UsageError) {
@@ -45,7 +45,7 @@ struct SupabaseCommand {
     }
 }
 
-/// Something that an installation was to put into a database, and could not.
+/// Something that an installation could not add to the database.
 struct MissingPart {
     let name: String
     let statement: String

@@ -1,7 +1,7 @@
 public import Switchyard
 import SwitchyardMock
 
-/// The clients. A live or test value that nobody set throws an error that names the operation; previews have sample data.
+/// The clients. A live or test client that was not set throws an error that names the operation; previews have sample data.
 extension DependencyValues {
     public var authClient: any AuthClient {
         get { client("authClient", { $0 }) { PreviewAuthClient() } }
@@ -36,7 +36,7 @@ extension DependencyValues {
         set { self[of: (any NotificationClient).self] = newValue }
     }
 
-    /// All clients of `infrastructure`: what an app does once, around its whole run.
+    /// Uses all clients of `infrastructure`. An app does this once, around its whole run.
     public mutating func use(_ infrastructure: Infrastructure) {
         authClient = infrastructure.auth
         storageClient = infrastructure.storage
@@ -48,7 +48,7 @@ extension DependencyValues {
         notificationClient = infrastructure.notifications
     }
 
-    /// The four core clients, and the domain clients on them.
+    /// Uses the four core clients, and the domain clients built on them.
     public mutating func use(_ core: CoreClients) {
         authClient = core.auth
         storageClient = core.storage
@@ -60,7 +60,8 @@ extension DependencyValues {
         notificationClient = DocumentNotificationClient(on: core)
     }
 
-    /// What was set; else, in a preview, one with sample data; else one whose every call says that nobody set it.
+    /// The client that was set; else, in a preview, one with sample data; else one whose calls all throw because it was not
+    /// set.
     private func client<Client: Sendable>(
         _ name: String, _ routed: (Routed<Client>) -> Client, preview: () -> Client
     ) -> Client {

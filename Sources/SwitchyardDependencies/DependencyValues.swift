@@ -1,14 +1,14 @@
-/// What code depends on, found by key: the values that `withDependencies` set for the running task, else
-/// those that each key has for the present ``Context``.
+/// Dependencies, looked up by key: the values set with `withDependencies` for the running task, else each key's value for the
+/// current ``Context``.
 ///
-/// Nothing here is global: values are bound to a task and the tasks it starts, and are gone when the operation returns.
+/// There is no global state: values are bound to a task and the tasks it starts, and end when the operation returns.
 public struct DependencyValues: Sendable {
-    /// What kind of run this is; decides which of a key's values stands in for one that nobody set.
+    /// The kind of run; decides which of a key's values replaces one that was not set.
     public enum Context: Sendable, Hashable { case live, test, preview }
 
     @TaskLocal static var current = DependencyValues()
 
-    /// The kind of run. `live` unless somebody says otherwise.
+    /// The kind of run; `live` by default.
     public var context: Context = .live
     private var values: [ObjectIdentifier: any Sendable] = [:]
 
@@ -26,18 +26,18 @@ public struct DependencyValues: Sendable {
         set { values[ObjectIdentifier(key)] = newValue }
     }
 
-    /// What was set of a type that is its own key.
+    /// The value set for a type that is its own key.
     subscript<Value: Sendable>(of type: Value.Type) -> Value? {
         get { values[ObjectIdentifier(type)] as? Value }
         set { values[ObjectIdentifier(type)] = newValue }
     }
 }
 
-/// One dependency: its type, and what stands in where nobody set it.
+/// A dependency: its type, and its values if it was not set.
 public protocol DependencyKey {
     associatedtype Value: Sendable
     static var liveValue: Value { get }
-    /// Should fail, by name, when it is used: a test says what it depends on.
+    /// Should fail, naming the dependency, when it is used, so that a test declares its dependencies.
     static var testValue: Value { get }
     static var previewValue: Value { get }
 }
@@ -47,7 +47,7 @@ extension DependencyKey {
     public static var previewValue: Value { testValue }
 }
 
-/// Runs `operation` with values changed by `change`, for it and every task that it starts.
+/// Runs `operation`, and every task that it starts, with values changed by `change`.
 @discardableResult
 public func withDependencies<Result>(
     _ change: (inout DependencyValues) throws -> Void, operation: () throws -> Result
@@ -57,7 +57,7 @@ public func withDependencies<Result>(
     return try DependencyValues.$current.withValue(values, operation: operation)
 }
 
-/// Runs `operation` with values changed by `change`, for it and every task that it starts.
+/// Runs `operation`, and every task that it starts, with values changed by `change`.
 @discardableResult
 public func withDependencies<Result>(
     isolation: isolated (any Actor)? = #isolation,
@@ -68,7 +68,7 @@ public func withDependencies<Result>(
     return try await DependencyValues.$current.withValue(values, operation: operation, isolation: isolation)
 }
 
-/// A dependency, looked up whenever it is read.
+/// A dependency, looked up each time it is read.
 ///
 /// ```swift
 /// struct Profile {
@@ -79,7 +79,7 @@ public func withDependencies<Result>(
 @propertyWrapper
 public struct Dependency<Value>: Sendable {
     private let path: any KeyPath<DependencyValues, Value> & Sendable
-    /// What was set where the wrapper was made; later changes by an enclosing scope still come first.
+    /// The values where the wrapper was made; later changes by an enclosing scope take precedence.
     private let captured: DependencyValues
 
     public init(_ path: any KeyPath<DependencyValues, Value> & Sendable) {
@@ -93,6 +93,6 @@ public struct Dependency<Value>: Sendable {
 }
 
 extension DependencyValues {
-    /// Whether no scope has set anything in this task, as in one that was detached.
+    /// Whether no scope has set anything in this task, as in a detached one.
     var isUntouched: Bool { values.isEmpty && context == .live }
 }

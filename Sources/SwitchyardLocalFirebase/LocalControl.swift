@@ -2,7 +2,7 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// What is asked of the whole of a local Firebase: whether it is there, and faults that are none of single requests.
+/// Requests about the whole server: whether it is running, and faults other than request faults.
 struct LocalControl: LocalFirebaseService {
     let project: String
     let auth: LocalAuth

@@ -10,13 +10,13 @@ import SwitchyardWire
 /// print(firebase.summary)
 /// ```
 ///
-/// It listens on loopback addresses only, so no other machine reaches it, and it is no place for real secrets. All
-/// services share one port, at the paths where the vendor's own emulators have them: point
-/// `FIREBASE_AUTH_EMULATOR_HOST`, `FIRESTORE_EMULATOR_HOST` and `FIREBASE_STORAGE_EMULATOR_HOST` to ``host``.
+/// It listens on loopback addresses only, so other machines cannot reach it. Do not put real secrets into it. All services
+/// share one port, at the paths of the vendor's own emulators: point `FIREBASE_AUTH_EMULATOR_HOST`, `FIRESTORE_EMULATOR_HOST`
+/// and `FIREBASE_STORAGE_EMULATOR_HOST` to ``host``.
 public final class LocalFirebase: Sendable {
     public let project: String
     public let port: UInt16
-    /// Faults to be switched on while it runs.
+    /// Faults that can be switched on while it runs.
     package let faults: FaultSwitches
     package let server: LoopbackServer
     package let auth: LocalAuth
@@ -29,7 +29,7 @@ public final class LocalFirebase: Sendable {
 
     /// Starts listening.
     ///
-    /// - Throws: When the port is taken, or what the folder holds cannot be read.
+    /// - Throws: If the port is taken, or the folder cannot be read.
     public init(_ options: LocalFirebaseOptions = LocalFirebaseOptions()) throws(LocalFirebaseError) {
         let folder = try options.folder.map { url throws(LocalFirebaseError) in try LocalFolder(url) }
         let auth = try LocalAuth(options, folder: folder)
@@ -67,14 +67,14 @@ public final class LocalFirebase: Sendable {
         self.services = services
     }
 
-    /// Closes all connections; returns when nothing runs any more. What was kept in a folder stays there.
+    /// Closes all connections, and returns when everything has stopped. Data in the folder stays.
     public func stop() async {
         await server.stop()
         for service in services { await service.stop() }
         folder?.release()
     }
 
-    /// Whether everybody may read and write everything; may be switched while it runs.
+    /// Whether everybody may read and write everything; can be changed while it runs.
     public var allowsEverything: Bool {
         get { rules.isOpen }
         set { rules.isOpen = newValue }
@@ -83,16 +83,16 @@ public final class LocalFirebase: Sendable {
     /// Such as "http://127.0.0.1:8080".
     public var url: URL { URL(string: server.url)! }
 
-    /// Such as "127.0.0.1:8080": what the variables for emulator hosts want.
+    /// Such as "127.0.0.1:8080": the format of the emulator host variables.
     public var host: String { "\(server.addresses[0]):\(port)" }
 
-    /// Where it says which project it serves and with which keys it signs.
+    /// The path at which it describes its project and signing keys.
     static let descriptionPath = "/_firebase"
 
-    /// The keys that its ID tokens are signed with, as a list in JSON; empty where they are not signed.
+    /// The public keys for its ID tokens, as a JSON list; empty if tokens are not signed.
     public var publishedKeys: String { JSON.array(auth.signer.publicKeys.map(\.json)).text() }
 
-    /// What a client of the vendor, or of Switchyard, looks for in its environment.
+    /// The environment variables for clients of the vendor and of Switchyard.
     public var environment: [String: String] {
         [
             "FIREBASE_AUTH_EMULATOR_HOST": host, "FIRESTORE_EMULATOR_HOST": host,
@@ -115,10 +115,10 @@ public final class LocalFirebase: Sendable {
             ] + variables).joined(separator: "\n")
     }
 
-    /// An ID token for `userID`, with whom no account needs to go: for tests of what people may do.
+    /// An ID token for `userID`, who needs no account. For tests of access rules.
     public func idToken(for userID: String) -> String { auth.idToken(for: userID) }
 
-    /// Lets the ID tokens of a person run out, or everybody's; refreshing gives new ones.
+    /// Expires the ID tokens of a user, or of all users; refreshing returns new ones.
     public func expireTokens(of userID: String? = nil) { auth.expireTokens(of: userID) }
 
     private static func reason(_ error: ServerError, port: UInt16) -> String {

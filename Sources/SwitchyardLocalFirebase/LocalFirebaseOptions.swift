@@ -2,31 +2,30 @@ public import Foundation
 public import Switchyard
 package import SwitchyardServerKit
 
-/// How a local Firebase starts. Nothing needs to be set.
+/// The options of a local Firebase. All are optional.
 public struct LocalFirebaseOptions: Sendable {
-    /// The project whose accounts and tokens it knows; the name goes into every token.
+    /// The project that it serves; the name goes into every token.
     public var project = "demo-switchyard"
     /// 0 picks a free one.
     public var port: UInt16 = 0
-    /// Whether everybody may read and write everything. Otherwise documents and files belong to somebody, as
-    /// <doc:LocalFirebaseRules> says.
+    /// Whether everybody may read and write everything. Otherwise the access rules in <doc:LocalFirebaseRules> apply.
     public var allowsEverything = false
-    /// Whether documents of users, contacts, check-ins and notifications are guarded as the rules for these clients say, which
-    /// are to be published for a project that uses them. What is elsewhere is as without.
+    /// Whether documents of users, contacts, check-ins and notifications are protected by the rules for these clients, which
+    /// a project that uses them has to publish. Other documents are not affected.
     public var hasDomainRules = false
-    /// Whether ID tokens are signed, with a key whose public half the server publishes, as in production. Otherwise they
-    /// have no signature, as those of the vendor's emulator, and anybody on this machine can write one: the vendor's
-    /// programs insist on that.
+    /// Whether ID tokens are signed, with a key whose public half the server publishes, as in production. Otherwise they have
+    /// no signature, like those of the vendor's emulator, because the vendor's programs require that; then anybody on this
+    /// machine can write one.
     public var signsTokens = false
-    /// What signs tokens instead of a new key, whose making takes seconds in a debug build.
+    /// The signing key to use instead of a new one, which takes seconds to make in a debug build.
     package var tokenKey: RSAPrivateKey?
-    /// Custom claims that every new account gets, such as `["role": "authenticated"]` for tokens that a Supabase is to
-    /// take.
+    /// Custom claims that every new account gets, such as `["role": "authenticated"]` for tokens that a Supabase should
+    /// accept.
     public var claims: [String: String] = [:]
-    /// Where accounts, documents and files are kept, so that they outlive the process; in memory only when `nil`.
-    /// One local Firebase to a folder.
+    /// The folder for accounts, documents and files, so that they outlive the process; `nil` keeps them in memory. Use one
+    /// folder per local Firebase.
     public var folder: URL?
-    /// The time by which tokens and codes run out, and that documents get.
+    /// The clock for the expiry of tokens and codes, and for document times.
     public var now: @Sendable () -> Timestamp = { Timestamp(Date()) }
 
     public init() {}

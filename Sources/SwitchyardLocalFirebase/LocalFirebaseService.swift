@@ -2,10 +2,10 @@ package import SwitchyardServerKit
 
 /// One of the services that a ``LocalFirebase`` consists of.
 package protocol LocalFirebaseService: Sendable {
-    /// Adds what it answers. Of two routes that match a request the one added first counts.
+    /// Adds its routes. If two routes match a request, the one added first wins.
     func addRoutes(to router: inout Router)
 
-    /// Ends what it keeps running. The server takes no more requests when this is called.
+    /// Stops its tasks. When this is called, the server no longer accepts requests.
     func stop() async
 }
 

@@ -12,13 +12,13 @@ import SwitchyardWire
 /// print(supabase.summary)
 /// ```
 ///
-/// It listens on loopback addresses only, so no other machine reaches it, and it is no place for real secrets.
+/// It listens on loopback addresses only, so other machines cannot reach it. Do not put real secrets into it.
 public final class LocalSupabase: Sendable {
     public let port: UInt16
-    /// Faults to be switched on while it runs.
+    /// Faults that can be switched on while it runs.
     package let faults: FaultSwitches
     package let server: LoopbackServer
-    /// The PostgreSQL that was started for it; `nil` when one was given.
+    /// The PostgreSQL that was started for it; `nil` if an existing one is used.
     package let postgres: LocalPostgres?
     package let database: SupabaseDatabase
     let ground: LocalSupabaseGround
@@ -28,7 +28,7 @@ public final class LocalSupabase: Sendable {
 
     /// Starts the database and listens.
     ///
-    /// - Throws: When there is no PostgreSQL, the port is taken, or what the folder holds cannot be used.
+    /// - Throws: If there is no PostgreSQL, the port is taken, or the folder cannot be used.
     public init(_ options: LocalSupabaseOptions = LocalSupabaseOptions()) async throws(LocalSupabaseError) {
         for bucket in options.buckets where !StorageName.isBucket(bucket) || bucket.contains("$") {
             throw LocalSupabaseError("“\(bucket)” is not a name for a bucket. Use letters, digits, “-” and “_”.")
@@ -61,21 +61,21 @@ public final class LocalSupabase: Sendable {
         faults = server.faults
     }
 
-    /// On a PostgreSQL of this machine that is given; see ``LocalSupabaseOptions/Database/given(port:user:name:)``.
+    /// Uses an existing PostgreSQL on this machine; see ``LocalSupabaseOptions/Database/given(port:user:name:)``.
     public convenience init(postgresPort: UInt16) async throws(LocalSupabaseError) {
         var options = LocalSupabaseOptions()
         options.database = .given(port: postgresPort)
         try await self.init(options)
     }
 
-    /// What it consists of. Each finds its own tables in the database.
+    /// Its services. Each has its own tables in the database.
     private static func services(
         on ground: LocalSupabaseGround, _ realtime: LocalRealtime
     ) -> [any LocalSupabaseService] {
         [LocalSupabaseAuth(ground), LocalREST(ground), SupabaseStorage(ground), LocalFunctions(ground), realtime]
     }
 
-    /// Closes all connections and ends the database; returns when nothing runs any more. What was kept in a folder stays.
+    /// Closes all connections and stops the database; returns when everything has stopped. Data in the folder stays.
     public func stop() async {
         await server.stop()
         for service in services { await service.stop() }
@@ -87,33 +87,33 @@ public final class LocalSupabase: Sendable {
     /// Faults between the realtime service and its clients.
     package var realtimeFaults: RealtimeFaults { realtime.faults }
 
-    /// The connections to the realtime service, by names that none has twice.
+    /// The IDs of the connections to the realtime service, which are never reused.
     package var realtimeSessions: Set<String> { Set(realtime.hub.sessions.map(\.id)) }
 
-    /// The data service loses the database before it has begun: nothing is done.
+    /// The data service loses the database before the transaction: nothing is done.
     package static var losesDatabaseBefore: Fault { .answer(RESTFailure.lostDatabase.response) }
 
-    /// The data service loses the database as it commits: all is done, and it answers as if nothing were.
+    /// The data service loses the database while committing: everything is done, but it answers as if nothing were.
     package static var losesDatabaseAfter: Fault { .replaceAnswer(RESTFailure.lostDatabase.response) }
 
-    /// Ends all connections of the realtime service, sessions of those who poll included.
+    /// Ends all connections of the realtime service, including long-polling sessions.
     package func cutSockets() { realtime.cutSockets() }
 
     /// Such as "http://127.0.0.1:8080": the project's address.
     public var url: URL { URL(string: server.url)! }
 
-    /// The key that apps carry, for whoever is not signed in.
+    /// The key for apps, used while nobody is signed in.
     public var anonKey: String { ground.access.key(role: "anon") }
 
     /// The service-role key. Bypasses row-level security; servers only.
     public var serviceKey: String { ground.access.key(role: "service_role") }
 
-    /// An access token for `userID`, with whom no account needs to go: for tests of what people may do.
+    /// An access token for `userID`, who needs no account. For tests of access rules.
     public func accessToken(for userID: String, validFor seconds: Int = 3600) -> String {
         ground.access.userToken(userID, validFor: Int64(seconds))
     }
 
-    /// What scripts and clients of the vendor look for in their environment.
+    /// The environment variables for scripts and clients of the vendor.
     public var environment: [String: String] {
         var variables = [
             "SUPABASE_URL": server.url, "SUPABASE_ANON_KEY": anonKey, "SUPABASE_SERVICE_ROLE_KEY": serviceKey,
@@ -165,7 +165,7 @@ public final class LocalSupabase: Sendable {
         }
     }
 
-    /// Brings into the database what a project has from its start.
+    /// Sets up the database like a new project.
     private static func prepare(
         _ database: SupabaseDatabase, for services: [any LocalSupabaseService], _ options: LocalSupabaseOptions
     ) async throws(PostgresFailure) {
@@ -190,13 +190,13 @@ public final class LocalSupabase: Sendable {
                 return
             } catch {
                 guard isCollision(error), attempt < 20 else { throw error }
-                // Not the same pause as the other's, or both would collide again.
+                // A random pause, or both would collide again.
                 try? await Task.sleep(for: .milliseconds(Int.random(in: 10...100)))
             }
         }
     }
 
-    /// Whether another one changed the same role, or made it, at the same moment.
+    /// Whether another server changed or created the same role at the same moment.
     private static func isCollision(_ failure: PostgresFailure) -> Bool {
         (failure.code == "XX000" && failure.message.contains("concurrently updated"))
             || (failure.code == "23505" && failure.message.contains("pg_authid"))

@@ -2,12 +2,12 @@ package import Foundation
 package import Switchyard
 import Synchronization
 
-/// What the services of a ``LocalSupabase`` stand on.
+/// The shared context of a ``LocalSupabase``'s services.
 package struct LocalSupabaseGround: Sendable {
     package let options: LocalSupabaseOptions
     package let database: SupabaseDatabase
     let access: SupabaseAccess
-    /// Where services keep files; it is there.
+    /// The folder for the services' files. It exists.
     package let files: URL
     private let origin: Origin
 

@@ -2,72 +2,71 @@ public import Foundation
 public import Switchyard
 import SwitchyardServerKit
 
-/// How a local Supabase starts. Nothing needs to be set.
+/// The options of a local Supabase. All are optional.
 public struct LocalSupabaseOptions: Sendable {
-    /// The PostgreSQL that it works on.
+    /// The PostgreSQL to use.
     public enum Database: Hashable, Sendable {
-        /// One of its own, which ends with it.
+        /// Its own, which stops with it.
         case own
-        /// One that listens on this machine and lets `user`, who owns everything there, and `authenticator` in without a
-        /// password. What a project needs is added to it.
+        /// An existing one on this machine that accepts `user`, who owns everything there, and `authenticator` without a
+        /// password. Everything a project needs is added to it.
         case given(port: UInt16, user: String = "postgres", name: String = "postgres")
     }
 
     /// 0 picks a free one.
     public var port: UInt16 = 0
-    /// Where the database, files and the project's secret are kept, so that they outlive the process; all of it is gone
-    /// with the process when `nil`. One local Supabase to a folder.
+    /// The folder for the database, files and the project's secret, so that they outlive the process; `nil` keeps them only
+    /// as long as the process. Use one folder per local Supabase.
     public var folder: URL?
     public var database = Database.own
-    /// SQL that is run at each start once everything else is there, such as the functions of an app's own. It has to take
-    /// that it was run before.
+    /// SQL that runs at each start after everything else is set up, such as an app's own functions. It must be safe to run
+    /// repeatedly.
     public var scripts: [String] = []
-    /// Private buckets that are made at the start, each with policies that let people who are signed in read, add, change
-    /// and remove files of their own. Other buckets and policies are for the project to make, as with the vendor: a bucket
-    /// without a policy lets nobody in but the service key.
+    /// Private buckets created at the start, each with policies that let signed-in users read, add, change and remove their
+    /// own files. Create other buckets and policies yourself, as with the vendor: only the service key has access to a bucket
+    /// without policies.
     public var buckets: [String] = []
-    /// Whether everybody may do everything with all files, whatever policies there are.
+    /// Whether everybody may do everything with all files, whatever the policies.
     public var allowsEverything = false
-    /// The Firebase project whose people are taken for this project's own.
+    /// The Firebase project whose users are accepted like this project's own.
     public var firebase: FirebaseProject?
-    /// The time by which tokens and codes run out.
+    /// The clock for the expiry of tokens and codes.
     public var now: @Sendable () -> Timestamp = { Timestamp(Date()) }
-    /// How many rows an answer of the data service has at most; what exceeds it is cut off without a word, as the vendor
-    /// does it.
+    /// The maximum number of rows in an answer of the data service; more are silently cut off, as with the vendor.
     public var maximumRows = 1000
-    /// The schemas that the data service shows; the first one is asked where a request names none.
+    /// The schemas that the data service exposes; the first is the default.
     public var schemas = ["public"]
     public var auth = Auth()
-    /// The functions at the edge, by their names.
+    /// The edge functions, by name.
     package var functions: [String: LocalFunction] = [:]
-    /// How much the realtime service bears.
+    /// The limits of the realtime service.
     package var realtime = RealtimeLimits()
 
     /// How accounts work.
     public struct Auth: Hashable, Sendable {
-        /// For how many seconds an access token is good.
+        /// The lifetime of an access token, in seconds.
         public var tokenLifetime: Int64 = 3600
-        /// For how many seconds after a refresh an old refresh token is forgiven.
+        /// For how many seconds after a refresh the old refresh token is still accepted.
         public var reuseInterval: Int64 = 10
-        /// Whether a refresh token is good once only.
+        /// Whether a refresh token can be used only once.
         public var rotatesRefreshTokens = true
-        /// Whether new addresses count as confirmed at once. Otherwise a mail is written for each.
+        /// Whether new addresses count as confirmed at once. Otherwise each gets a confirmation email.
         public var confirmsEmails = true
-        /// The same for telephone numbers that are added to an account.
+        /// The same for phone numbers that are added to an account.
         public var confirmsPhones = false
         /// Whether new accounts can be made.
         public var allowsSignUp = true
         public var allowsAnonymous = true
-        /// Whether an address is changed only when both, the old one and the new one, have agreed.
+        /// Whether changing an address must be confirmed at both the old and the new one.
         public var confirmsEmailChangeTwice = true
-        /// For how many seconds after a mail or message none is sent to the same address; 0: never.
+        /// The minimum number of seconds between two emails or messages to the same address; 0 for no limit.
         public var secondsBetweenMails: Int64 = 0
         public var minimumPasswordLength = 6
-        /// Whether a password is changed only in sessions of the last day, or with a number that was mailed for it.
+        /// Whether changing a password requires a session from the last day, or a code sent by email.
         public var protectsPasswords = false
-        /// Where links in mails lead that were sent without a word on that: the app's own address.
+        /// The default target of links in emails: the app's own address.
         public var site = "http://127.0.0.1:3000"
-        /// The identity providers that can be signed in with.
+        /// The identity providers that users can sign in with.
         public var providers: Set<String> = ["apple", "azure", "facebook", "github", "google", "twitter"]
         /// Numbers that always get the same code, for tests: digits without the plus sign.
         public var phoneCodes: [String: String] = [:]

@@ -2,9 +2,9 @@ import Foundation
 import SwitchyardBytes
 import SwitchyardServerKit
 
-/// Where a local Supabase keeps what it keeps: in a folder that it was given, or in one that goes with it.
+/// The storage of a local Supabase: a given folder, or a temporary one.
 struct LocalSupabasePlace: Sendable {
-    /// For the PostgreSQL; `nil` where nothing is kept.
+    /// For the PostgreSQL; `nil` if nothing is kept.
     let database: URL?
     let files: URL
     private let folder: ServerFolder<LocalSupabaseError>?
@@ -18,7 +18,7 @@ struct LocalSupabasePlace: Sendable {
         do {
             try FileManager.default.createDirectory(
                 at: files, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            // The database's user has to pass through, where it is not the one whom the folder belongs to.
+            // The database's user needs access if it does not own the folder.
             if let folder, getuid() == 0 {
                 try FileManager.default.setAttributes([.posixPermissions: 0o711], ofItemAtPath: folder.path)
             }
@@ -27,16 +27,16 @@ struct LocalSupabasePlace: Sendable {
         }
     }
 
-    /// What tokens are signed with, a text: the same as long as the folder stays.
+    /// The secret that signs tokens, as text; the same as long as the folder stays.
     func secret() throws(LocalSupabaseError) -> [UInt8] {
-        // Bytes that are no text are of an earlier version; nobody could be told them.
+        // Bytes that are not text are from an earlier version and could not be displayed.
         if let kept = try folder?.read("secret"), kept.allSatisfy({ (33...126).contains($0) }) { return [UInt8](kept) }
         let new = Array(Hex.encode(ServerSeal.makeKey()).utf8)
         try folder?.write(Data(new), as: "secret")
         return new
     }
 
-    /// Lets another server have the folder; removes what nobody keeps.
+    /// Releases the folder; removes a temporary one.
     func release() {
         folder?.release()
         if folder == nil { try? FileManager.default.removeItem(at: files) }

@@ -3,14 +3,14 @@
     public import SwiftUI
 
     // SwiftUI reads and writes the bindings of controls on the main actor. The types of its closures do not say so, hence
-    // `assumeIsolated`, which stops the program should it ever be otherwise.
+    // `assumeIsolated`, which stops the program if that is ever not so.
 
     extension TypedSnapshot.Row {
         /// One field, for a control: `Toggle("Done", isOn: row.binding(\.done))`.
         ///
         /// - Parameters:
-        ///   - property: The field, by the property that it is decoded into.
-        ///   - onFailure: Told why an edit was refused, after it has been undone.
+        ///   - property: The property of the field.
+        ///   - onFailure: Called with the reason after a refused edit has been undone.
         @MainActor
         public func binding<Field: Encodable & Sendable>(
             _ property: any KeyPath<Value, Field> & Sendable,
@@ -29,7 +29,7 @@
         ///
         /// - Parameters:
         ///   - row: A row of ``rows``. The binding shows its value until a newer row takes its place.
-        ///   - property: The field, by the property that it is decoded into.
+        ///   - property: The property of the field.
         public func binding<Field: Encodable & Sendable>(
             _ row: Row, _ property: any KeyPath<Value, Field> & Sendable
         ) -> Binding<Field> {
@@ -45,7 +45,7 @@
         /// One field, for a control; ``editError`` says why an edit failed.
         ///
         /// - Parameters:
-        ///   - property: The field, by the property that it is decoded into.
+        ///   - property: The property of the field.
         ///   - placeholder: Shown while there is no value.
         public func binding<Field: Encodable & Sendable>(
             _ property: any KeyPath<Value, Field> & Sendable, default placeholder: Field

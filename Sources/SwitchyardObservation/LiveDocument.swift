@@ -29,23 +29,23 @@ public final class LiveDocument<Value: Sendable> {
 
     /// - Parameters:
     ///   - document: What to show.
-    ///   - onMismatch: What happens while the document does not fit the type. By default there is no value then, and
-    ///     ``mismatch`` has the reason, until it fits again.
+    ///   - onMismatch: What happens while the document does not fit the type. By default the value is `nil`, and ``mismatch``
+    ///     has the reason, until it fits again.
     public init(_ document: TypedDocument<Value>, onMismatch: MismatchHandling = .skip) {
         self.document = document
         mismatchHandling = onMismatch
     }
 
     public var phase: LivePhase { watched.phase }
-    /// `nil` while nothing is known, and where there is no document, or none that fits.
+    /// `nil` while nothing is known, and if the document is missing or does not fit.
     public var value: Value? { watched.value }
-    /// Why the document does not fit the type, while it does not.
+    /// Why the document does not fit the type; `nil` if it fits.
     public var mismatch: StorageError? { watched.mismatch }
-    /// Whether the value shows writes that the server has not confirmed.
+    /// Whether the value includes writes that the server has not confirmed.
     public var hasPendingWrites: Bool { watched.hasPendingWrites }
 
-    /// Why the value comes from the cache although the server was asked: a refused key, missing functions, no network. It goes on trying, and
-    /// this is `nil` again as soon as it gets through.
+    /// Why the value comes from the cache although the server was asked: a refused key, missing functions, no network. The
+    /// stream keeps retrying, and this is `nil` again as soon as it succeeds.
     public var serverError: StorageError? { watched.serverError }
 
     private var watched: State {
@@ -53,7 +53,7 @@ public final class LiveDocument<Value: Sendable> {
         return state
     }
 
-    /// Begins again after a failure.
+    /// Starts over after a failure.
     public func retry() {
         state.phase = .loading
         follow()
@@ -80,7 +80,7 @@ public final class LiveDocument<Value: Sendable> {
         edit { document throws(StorageError) in try await document.delete() }
     }
 
-    /// - Returns: Ends when the server has taken or refused it.
+    /// - Returns: A task that ends when the server has accepted or refused the edit.
     private func edit(
         _ write: @escaping @Sendable (TypedDocument<Value>) async throws(StorageError) -> WriteReceipt
     ) -> Task<Void, Never> {

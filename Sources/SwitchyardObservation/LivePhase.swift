@@ -1,23 +1,23 @@
 public import Switchyard
 
-/// How far something that is watched has come.
+/// The state of a watched query or document.
 public enum LivePhase: Sendable {
     /// Nothing is known yet.
     case loading
-    /// What this device remembers; the server has not confirmed it.
+    /// Shows cached data that the server has not confirmed.
     case cached
-    /// What the server has, and local writes on top of it.
+    /// Shows the server's data, with local writes on top.
     case live
-    /// It ended, and shows what was known last. `retry()` begins it again.
+    /// The stream has failed; shows the last known data. `retry()` starts over.
     case failed(StorageError)
 
     public var error: StorageError? { if case .failed(let error) = self { error } else { nil } }
     public var isLoading: Bool { if case .loading = self { true } else { false } }
 }
 
-/// Ends a task with the object that holds this, wherever that is released.
+/// Cancels a task when the object that holds this is released.
 final class Following: Sendable {
-    /// What a screen shows of rows that are being saved, and of a lost connection, is metadata.
+    /// Pending rows and lost connections show up as metadata changes.
     static let options = ListenOptions(includesMetadataChanges: true)
 
     private let task: Task<Void, Never>

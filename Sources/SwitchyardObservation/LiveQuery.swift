@@ -1,14 +1,14 @@
 public import Observation
 public import Switchyard
 
-/// The results of a query as a screen shows them: they change by themselves.
+/// The live results of a query for a screen.
 ///
 /// ```swift
 /// @State private var open = LiveQuery(todos.where(\.done, .equal, false).ordered(by: \.created))
 ///
 /// List(open.rows) { row in Text(row.value.title).opacity(row.isPending ? 0.5 : 1) }
 /// ```
-/// Nothing is asked before somebody looks at it, and the stream ends with this object. A write shows at once, with
+/// The stream starts when the object is first observed, and ends with the object. A write shows up at once, with
 /// `Row.isPending` until the server has confirmed it.
 @MainActor @Observable
 public final class LiveQuery<Value: Sendable> {
@@ -22,7 +22,7 @@ public final class LiveQuery<Value: Sendable> {
         var hasPendingWrites = false
         var serverError: StorageError?
         var hasMore = false
-        /// How many documents the stream had, with those that are left out.
+        /// The number of documents in the stream, including those that are left out.
         var found = 0
     }
 
@@ -32,16 +32,16 @@ public final class LiveQuery<Value: Sendable> {
     @ObservationIgnored private var query: TypedQuery<Value>
     @ObservationIgnored private let pageSize: Int?
     @ObservationIgnored private var limit: Int?
-    /// Whether the rows are still those of the query before.
+    /// Whether the rows are still those of the previous query.
     @ObservationIgnored private var showsOthers = false
     @ObservationIgnored private let mismatch: MismatchHandling
     @ObservationIgnored private var following: Following?
 
     /// - Parameters:
     ///   - query: What to show: a typed collection, or a query over one.
-    ///   - pageSize: How many results to show at first, and how many more with each ``loadMore()``; all of them without one.
-    ///   - onMismatch: What happens to documents that do not fit the type. By default they are left out, and
-    ///     ``mismatches`` has the reasons: one bad document does not empty a screen.
+    ///   - pageSize: How many results to show at first, and how many more with each ``loadMore()``; `nil` shows all.
+    ///   - onMismatch: What happens to documents that do not fit the type. By default they are left out, and ``mismatches``
+    ///     has the reasons, so one bad document does not empty a screen.
     public init(
         _ query: some TypedQuerySource<Value>, pageSize: Int? = nil, onMismatch: MismatchHandling = .skip
     ) {
@@ -57,18 +57,18 @@ public final class LiveQuery<Value: Sendable> {
     /// The results in the query's order.
     public var rows: [Row] { watched.rows }
     public var values: [Value] { watched.rows.map(\.value) }
-    /// What the last change did to the rows, for animations of your own: applied one after the other to the rows of before, they
-    /// give ``rows``. These have identities for the animations of a list.
+    /// The last changes to the rows, for your own animations: applied in order to the previous rows, they give ``rows``. For
+    /// list animations, rows are identifiable.
     public var changes: [DocumentChange] { watched.changes }
     /// Why documents are left out.
     public var mismatches: [StorageError] { watched.mismatches }
-    /// Whether the rows show writes that the server has not confirmed.
+    /// Whether the rows include writes that the server has not confirmed.
     public var hasPendingWrites: Bool { watched.hasPendingWrites }
-    /// Whether there may be more than is shown; see ``loadMore()``.
+    /// Whether there may be more results; see ``loadMore()``.
     public var hasMore: Bool { watched.hasMore }
 
-    /// Why the results come from the cache although the server was asked: a refused key, missing functions, no network. It goes on trying, and
-    /// this is `nil` again as soon as it gets through.
+    /// Why the results come from the cache although the server was asked: a refused key, missing functions, no network. The
+    /// stream keeps retrying, and this is `nil` again as soon as it succeeds.
     public var serverError: StorageError? { watched.serverError }
 
     private var watched: State {
@@ -78,7 +78,7 @@ public final class LiveQuery<Value: Sendable> {
 
     // MARK: What there is to do
 
-    /// Shows another query. The rows of the one before stay until the first results are there.
+    /// Shows another query. The previous rows stay until the first results arrive.
     public func show(_ query: some TypedQuerySource<Value>) {
         self.query = query.typed
         limit = pageSize
@@ -87,22 +87,22 @@ public final class LiveQuery<Value: Sendable> {
         follow()
     }
 
-    /// Shows one page more, if there is one.
+    /// Shows one more page, if there is one.
     public func loadMore() {
         guard let pageSize, let limit, state.hasMore, state.found >= limit else { return }
         self.limit = limit + pageSize
         follow()
     }
 
-    /// Tells that a row has come into sight: near the end of what is shown, the next page is loaded.
+    /// Call this when a row appears: near the end of the rows, the next page is loaded.
     public func appeared(_ row: Row) {
         guard let index = state.rows.lastIndex(where: { $0.id == row.id }) else { return }
         if index >= state.rows.count - max(1, (pageSize ?? 0) / 4) { loadMore() }
     }
 
-    /// Writes one field of a row; it shows at once.
+    /// Writes one field of a row; the edit shows up at once.
     ///
-    /// - Returns: Ends when the server has taken or refused it.
+    /// - Returns: A task that ends when the server has accepted or refused the edit.
     @discardableResult
     public func update<Field: Encodable & Sendable>(
         _ row: Row, _ property: any KeyPath<Value, Field> & Sendable, to value: Field
@@ -111,9 +111,9 @@ public final class LiveQuery<Value: Sendable> {
         return row.edit(property, to: value) { [weak self] in self?.editError = $0 }
     }
 
-    /// Deletes the document of a row; it vanishes at once.
+    /// Deletes the document of a row; the row disappears at once.
     ///
-    /// - Returns: Ends when the server has taken or refused it.
+    /// - Returns: A task that ends when the server has accepted or refused the edit.
     @discardableResult
     public func delete(_ row: Row) -> Task<Void, Never> {
         editError = nil
@@ -127,14 +127,14 @@ public final class LiveQuery<Value: Sendable> {
         }
     }
 
-    /// Begins again after a failure.
+    /// Starts over after a failure.
     public func retry() {
         state.phase = .loading
         follow()
     }
 
     private func follow() {
-        // One more than is shown tells whether there is more.
+        // Requests one more than it shows, to know whether there are more.
         let stream = (limit.map { query.limited(to: $0 + 1) } ?? query).stream(Following.options, onMismatch: mismatch)
         following = Following(
             Task { [weak self] in
@@ -153,7 +153,7 @@ public final class LiveQuery<Value: Sendable> {
 
     private func take(_ snapshot: TypedSnapshot<Value>) {
         let shown = limit.map { snapshot.rows.prefix($0) } ?? snapshot.rows[...]
-        // The stream's own are about all documents: those that do not fit, and the one behind the page, too.
+        // The stream's own changes cover all documents, including mismatches and the extra one after the page.
         let old = DocumentList(inOrder: state.rows.map(\.document))
         let new = DocumentList(inOrder: shown.map(\.document))
         // Rows of another query are not in this one's order.

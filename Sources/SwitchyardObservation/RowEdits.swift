@@ -1,12 +1,12 @@
 public import Switchyard
 
-/// Edits from a screen: they show at once, and are sent on their own.
+/// Edits from a screen: they show up at once and are sent in the background.
 extension TypedSnapshot.Row {
-    /// Writes one field, without anybody waiting: `row.edit(\.done, to: true)`.
+    /// Writes one field without waiting: `row.edit(\.done, to: true)`.
     ///
-    /// The storage shows it at once, so a ``LiveQuery`` does, with `isPending` until the server has confirmed it.
-    /// - Parameter onFailure: Told why the edit was refused, after it has been undone.
-    /// - Returns: Ends when the server has taken or refused it.
+    /// The storage, and thus a ``LiveQuery``, shows it at once, with `isPending` until the server has confirmed it.
+    /// - Parameter onFailure: Called with the reason after a refused edit has been undone.
+    /// - Returns: A task that ends when the server has accepted or refused the edit.
     @MainActor @discardableResult
     public func edit<Field: Encodable & Sendable>(
         _ property: any KeyPath<Value, Field> & Sendable, to value: Field,

@@ -1,7 +1,7 @@
 public import Observation
 public import Switchyard
 
-/// Who is signed in, as a screen shows it, and what its buttons do.
+/// The session for a screen: the signed-in user, and actions for buttons.
 ///
 /// ```swift
 /// @State private var session = Session(backend.auth)
@@ -14,12 +14,12 @@ public import Switchyard
 @MainActor @Observable
 public final class Session {
     private var known = AuthState.unknown
-    /// Whether a sign-in, sign-up or sign-out is under way.
+    /// Whether a sign-in, sign-up or sign-out is in progress.
     public private(set) var isWorking = false
     /// Why the last of them failed; `nil` again with the next one.
     public private(set) var error: AuthError?
-    /// Where signing up has sent a mail with a link that signs in, in a project that asks for addresses to be confirmed; `nil`
-    /// again with the next try.
+    /// The address to which signing up has sent a link that signs in, if the project requires confirmation; `nil` again with
+    /// the next attempt.
     public private(set) var confirmationSentTo: String?
     @ObservationIgnored public let auth: any AuthClient
     @ObservationIgnored private var following: Following?
@@ -30,10 +30,10 @@ public final class Session {
         if following == nil { follow() }
         return known
     }
-    /// Also of a session that has expired: the app may greet them, and ask for the password.
+    /// Also set for an expired session, so the app can greet the user and ask for the password.
     public var user: AuthUser? { state.user }
     public var isSignedIn: Bool { state.isSignedIn }
-    /// The question for a second factor, in the middle of a sign-in; answer it with ``answer(with:)``.
+    /// The request for a second factor during a sign-in; answer it with ``answer(with:)``.
     public var challenge: SecondFactorChallenge? { error?.challenge }
 
     /// - Returns: Whether it succeeded; ``error`` says why not.
@@ -47,7 +47,7 @@ public final class Session {
         await work { auth throws(AuthError) in _ = try await auth.signIn(with: credential) }
     }
 
-    /// - Returns: Whether it succeeded; then either somebody is signed in, or ``confirmationSentTo`` has the address.
+    /// - Returns: Whether it succeeded; then either the user is signed in, or ``confirmationSentTo`` has the address.
     @discardableResult
     public func signUp(email: String, password: Secret) async -> Bool {
         var address: String?
@@ -60,7 +60,7 @@ public final class Session {
         return hasSucceeded
     }
 
-    /// Sends the confirmation to ``confirmationSentTo`` once more.
+    /// Sends the confirmation to ``confirmationSentTo`` again.
     @discardableResult
     public func resendConfirmation() async -> Bool {
         guard let address = confirmationSentTo else { return false }
@@ -69,7 +69,7 @@ public final class Session {
         return hasSucceeded
     }
 
-    /// Ends a sign-in that asked for a second factor.
+    /// Completes a sign-in that required a second factor.
     @discardableResult
     public func answer(with answer: SecondFactorAnswer) async -> Bool {
         guard let challenge else { return false }
@@ -92,7 +92,7 @@ public final class Session {
             self.error = error
             return false
         }
-        // Whoever waits for this looks at the state next.
+        // The caller reads the state next.
         known = await auth.state
         return true
     }

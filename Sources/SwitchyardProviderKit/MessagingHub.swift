@@ -2,23 +2,23 @@ package import Switchyard
 import SwitchyardBytes
 import Synchronization
 
-/// The streams of a messaging client: each message once, the token as it changes, all in order.
+/// The streams of a messaging client: each message once, token changes, all in order.
 ///
-/// Messages that arrive while nobody listens wait for the first who does: the newest ``capacity`` of them, and only as long
-/// as the user stays the same.
+/// Messages that arrive without a listener wait for the first one: the newest ``capacity`` of them, and only as long as the
+/// user stays the same.
 package final class MessagingHub: Sendable {
     package typealias Messages = EventStream<RemoteMessage, MessagingError>.Continuation
     package typealias Tokens = SnapshotStream<MessagingToken?, MessagingError>.Continuation
 
     private struct State {
         var token: MessagingToken?
-        /// What arrived while nobody listened, oldest first.
+        /// Messages that arrived without a listener, oldest first.
         var unheard: [RemoteMessage] = []
-        /// Whose messages those are; `nil` for nobody's.
+        /// The user of those messages; `nil` if nobody was signed in.
         var user: AuthUser.ID?
-        /// Whether that was told: what came before is for whoever turns out to be there.
+        /// Whether the user is known; earlier messages go to the user who turns out to be signed in.
         var knowsUser = false
-        /// The newest names, to know again what a platform delivers twice.
+        /// The newest IDs, to recognise duplicates from the platform.
         var seen: Set<String> = []
         var order: [String] = []
         var isShutDown = false
@@ -41,7 +41,7 @@ package final class MessagingHub: Sendable {
     /// How many messages wait for a listener.
     package static let capacity = 100
 
-    /// - Parameter auth: Says when somebody else uses the device, who is not to get messages of the one before.
+    /// - Parameter auth: Reports when another user signs in, who must not get the previous user's messages.
     package init(following auth: (any AuthClient)? = nil) {
         guard let states = auth?.authStateStream() else { return }
         follower.replace(
@@ -57,7 +57,7 @@ package final class MessagingHub: Sendable {
 
     private func use(_ state: AuthState) {
         switch state {
-        // Nothing is known of who it is; most likely the same as before.
+        // The user is unknown, and most likely the same as before.
         case .unknown, .locked: return
         case .signedOut, .signedIn, .expired: break
         }
@@ -69,15 +69,15 @@ package final class MessagingHub: Sendable {
     }
 
     package var isShutDown: Bool { box.withLock { $0.isShutDown } }
-    /// How many messages wait for a listener, and whose they are.
+    /// The number of messages that wait for a listener, and their user.
     package var unheard: (count: Int, user: AuthUser.ID?) { box.withLock { ($0.unheard.count, $0.user) } }
-    /// Who is signed in, as far as is known; `nil` for nobody.
+    /// The signed-in user as far as known; `nil` for nobody.
     package var user: AuthUser.ID? { box.withLock { $0.user } }
     package var listenerCount: Int { messages.count + tokens.count }
 
     package func checkOpen() throws(MessagingError) { if isShutDown { throw Self.over } }
 
-    /// - Returns: Whether it was taken; `false` once the client is shut down.
+    /// - Returns: Whether it was accepted; `false` once the client is shut down.
     @discardableResult
     package func take(_ message: RemoteMessage) -> Bool {
         let isTaken = box.withLock { box in
@@ -95,7 +95,7 @@ package final class MessagingHub: Sendable {
         return isTaken
     }
 
-    /// Passes over a message, now and should it come again.
+    /// Ignores a message from now on, also if it arrives again.
     package func know(_ id: RemoteMessage.ID) { box.withLock { _ = $0.isNew(id) } }
 
     package func tell(_ token: MessagingToken?) {

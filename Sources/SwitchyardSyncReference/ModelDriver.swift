@@ -10,8 +10,8 @@ public struct ModelDriver: SyncDriver {
     private let clock: any Clock<Duration>
 
     /// - Parameters:
-    ///   - server: Whom it asks.
-    ///   - clock: What the delays of ``ModelFaults`` are measured with.
+    ///   - server: The server to use.
+    ///   - clock: The clock for the delays of ``ModelFaults``.
     public init(_ server: ModelServer, clock: any Clock<Duration> = ContinuousClock()) {
         self.server = server
         self.clock = clock
@@ -50,7 +50,7 @@ public struct ModelDriver: SyncDriver {
         try await call { server throws(StorageError) in try server.collections(under: document) }
     }
 
-    /// A request and its answer, with what happens to messages on the way.
+    /// Makes a request, and applies network faults to it and its answer.
     private func call<Answer>(
         _ body: (ModelServer) throws(StorageError) -> Answer
     ) async throws(StorageError) -> Answer {

@@ -1,27 +1,27 @@
 import SwitchyardSync
 import Synchronization
 
-/// What the way between a device and a ``ModelServer`` does to messages. Nothing goes wrong by default.
+/// Network faults between a device and a ``ModelServer``. There are none by default.
 ///
-/// Chances are in percent of the messages of their kind, drawn from a seeded sequence.
+/// Probabilities are percentages of the messages of their kind, drawn from a seeded sequence.
 public struct ModelFaults: Sendable, Hashable {
     /// A request that never reaches the server.
     public var lostRequests = 0
-    /// A request that is carried out, and nobody hears of it.
+    /// A request that is carried out but whose answer is lost.
     public var lostAnswers = 0
-    /// A commit that arrives once more, after later ones.
+    /// A commit that arrives again, after later ones.
     public var lateCopies = 0
-    /// A stream's event that comes twice.
+    /// A stream event that arrives twice.
     public var doubledEvents = 0
-    /// A stream that ends in the place of its next event.
+    /// A stream that ends instead of delivering its next event.
     public var brokenStreams = 0
-    /// The longest that a message is on its way; each takes a random part of it. Those of a stream keep their order.
+    /// The maximum delay of a message; each takes a random part of it. Stream events keep their order.
     public var longestDelay = Duration.zero
 
     public init() {}
 }
 
-/// The faults in force, and chance.
+/// The current faults and random state.
 struct ModelWeather {
     var faults = ModelFaults()
     private var state: UInt64
@@ -46,11 +46,11 @@ struct ModelWeather {
 }
 
 extension ModelServer {
-    /// Has messages get lost, doubled and delayed from now on; without faults, everything that is still late arrives.
+    /// Makes messages get lost, duplicated and delayed from now on; without faults, all delayed messages arrive.
     ///
     /// - Parameters:
     ///   - faults: What happens, and how often.
-    ///   - seed: Equal seeds draw equal chances.
+    ///   - seed: Equal seeds give equal sequences.
     public func setFaults(_ faults: ModelFaults, seed: UInt64 = 1) {
         state.withLock {
             $0.weather = ModelWeather(seed: seed)
@@ -67,7 +67,7 @@ extension ModelServer {
 
     func keepLateCopy(of batch: OutgoingBatch) { state.withLock { $0.late.append(batch) } }
 
-    /// Commits that were on their way for long arrive; what the server has had before has no effect.
+    /// Delivers delayed commits; those that the server has already received have no effect.
     public func deliverLateCopies() {
         let late = state.withLock { state in
             defer { state.late = [] }

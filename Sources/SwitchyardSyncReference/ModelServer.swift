@@ -3,18 +3,18 @@ import SwitchyardBytes
 public import SwitchyardSync
 import Synchronization
 
-/// A server in memory with everything that an engine needs: versions, watched targets with deltas and tokens, a ledger.
+/// An in-memory server with everything an engine needs: versions, watched targets with deltas and tokens, a ledger.
 ///
-/// The reference for drivers, and what tests and previews run an engine against. Several ``ModelDriver``s on one server
-/// are several devices.
+/// The reference for drivers, and a server for tests and previews of the engine. Several ``ModelDriver``s on one server are
+/// several devices.
 public final class ModelServer: Sendable {
     struct State {
         var collections: [CollectionPath: [StoragePath: DocumentSnapshot]] = [:]
-        /// What became of every named batch, so that one which arrives again has no second effect.
+        /// The result of every named batch, so that one that arrives again has no second effect.
         var ledger: [UTF8Key: Result<CommitResult, StorageError>] = [:]
-        /// In microseconds; moves on with every commit, so versions are exact and repeatable.
+        /// In microseconds; advances with every commit, so versions are exact and reproducible.
         var time: Int64 = 1_700_000_000_000_000
-        /// When which document changed last, deletions included: what a token has missed.
+        /// The last change of each document, including deletions, to find what a token has missed.
         var changed: [StoragePath: Int64] = [:]
         var connections: [Int: ModelConnection] = [:]
         var lastConnection = 0
@@ -32,7 +32,7 @@ public final class ModelServer: Sendable {
     /// The documents as they are now.
     public var documents: [DocumentSnapshot] { state.withLock { $0.collections.values.flatMap(\.values) } }
 
-    /// Whether anybody gets an answer. Turning it off breaks every stream.
+    /// Sets whether the server answers. Turning it off breaks every stream.
     public func setReachable(_ isReachable: Bool) {
         let broken = state.withLock { state -> [ModelConnection] in
             state.isReachable = isReachable
@@ -52,7 +52,7 @@ public final class ModelServer: Sendable {
         for connection in broken { connection.fail(ModelServer.unreachable) }
     }
 
-    /// What the server refuses for good, such as rules would.
+    /// Sets the writes that the server refuses for good, as rules would.
     public func refuse(_ refusal: (@Sendable ([DocumentWrite]) -> StorageError?)?) {
         state.withLock { $0.refusal = refusal }
     }
@@ -95,7 +95,7 @@ public final class ModelServer: Sendable {
         }
     }
 
-    /// Carries out a batch, and tells every stream. One that was here before has its first answer and no effect.
+    /// Carries out a batch, and notifies every stream. A repeated batch gets its first answer and has no effect.
     ///
     /// - Parameters:
     ///   - writes: All of them take effect, or none.
@@ -105,7 +105,7 @@ public final class ModelServer: Sendable {
         return try state.withLock { state throws(StorageError) in
             guard state.isReachable else { throw ModelServer.unreachable }
             let (result, told) = try state.commitOnce(writes, id: id)
-            // Under the lock: a snapshot in between, for another target, would claim this commit for all of them.
+            // Under the lock: a snapshot for another target in between would include this commit for all of them.
             for connection in told { connection.serverChanged(touched, state) }
             return result
         }
@@ -144,7 +144,7 @@ extension ModelServer.State {
         }
     }
 
-    /// - Returns: The answer, and the streams that are to be told.
+    /// - Returns: The answer, and the streams to notify.
     fileprivate mutating func commitOnce(
         _ writes: [DocumentWrite], id: String?
     ) throws(StorageError) -> (CommitResult, [ModelConnection]) {

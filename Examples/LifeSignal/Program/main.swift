@@ -3,8 +3,8 @@ import LifeSignalStory
 import LocalProjects
 import Switchyard
 
-// Rules for contacts and check-ins come with the package. Chats need one of their own: here everybody who is signed in reads
-// them, and a real app would be stricter.
+// Rules for contacts and check-ins come with the package. Chats need their own rule: here everybody who is signed in can read
+// them; a real app would be stricter.
 let projects = try await LocalProjects.start(
     rules: """
         insert into switchyard.rules (collection_id, read, write) values ('messages', 'authenticated', 'owner')

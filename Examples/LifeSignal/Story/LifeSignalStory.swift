@@ -1,9 +1,9 @@
 public import Foundation
 public import Switchyard
 
-/// The day of a check-in app: two people, each with a device, and what their apps do with the clients.
+/// A day in a check-in app: two people, each with a device, and what their apps do with the clients.
 ///
-/// Everything here is portable: the same story runs on any provider that the two infrastructures stand on.
+/// Everything here is portable: the same story runs on any provider of the two infrastructures.
 public struct LifeSignalStory: Sendable {
     private let alice: Infrastructure
     private let bob: Infrastructure
@@ -13,7 +13,7 @@ public struct LifeSignalStory: Sendable {
     /// - Parameters:
     ///   - alice: One device.
     ///   - bob: Another device of the same project.
-    ///   - openMail: The link in the newest mail to an address, where the project asks for addresses to be confirmed.
+    ///   - openMail: Returns the link in the newest email to an address, if the project requires confirmation.
     ///   - tell: Called with each line of the story.
     public init(
         alice: Infrastructure, bob: Infrastructure,
@@ -54,7 +54,7 @@ public struct LifeSignalStory: Sendable {
         }
     }
 
-    /// Profiles, and a contact on both sides or on none.
+    /// Profiles, and a mutual contact: both sides or neither.
     private func meet(_ bobID: AuthUser.ID) async throws {
         tell("— profiles and contacts")
         _ = try await alice.users.currentUser()
@@ -71,7 +71,7 @@ public struct LifeSignalStory: Sendable {
         }
     }
 
-    /// Three streams become one screen.
+    /// Combines three streams for one screen.
     private func dashboard() async throws {
         tell("— the first screen")
         let user = alice.users.currentUserStream().mapElements({ $0 }, failure: { $0 as any Error })
@@ -98,7 +98,7 @@ public struct LifeSignalStory: Sendable {
         tell("\(try await alice.checkIns.history().count) check-in in the history")
     }
 
-    /// What somebody types is looked up once they pause.
+    /// Searches when the user pauses typing.
     private func search() async throws {
         tell("— search while typing")
         let typed = SnapshotStream<String, StorageError> { continuation in
@@ -120,7 +120,7 @@ public struct LifeSignalStory: Sendable {
         var text: String
     }
 
-    /// Messages written without a connection are there at once, and with everybody later.
+    /// Messages written offline show up at once, and reach the others later.
     private func chat(_ aliceID: AuthUser.ID, _ bobID: AuthUser.ID) async throws {
         tell("— a chat that survives the tunnel")
         let place: CollectionPath = "chats/tunnel/messages"
@@ -145,7 +145,7 @@ public struct LifeSignalStory: Sendable {
         }
     }
 
-    /// What a server refuses is caught where it was tried.
+    /// Handles the server's refusals where the call was made.
     private func handleRefusals(_ aliceID: AuthUser.ID) async throws {
         tell("— refusals")
         let nobody = StoragePath("users", aliceID, "contacts", "nobody")

@@ -1,6 +1,6 @@
 import Switchyard
 
-/// What the top of an app does: shows one thing or another as the session changes, and knows when it is over.
+/// The root of an app: shows different screens as the session changes, and knows when it has ended.
 actor SessionWatcher {
     private var watching: Task<Void, Never>?
 

@@ -9,11 +9,11 @@
 /// calls throw `.unauthenticated`. Messages are not among them: they go to devices and belong to the session of an app.
 public struct ActingClients: Sendable {
     public var caller: VerifiedToken { session.caller }
-    /// Says who the caller is and hands out the caller's token. It cannot sign in or out.
+    /// Says who the caller is and returns the caller's token. It cannot sign in or out.
     public var auth: any AuthClient { session }
     public let storage: any StorageClient
-    /// Files as the caller may see them. A transfer goes on when nobody holds this client any more; one that was interrupted is
-    /// begun anew, since nothing is noted down. Where the chosen provider has no files for callers, each call says why.
+    /// Files as the caller may see them. A transfer continues after you drop this client; an interrupted one starts over,
+    /// since nothing is persisted. If the chosen provider does not support files for callers, each call says why.
     public var files: any FileStorageClient {
         desks.files { desk throws(InfrastructureError) in try desk.makeFileStorageClient(for: caller, auth: auth) }
     }
@@ -21,9 +21,9 @@ public struct ActingClients: Sendable {
     public var contacts: any ContactsClient { DocumentContactsClient(on: core) }
     public var checkIns: any CheckInClient { DocumentCheckInClient(on: core) }
     public var notifications: any NotificationClient { DocumentNotificationClient(on: core) }
-    // Made when they are asked for: there may be ten thousand callers at a time.
+    // Made on demand: there may be ten thousand callers at a time.
     private var core: CoreClients { CoreClients(auth: auth, storage: layered, now: desks.now) }
-    /// What the domain clients stand on, as those of an infrastructure do: their texts do not name documents.
+    /// The storage for the domain clients; as in an infrastructure, its error messages do not name documents.
     private let layered: any StorageClient
     private let session: CallerAuthClient
     private let desks: CallerDesks
@@ -41,7 +41,7 @@ public struct ActingClients: Sendable {
 public struct ProjectClients: Sendable {
     /// Has no cache and no queue: a write is done when its call returns.
     public let storage: any StorageClient
-    /// Where the chosen provider has no files of the project's own, or no credential for them, each call says why.
+    /// If the chosen provider does not support project files, or has no credential for them, each call says why.
     public var files: any FileStorageClient {
         desks.files { desk throws(InfrastructureError) in try desk.makeProjectFileStorageClient() }
     }
@@ -54,7 +54,7 @@ public struct ProjectClients: Sendable {
     }
 }
 
-/// Where the clients of callers come from, and what stands around each of them. One for all callers.
+/// Makes the clients of all callers, with their layers.
 final class CallerDesks: Sendable {
     let storage: any CallerDesk
     let layers: Layers
@@ -71,7 +71,7 @@ final class CallerDesks: Sendable {
         self.now = now
     }
 
-    /// A server that has no files is none the worse for it: only calls to them fail.
+    /// Missing files do no harm: only calls to them fail.
     func files(
         _ make: (any CallerDesk) throws(InfrastructureError) -> any FileStorageClient
     ) -> any FileStorageClient {
@@ -103,7 +103,7 @@ final class CallerAuthClient: BorrowedSession {
 
     var provider: InfrastructureProvider { caller.provider }
     var state: AuthState { get async { .signedIn(user) } }
-    /// The state is read from the token when somebody follows it, which hardly anybody does: streams are cheap to hold.
+    /// The state is read from the token only when it is observed, which is rare.
     func authStateStream() -> SnapshotStream<AuthState, Never> {
         SnapshotStream { [self] continuation in
             continuation.yield(.signedIn(user))

@@ -1,5 +1,5 @@
-/// For servers: what all requests share at one provider — connections, limits, published keys — and a factory of clients that
-/// act for one caller.
+/// For servers: the resources that all requests to one provider share (connections, limits, published keys), and a factory of
+/// clients that act for one caller.
 public protocol CallerDesk: Sendable {
     var verifier: any TokenVerifier { get }
 
@@ -8,32 +8,32 @@ public protocol CallerDesk: Sendable {
     ///
     /// - Parameters:
     ///   - caller: The user. May be signed in with another provider whose sessions this one accepts.
-    ///   - auth: Hands out the caller's token, and no other.
+    ///   - auth: Returns the caller's token, and no other.
     func makeStorageClient(
         for caller: VerifiedToken, auth: any AuthClient
     ) throws(InfrastructureError) -> any StorageClient
 
-    /// Files as `caller` may see them, asked with the caller's own token. As light; uploads are not noted down anywhere.
+    /// Makes a file client that uses the caller's own token. It is as cheap; uploads are not recorded anywhere.
     ///
-    /// - Throws: `.unsupported`, as the default does, or `.invalidConfiguration`: then the caller's clients have no files, and
-    ///   calls say why.
+    /// - Throws: `.unsupported` (as in the default) or `.invalidConfiguration`: then the caller has no files, and calls say
+    ///   why.
     func makeFileStorageClient(
         for caller: VerifiedToken, auth: any AuthClient
     ) throws(InfrastructureError) -> any FileStorageClient
 
     /// Makes a storage client that acts for the project itself and bypasses all rules. It is as cheap as a caller's.
     ///
-    /// - Throws: `.unsupported` where the provider has no such thing; `.invalidConfiguration` where the configuration lacks
-    ///   what proves the project. The defaults of this and the next three throw the former.
+    /// - Throws: `.unsupported` if the provider does not support this; `.invalidConfiguration` if the configuration has no
+    ///   project credential. The defaults of this and the next three throw the former.
     func makeProjectStorageClient() throws(InfrastructureError) -> any StorageClient
 
-    /// All files of the project. As light, and with the same errors.
+    /// Makes a client for all files of the project. It is as cheap, and throws the same errors.
     func makeProjectFileStorageClient() throws(InfrastructureError) -> any FileStorageClient
 
     /// Makes the client that manages the project's accounts. It is as cheap, and throws the same errors.
     func makeAdminClient() throws(InfrastructureError) -> any AdminClient
 
-    /// Makes what sends messages in the project's name. It is as cheap, and throws the same errors.
+    /// Makes the client that sends messages on behalf of the project. It is as cheap, and throws the same errors.
     func makeMessageSender() throws(InfrastructureError) -> any MessageSender
 
     /// Closes the connections.

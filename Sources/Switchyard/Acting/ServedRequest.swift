@@ -1,7 +1,6 @@
 import Synchronization
 
-/// The request that a server is working on, as the calls made for it see it; see
-/// ``withRequest(id:deadline:isolation:_:)``.
+/// The server request for which calls are made; see ``withRequest(id:deadline:isolation:_:)``.
 public struct ServedRequest: Sendable, Hashable {
     /// Appears in every ``InfrastructureEvent`` of the request's calls.
     public let id: String?
@@ -54,7 +53,7 @@ public func withRequest<Value, Failure: Error>(
     return try result.get()
 }
 
-/// Lasts from the beginning of the work for a request to its end.
+/// Exists while a request is being served.
 private final class RequestScope: Sendable {
     @TaskLocal static var innermost: RequestScope?
 
@@ -67,7 +66,7 @@ private final class RequestScope: Sendable {
         self.outer = outer
     }
 
-    /// The innermost that has not come to its end.
+    /// The innermost scope that has not ended.
     static var current: RequestScope? {
         var scope = innermost
         while let next = scope, next.isOver.load(ordering: .acquiring) { scope = next.outer }

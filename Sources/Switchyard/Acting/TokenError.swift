@@ -2,8 +2,8 @@ import Foundation
 
 /// Why a token was not accepted.
 ///
-/// Every code but `.unavailable`, `.deadlineExceeded`, `.failedPrecondition`, `.cancelled`, `.unsupported` and `.shutDown` means
-/// that the token is no good: answer with HTTP status 401.
+/// Every code except `.unavailable`, `.deadlineExceeded`, `.failedPrecondition`, `.cancelled`, `.unsupported` and `.shutDown`
+/// means that the token is not valid: respond with HTTP status 401.
 public struct TokenError: ClientError {
     public static let area = "Token"
     public let details: ErrorDetails

@@ -1,4 +1,4 @@
-/// Checks the tokens of requests to a server, and says whose they are.
+/// Verifies the tokens of requests to a server, and says whose they are.
 ///
 /// ```swift
 /// let verifier = try await project.tokenVerifier()

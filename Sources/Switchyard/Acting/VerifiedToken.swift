@@ -4,26 +4,26 @@ public import Foundation
 public struct VerifiedToken: Sendable {
     /// The token itself, to act for its user.
     public let token: Secret
-    /// Whose tokens it is one of.
+    /// The provider that issued it.
     public let provider: InfrastructureProvider
     public let userID: AuthUser.ID
-    /// Who has given it out, as the token names them.
+    /// The issuer named in the token.
     public let issuer: String
     public let issuedAt: Date?
     public let expiresAt: Date
-    /// When the person has signed in, which may be long before the token was given out.
+    /// When the user signed in, which may be long before the token was issued.
     public let signedInAt: Date?
     public var email: String?
     public var isEmailVerified: Bool
     public var phoneNumber: String?
     public var isAnonymous: Bool
-    /// How the person has signed in, where the token says it.
+    /// How the user signed in, if the token says so.
     public var identity: IdentityProvider?
-    /// The role that the token names, as databases with policies know it.
+    /// The token's role, as used by database policies.
     public var role: String?
-    /// Everything that the token says, those above included.
+    /// All claims of the token, including those above.
     public var claims: [String: DocumentValue] { readClaims() }
-    /// Most requests ask for none of them.
+    /// A closure, because most requests read no claims.
     private let readClaims: @Sendable () -> [String: DocumentValue]
 
     public init(
@@ -51,7 +51,7 @@ public struct VerifiedToken: Sendable {
 }
 
 extension VerifiedToken: Hashable {
-    /// What it says follows from the token.
+    /// Compares the tokens, which determine everything else.
     public static func == (left: VerifiedToken, right: VerifiedToken) -> Bool {
         left.token == right.token && left.provider == right.provider
     }
@@ -59,6 +59,6 @@ extension VerifiedToken: Hashable {
 }
 
 extension VerifiedToken: CustomStringConvertible {
-    /// The account's name only.
+    /// The account's ID only.
     public var description: String { "VerifiedToken(\(userID))" }
 }

@@ -1,16 +1,16 @@
-/// What an ``AdminClient`` can do beyond finding, listing, making, changing and deleting accounts.
+/// What an ``AdminClient`` supports beyond finding, listing, creating, changing and deleting accounts.
 public struct AdminCapabilities: Sendable, Hashable {
     /// Whether all sessions of an account can be ended.
     public var endingSessions = false
     public var customTokens = false
     public var links: Set<AccountLink> = []
-    /// The kinds of password hashes that accounts can be imported with; empty where nothing can be imported.
+    /// The kinds of password hashes that can be imported; empty if accounts cannot be imported.
     public var passwordHashes: Set<PasswordHash.Kind> = []
 
     public init() {}
 }
 
-/// What a link in a mail to the owner of an account does.
+/// What a link in an email to the owner of an account does.
 public enum AccountLink: String, Sendable, Hashable, CaseIterable {
     case passwordReset
     /// Confirms the address of the account.
@@ -18,7 +18,7 @@ public enum AccountLink: String, Sendable, Hashable, CaseIterable {
     case signIn
 }
 
-/// A password as another service has kept it.
+/// A password hash from another service.
 public enum PasswordHash: Sendable, Hashable {
     /// As `$2b$10$…`, with the salt in it.
     case bcrypt(Secret)
@@ -26,7 +26,7 @@ public enum PasswordHash: Sendable, Hashable {
     case argon2(Secret)
     /// Hash and salt in base64.
     case pbkdf2SHA256(hash: Secret, salt: Secret, rounds: Int)
-    /// Hash and salt in base64, of a scrypt whose outcome encrypts a key of the project that the account comes from.
+    /// Hash and salt in Base64, of a scrypt whose result encrypts a key of the original project.
     case keyedScrypt(hash: Secret, salt: Secret, ScryptSettings)
 
     public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -36,14 +36,14 @@ public enum PasswordHash: Sendable, Hashable {
         case keyedScrypt
     }
 
-    /// What all hashes of one project have in common; where the accounts are exported it is shown beside them.
+    /// The settings that all hashes of one project share; the account export shows them.
     public struct ScryptSettings: Sendable, Hashable {
         /// In base64.
         public var signerKey: Secret
         /// In base64.
         public var saltSeparator: Secret
         public var rounds: Int
-        /// The logarithm to base 2 of what scrypt calls N.
+        /// The base-2 logarithm of scrypt's parameter N.
         public var memoryCost: Int
 
         public init(signerKey: Secret, saltSeparator: Secret, rounds: Int = 8, memoryCost: Int = 14) {

@@ -23,7 +23,7 @@ extension AdminClient {
         try await update(id, AccountEdit(isDisabled: isDisabled))
     }
 
-    /// Replaces all claims of an account. Tokens say so once they are refreshed.
+    /// Replaces all claims of an account. Tokens contain them after their next refresh.
     public func setClaims(_ claims: [String: DocumentValue], of id: AuthUser.ID) async throws(AuthError) {
         try await update(id, AccountEdit(claims: claims))
     }
@@ -36,25 +36,25 @@ extension AdminClient {
         try await link(kind, for: email, redirectURL: nil)
     }
 
-    /// All accounts, page by page; each page is read when it is asked for.
+    /// All accounts, page by page; each page is read on demand.
     ///
     /// - Parameters:
-    ///   - cursor: Where to go on, from a page of an earlier run.
-    ///   - size: How many accounts a page has at most, from 1 to 1000.
+    ///   - cursor: Where to continue, from a page of an earlier run.
+    ///   - size: The maximum number of accounts per page, from 1 to 1000.
     public func accountPages(after cursor: AccountCursor? = nil, size: Int = 500) -> AccountPages {
         AccountPages(client: self, cursor: cursor, size: size)
     }
 
     // MARK: Many
 
-    /// Creates many, some at a time.
+    /// Creates many accounts, several at a time.
     ///
     /// - Returns: The outcome for each, in the given order.
     public func create(_ accounts: [NewAccount]) async throws(AuthError) -> [Result<ManagedAccount, AuthError>] {
         try await each(accounts) { account throws(AuthError) in try await create(account) }
     }
 
-    /// Changes many in the same way, some at a time.
+    /// Changes many accounts in the same way, several at a time.
     ///
     /// - Returns: The outcome for each, in the given order.
     public func update(
@@ -63,7 +63,7 @@ extension AdminClient {
         try await each(ids) { id throws(AuthError) in try await update(id, edit) }
     }
 
-    /// Does one call for each, four at a time. Once the caller is cancelled nothing more is begun.
+    /// Makes one call for each item, four at a time. After the caller is cancelled, no more calls begin.
     package func each<Item: Sendable, Value: Sendable>(
         _ items: [Item], _ body: @escaping @Sendable (Item) async throws(AuthError) -> Value
     ) async throws(AuthError) -> [Result<Value, AuthError>] { await items.outcomes(atOnce: 4, body) }
@@ -90,7 +90,7 @@ public struct AccountPages: AsyncSequence, Sendable {
             self.cursor = cursor
         }
 
-        /// After a failure the same page can be tried again.
+        /// After a failure, you can try the same page again.
         public mutating func next() async throws(AuthError) -> AccountPage? { try await next(isolation: nil) }
 
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(AuthError) -> AccountPage? {

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// The accounts of a project, for its servers and tools: whoever holds one may do everything with everybody's account. What it
-/// takes, a service account or a service key, must never be in an app.
+/// Manages the accounts of a project, for its servers and tools. It has full access to all accounts. Never put the service
+/// account or service key that it needs in an app.
 ///
 /// ```swift
 /// let admin = try await backend.admin()
@@ -9,60 +9,60 @@ public import Foundation
 /// try await admin.update(alice.id, AccountEdit(claims: ["role": "authenticated"]))
 /// for try await page in admin.accountPages() { report(page.accounts) }
 /// ```
-/// Calls on an account that is not there throw `.userNotFound`. A key that the project does not take is `.unauthenticated`.
+/// Calls for a missing account throw `.userNotFound`. If the project rejects the key, they throw `.unauthenticated`.
 public protocol AdminClient: Sendable {
     var provider: InfrastructureProvider { get }
     var capabilities: AdminCapabilities { get }
 
-    /// Accounts by what they are known by, in the order asked for; `nil` for one that is not there.
+    /// Finds accounts by ID, address or phone number, in the given order; `nil` for a missing one.
     func accounts(_ keys: [AccountKey]) async throws(AuthError) -> [ManagedAccount?]
 
-    /// Some of all accounts. However many come and go meanwhile, pages that continue each other show every account that is there
-    /// all the time, and show none twice.
+    /// A page of all accounts. However many accounts come and go meanwhile, successive pages include every account that
+    /// exists throughout, and none twice.
     ///
     /// - Parameters:
-    ///   - cursor: Where the page before ended; `nil` for the first.
-    ///   - limit: How many at most, from 1 to 1000.
+    ///   - cursor: Where the previous page ended; `nil` for the first.
+    ///   - limit: The maximum number of accounts, from 1 to 1000.
     func accountPage(after cursor: AccountCursor?, limit: Int) async throws(AuthError) -> AccountPage
 
-    /// - Throws: `.emailInUse`; `.identityInUse` where the ID or the telephone number is taken; `.weakPassword`;
-    ///   `.invalidArgument` for what can be no address, number or ID.
+    /// - Throws: `.emailInUse`; `.identityInUse` if the ID or the phone number is taken; `.weakPassword`; `.invalidArgument`
+    ///   for an invalid address, number or ID.
     @discardableResult
     func create(_ account: NewAccount) async throws(AuthError) -> ManagedAccount
 
-    /// Changes at once, without a mail to anybody. A new password ends sessions where the provider does so.
+    /// Takes effect at once, without sending emails. With some providers, a new password ends sessions.
     @discardableResult
     func update(_ id: AuthUser.ID, _ edit: AccountEdit) async throws(AuthError) -> ManagedAccount
 
     func delete(_ id: AuthUser.ID) async throws(AuthError)
 
-    /// Deletes many. One that is not there counts as deleted.
+    /// Deletes many accounts. A missing one counts as deleted.
     ///
-    /// - Returns: Why accounts were not deleted.
+    /// - Returns: The errors for accounts that were not deleted.
     func delete(_ ids: [AuthUser.ID]) async throws(AuthError) -> [AuthUser.ID: AuthError]
 
-    /// Ends every session of an account. Tokens that are out already are good until they expire, mostly within an hour, where
-    /// nobody asks whether they were revoked.
+    /// Ends every session of an account. Tokens already issued stay valid until they expire, usually within an hour, unless
+    /// the verifier checks for revocation.
     func endSessions(of id: AuthUser.ID) async throws(AuthError)
 
-    /// A token with which an app signs in as this person, who may not exist yet. It is good for some minutes up to an hour.
+    /// A token with which an app signs in as this user, who may not exist yet. It is valid for some minutes up to an hour.
     ///
     /// - Parameters:
-    ///   - id: Whose session it will be.
-    ///   - claims: What the session's tokens say beside what all say.
+    ///   - id: The user of the session.
+    ///   - claims: Additional claims in the session's tokens.
     func customToken(for id: AuthUser.ID, claims: [String: DocumentValue]) async throws(AuthError) -> Secret
 
-    /// What a mail to the owner of an account would have in it, without the mail: send it yourself.
+    /// The link that an email to the owner of an account would contain. No email is sent; send it yourself.
     ///
     /// - Parameters:
     ///   - kind: What the link does.
     ///   - email: The address of an account.
-    ///   - redirectURL: Where the page behind the link leads.
+    ///   - redirectURL: The URL to which the linked page redirects.
     func link(_ kind: AccountLink, for email: String, redirectURL: URL?) async throws(AuthError) -> URL
 
-    /// Takes over accounts that another service has kept, with their IDs and the hashes of their passwords.
+    /// Imports accounts from another service, with their IDs and password hashes.
     ///
-    /// - Returns: Why accounts were not taken over. An account with a known ID is refused, not replaced.
+    /// - Returns: The errors for accounts that were not imported. An account with an existing ID is refused, not replaced.
     func importAccounts(_ accounts: [ImportedAccount]) async throws(AuthError) -> [AuthUser.ID: AuthError]
 }
 

@@ -2,11 +2,11 @@ public import Foundation
 
 /// An account, as the project's own server sees it.
 public struct ManagedAccount: Sendable, Hashable, Identifiable {
-    /// What the account's owner sees of it.
+    /// The account as its owner sees it.
     public var user: AuthUser
-    /// Whether nobody can sign in to it, nor refresh a session.
+    /// Whether signing in and refreshing sessions is blocked.
     public var isDisabled: Bool
-    /// What the account's tokens say beside what all say, such as `role`. Where in the token it stands is up to the provider.
+    /// Additional claims in the account's tokens, such as `role`. Their place in the token is up to the provider.
     public var claims: [String: DocumentValue]
 
     public var id: AuthUser.ID { user.id }
@@ -24,7 +24,7 @@ extension ManagedAccount: CustomStringConvertible {
     public var description: String { "ManagedAccount(\(id))" }
 }
 
-/// What an account is known by.
+/// Identifies an account.
 public enum AccountKey: Sendable, Hashable {
     case id(AuthUser.ID)
     case email(String)
@@ -33,7 +33,7 @@ public enum AccountKey: Sendable, Hashable {
 }
 
 extension AccountKey: CustomStringConvertible {
-    /// The ID, if it is one: addresses and numbers stay out of logs.
+    /// Shows only an ID, to keep addresses and numbers out of logs.
     public var description: String {
         switch self {
         case .id(let id): "the ID “\(id)”"
@@ -43,13 +43,13 @@ extension AccountKey: CustomStringConvertible {
     }
 }
 
-/// An account to be made. Without an address, a number and a password it can be signed in to with a custom token only.
+/// An account to create. Without an address, a number and a password, users can sign in to it only with a custom token.
 public struct NewAccount: Sendable, Hashable {
-    /// Made by the provider when left out; some take UUIDs only.
+    /// By default, made by the provider; some accept only UUIDs.
     public var id: AuthUser.ID?
     public var email: String?
     public var isEmailVerified: Bool
-    /// With its country code, and known to be the person's.
+    /// With its country code; counts as verified.
     public var phoneNumber: String?
     public var password: Secret?
     public var displayName: String?
@@ -74,17 +74,17 @@ public struct NewAccount: Sendable, Hashable {
     }
 }
 
-/// What is changed about an account; what is left out stays.
+/// The changes to an account; `nil` properties stay as they are.
 public struct AccountEdit: Sendable, Hashable {
     public var email: String?
     public var isEmailVerified: Bool?
     public var phoneNumber: String?
     public var password: Secret?
-    /// The empty name takes the present one away.
+    /// An empty name removes the current one.
     public var displayName: String?
     public var photoURL: URL?
     public var isDisabled: Bool?
-    /// In place of all that there are.
+    /// Replaces all existing claims.
     public var claims: [String: DocumentValue]?
 
     public init(
@@ -103,10 +103,10 @@ public struct AccountEdit: Sendable, Hashable {
     }
 }
 
-/// An account that another service has kept.
+/// An account from another service.
 public struct ImportedAccount: Sendable, Hashable {
     public var id: AuthUser.ID
-    /// What the account is like; its `id` and its `password` do not count.
+    /// The account's data; its `id` and `password` are ignored.
     public var account: NewAccount
     /// `nil` for an account without a password.
     public var passwordHash: PasswordHash?
@@ -118,7 +118,7 @@ public struct ImportedAccount: Sendable, Hashable {
     }
 }
 
-/// Some of a project's accounts.
+/// A page of a project's accounts.
 public struct AccountPage: Sendable, Hashable {
     public var accounts: [ManagedAccount]
     /// Where the next page begins; `nil` at the end.
@@ -130,7 +130,7 @@ public struct AccountPage: Sendable, Hashable {
     }
 }
 
-/// A place among a project's accounts. It can be kept, and gone on from by another process.
+/// A position in a project's accounts. You can store it, and continue from it in another process.
 public struct AccountCursor: RawRepresentable, Sendable, Hashable, Codable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }

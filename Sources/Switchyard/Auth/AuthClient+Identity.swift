@@ -1,6 +1,6 @@
 extension AuthClient {
     /// Identifies the auth client behind wrappers and layers: the same for all wrappers of one infrastructure's auth, across
-    /// every switch. `nil` if that cannot be told.
+    /// every switch. `nil` if it cannot be determined.
     package var identity: ObjectIdentifier? {
         if let route = (self as? any RoutedAuthClient)?.route {
             if let board = route as? Switchboard<any AuthClient> { return ObjectIdentifier(board) }
@@ -9,7 +9,8 @@ extension AuthClient {
         return type(of: self) is AnyClass ? ObjectIdentifier(self as AnyObject) : nil
     }
 
-    /// The user whose data this device shows; `nil` if nobody is signed in. Asks for a token only if the state does not tell.
+    /// The user whose data this device shows; `nil` if nobody is signed in. Asks for a token only if the state does not show
+    /// it.
     package func presentUserID() async throws(AuthError) -> AuthUser.ID? {
         switch await state {
         case .signedIn(let user), .expired(let user): return user.id

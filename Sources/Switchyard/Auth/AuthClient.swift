@@ -19,34 +19,34 @@ public protocol AuthClient: Sendable {
     /// The state, now and after every change. A refreshed token alone is not a change.
     func authStateStream() -> SnapshotStream<AuthState, Never>
 
-    /// All requests to wipe local data since this client was made, oldest first. Unlike the state, they remain after another user
-    /// has signed in. `nil`, the default, for a client that remembers none; then only its state tells of them.
+    /// All requests to wipe local data since this client was made, oldest first. Unlike the state, they remain after another
+    /// user has signed in. `nil`, the default, for a client that records none; then only its state shows them.
     var wipeRequests: [WipeRequest]? { get }
 
-    /// Creates an account, and signs in to it unless the project asks for its address to be confirmed first.
+    /// Creates an account, and signs in to it unless the project requires the address to be confirmed first.
     ///
-    /// Calling it again for an address that is not confirmed yet sends another mail; the first password stays.
+    /// Calling it again for an unconfirmed address sends another email; the first password stays.
     ///
     /// - Throws: `.emailInUse`, `.weakPassword`.
     @discardableResult
     func signUp(email: String, password: Secret) async throws(AuthError) -> SignUpResult
 
-    /// Sends the mail that confirms the address of an account once more. It also succeeds if nothing is to be confirmed, so that
+    /// Sends the email that confirms an account's address again. It also succeeds if there is nothing to confirm, so that
     /// nobody can find out who has an account. For a new address of the current account, call ``changeEmail(to:)`` again.
     ///
-    /// - Throws: `.notSignedIn` if the provider sends such mails only to users who are signed in.
+    /// - Throws: `.notSignedIn` if the provider sends such emails only to signed-in users.
     func resendConfirmation(to email: String) async throws(AuthError)
 
-    /// - Throws: `.invalidCredential`; `.emailNotConfirmed` while the address waits for its mail; `.secondFactorRequired` with
-    ///   a challenge to answer.
+    /// - Throws: `.invalidCredential`; `.emailNotConfirmed` until the address is confirmed; `.secondFactorRequired` with a
+    ///   challenge to answer.
     @discardableResult
     func signIn(with credential: AuthCredential) async throws(AuthError) -> AuthUser
 
-    /// Ends a sign-in that asked for a second factor.
+    /// Completes a sign-in that required a second factor.
     @discardableResult
     func answer(_ challenge: SecondFactorChallenge, with answer: SecondFactorAnswer) async throws(AuthError) -> AuthUser
 
-    /// Begins a sign-in in the browser. The app opens the page that is returned, which carries a proof key.
+    /// Begins a sign-in in the browser. The app opens the returned page, which carries a proof key.
     func beginBrowserSignIn(
         with provider: IdentityProvider, redirectURL: URL, scopes: [String]
     ) async throws(AuthError) -> BrowserSignIn
@@ -54,10 +54,10 @@ public protocol AuthClient: Sendable {
     func sendPhoneCode(to phoneNumber: String) async throws(AuthError) -> PhoneVerification
     /// Sends a link that signs in and leads to `redirectURL`.
     func sendEmailLink(to email: String, redirectURL: URL) async throws(AuthError)
-    /// Sends a mail with a code for a new password. Also succeeds for addresses without an account, so that nobody can find out
-    /// which have one.
+    /// Sends an email with a code for a new password. Also succeeds for addresses without an account, so that nobody can find
+    /// out which have one.
     func sendPasswordReset(to email: String) async throws(AuthError)
-    /// Sets a new password with the code from the mail.
+    /// Sets a new password with the code from the email.
     func resetPassword(code: Secret, newPassword: Secret) async throws(AuthError)
 
     /// Adds another way to sign in to the current account.
@@ -159,7 +159,7 @@ extension AuthClient {
     public func changePassword(to password: Secret) async throws(AuthError) {
         try await updateAccount(AccountChanges(password: password))
     }
-    /// Changes the account's address. Calling it again while the new address waits for confirmation sends another mail.
+    /// Changes the account's address. Calling it again while the new address waits for confirmation sends another email.
     ///
     /// - Throws: `.emailInUse`, `.recentSignInRequired`.
     @discardableResult

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What somebody signs in with: a password, a token, a link or a browser sign-in.
+/// A credential to sign in with: a password, a token, a link or a browser sign-in.
 public struct AuthCredential: Sendable, Hashable {
     /// The kind of credential. Providers branch on this.
     public let kind: Kind
@@ -10,12 +10,12 @@ public struct AuthCredential: Sendable, Hashable {
         case password(email: String, password: Secret)
         /// A token that the app's own server signed.
         case customToken(Secret)
-        /// An identity token of Apple, Google or any OpenID provider, got by the app.
+        /// An identity token of Apple, Google or any OpenID provider, obtained by the app.
         case identityToken(IdentityProvider, token: Secret, accessToken: Secret?, rawNonce: String?)
-        /// The address to which the browser came back, and the sign-in that was begun.
+        /// The URL to which the browser returned, and the sign-in that it belongs to.
         case browser(BrowserSignIn, callback: URL)
         case phoneCode(PhoneVerification, code: Secret)
-        /// The link out of the e-mail.
+        /// The link from the email.
         case emailLink(email: String, link: URL)
     }
 
@@ -43,7 +43,7 @@ public struct AuthCredential: Sendable, Hashable {
 }
 
 extension AuthCredential: CustomStringConvertible {
-    /// The kind of proof, and nothing of it.
+    /// The kind of credential only.
     public var description: String { "AuthCredential(\(name))" }
 
     package var name: String {
@@ -59,22 +59,22 @@ extension AuthCredential: CustomStringConvertible {
     }
 }
 
-/// A sign-in through the browser that has begun: open ``url``, and hand the address it comes back to to
-/// ``AuthClient/signIn(with:)`` together with this value. May be kept while the app is away.
+/// A browser sign-in in progress: open ``url``, then pass the URL to which the browser returns to
+/// ``AuthClient/signIn(with:)``, together with this value. You may store it while the app is in the background.
 public struct BrowserSignIn: Sendable, Hashable, Codable {
     public let identityProvider: IdentityProvider
     /// The page to open.
     public let url: URL
-    /// Where the browser will come back to.
+    /// The URL to which the browser will return.
     public let redirectURL: URL
-    /// Binds the answer to this request.
+    /// Ties the response to this request.
     public let state: String
     /// The secret half of the proof key (PKCE); never sent before the answer is exchanged.
     public let verifier: String
-    /// The provider's own handle for the flow, where it has one.
+    /// The provider's own handle for the flow, if it has one.
     public let session: String?
 
-    /// For providers: what ``AuthClient/beginBrowserSignIn(with:redirectURL:scopes:)`` has made up.
+    /// For providers: the values made by ``AuthClient/beginBrowserSignIn(with:redirectURL:scopes:)``.
     public init(
         identityProvider: IdentityProvider, url: URL, redirectURL: URL, state: String, verifier: String,
         session: String? = nil
@@ -89,7 +89,7 @@ public struct BrowserSignIn: Sendable, Hashable, Codable {
 }
 
 extension BrowserSignIn: CustomStringConvertible, CustomReflectable {
-    /// With whom; neither the page nor the proof key.
+    /// The identity provider only, without the page and the proof key.
     public var description: String { "BrowserSignIn(\(identityProvider))" }
     public var customMirror: Mirror { Mirror(self, children: ["identityProvider": identityProvider]) }
 }
@@ -111,11 +111,11 @@ extension PhoneVerification: CustomStringConvertible {
     public var description: String { "PhoneVerification(\(id))" }
 }
 
-/// The question for a second factor, in the middle of a sign-in.
+/// The request for a second factor during a sign-in.
 public struct SecondFactorChallenge: Sendable, Hashable {
     /// The factors that may answer it.
     public let factors: [SecondFactor]
-    /// The provider's handle for the half-finished sign-in.
+    /// The provider's handle for the sign-in in progress.
     public let session: Secret
 
     /// For providers.
@@ -135,13 +135,13 @@ public struct SecondFactorAnswer: Sendable, Hashable {
     }
 }
 
-/// A second factor that is being set up: show ``uri`` as a code to scan, then confirm with a first code.
+/// A second factor that is being set up: show ``uri`` as a QR code, then confirm with a first code.
 public struct SecondFactorEnrollment: Sendable, Hashable {
     public let kind: SecondFactor.Kind
-    /// For an authenticator app: the shared key in Base32, and the `otpauth:` address that holds it.
+    /// For an authenticator app: the shared key in Base32, and the `otpauth:` URL that contains it.
     public let sharedKey: Secret
     public let uri: Secret
-    /// The provider's handle for the half-finished enrolment.
+    /// The provider's handle for the enrolment in progress.
     public let session: Secret
 
     /// For providers.
@@ -153,11 +153,11 @@ public struct SecondFactorEnrollment: Sendable, Hashable {
     }
 }
 
-/// What to change about an account; what is `nil` stays as it is.
+/// The changes to an account; `nil` properties stay as they are.
 public struct AccountChanges: Sendable, Hashable {
     public var displayName: String?
     public var photoURL: URL?
-    /// Takes effect at once or after a confirmation by mail, as the provider has it.
+    /// Takes effect at once or after confirmation by email, depending on the provider.
     public var email: String?
     public var password: Secret?
 
@@ -174,6 +174,6 @@ public enum SignOutScope: Sendable, Hashable {
     case local
     /// Every session of the account.
     case everywhere
-    /// Every session but this one.
+    /// Every session except this one.
     case others
 }

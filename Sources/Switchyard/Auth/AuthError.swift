@@ -4,7 +4,7 @@ import Foundation
 public struct AuthError: ClientError {
     public static let area = "Auth"
     public let details: ErrorDetails
-    /// With `.secondFactorRequired`: what is asked for. Answer it with ``AuthClient/answer(_:with:)``.
+    /// With `.secondFactorRequired`, the challenge. Answer it with ``AuthClient/answer(_:with:)``.
     public private(set) var challenge: SecondFactorChallenge?
 
     public init(_ details: ErrorDetails) { self.details = details }
@@ -33,20 +33,20 @@ extension ErrorCode {
     public static let weakPassword = ErrorCode(rawValue: "weakPassword")
     /// The identity already belongs to another account.
     public static let identityInUse = ErrorCode(rawValue: "identityInUse")
-    /// A code, link or browser sign-in came too late or was used before.
+    /// A code, link or browser sign-in has expired or was used before.
     public static let codeExpired = ErrorCode(rawValue: "codeExpired")
     /// The account has a second factor; see ``AuthError/challenge``.
     public static let secondFactorRequired = ErrorCode(rawValue: "secondFactorRequired")
     /// The change needs a fresh sign-in: call ``AuthClient/reauthenticate(with:)`` and try again.
     public static let recentSignInRequired = ErrorCode(rawValue: "recentSignInRequired")
     public static let notSignedIn = ErrorCode(rawValue: "notSignedIn")
-    /// The session is over on the server; the user must sign in again.
+    /// The server has ended the session; the user must sign in again.
     public static let sessionExpired = ErrorCode(rawValue: "sessionExpired")
     /// The server does not allow this way to sign in.
     public static let methodDisabled = ErrorCode(rawValue: "methodDisabled")
 }
 
-/// What becomes of calls on a session that is not there.
+/// Errors of calls without a session.
 extension AuthError {
     package static let nobodySignedIn = AuthError(.notSignedIn, "Nobody is signed in.")
     package static let sessionChanged = AuthError(.sessionChanged, "Another sign-in or sign-out overtook the call.")

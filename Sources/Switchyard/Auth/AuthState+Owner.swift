@@ -1,7 +1,7 @@
 extension AuthState {
-    /// What is going to wait in a queue must be somebody's, or nobody's for certain.
+    /// Checks that the owner of a queued write is known, which may be nobody.
     ///
-    /// - Throws: `.unauthenticated`, retryable, while nobody can tell whose it would be.
+    /// - Throws: `.unauthenticated` (retryable) while the owner is unknown.
     package func checkOwnerIsKnown() throws(StorageError) {
         switch self {
         case .signedIn, .expired, .signedOut: return

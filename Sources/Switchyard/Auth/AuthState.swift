@@ -48,7 +48,7 @@ public struct SignOut: Sendable, Hashable {
 public struct WipeRequest: Sendable, Hashable, Identifiable {
     /// Different for each request.
     public let id: String
-    /// The user who left; `nil` if that is unknown.
+    /// The user who signed out; `nil` if that is unknown.
     public let userID: AuthUser.ID?
 
     public init(id: String, userID: AuthUser.ID?) {
@@ -64,7 +64,7 @@ extension AuthState {
     package func noteWish(to next: AuthState, in requests: inout [WipeRequest]) {
         guard next != self, next.wipesLocalData else { return }
         requests.append(WipeRequest(id: RandomID.make(), userID: user?.id))
-        // A client that missed this many has seen most of them in the state.
+        // A client that missed this many has seen most of them through the state.
         if requests.count > 100 { requests.removeFirst() }
     }
 }

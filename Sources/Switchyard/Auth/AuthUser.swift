@@ -41,7 +41,7 @@ extension AuthUser: CustomStringConvertible {
     public var description: String { "AuthUser(\(id))" }
 }
 
-/// Somebody who vouches for a person: a password check, or an identity provider such as Apple or Google.
+/// A way to prove an identity: a password, or an identity provider such as Apple or Google.
 public struct IdentityProvider: RawRepresentable, Hashable, Sendable, Codable, ExpressibleByStringLiteral,
     CustomStringConvertible
 {

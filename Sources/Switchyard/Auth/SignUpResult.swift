@@ -1,4 +1,4 @@
-/// What signing up has come to.
+/// The result of signing up.
 ///
 /// ```swift
 /// switch try await auth.signUp(email: email, password: password) {
@@ -7,18 +7,18 @@
 /// }
 /// ```
 public enum SignUpResult: Sendable, Hashable {
-    /// The account is there, and signed in.
+    /// The account exists and is signed in.
     case signedIn(AuthUser)
-    /// The project asks for addresses to be confirmed, and a mail is on its way to this one. Its link signs in, as
-    /// ``AuthCredential/emailLink(email:_:)``; after that the password does too. The session of this device is as it was.
+    /// The project requires addresses to be confirmed, and an email is on its way to this one. Its link signs in, as
+    /// ``AuthCredential/emailLink(email:_:)``; after that the password does, too. The session of this device is unchanged.
     case confirmationSent(to: String)
 
-    /// Who is signed in now; `nil` while the address waits for its mail.
+    /// The user who is signed in now; `nil` until the address is confirmed.
     public var user: AuthUser? { if case .signedIn(let user) = self { user } else { nil } }
 
-    /// Who is signed in now, for programs whose project asks for no confirmation.
+    /// The user who is signed in now, for projects that need no confirmation.
     ///
-    /// - Throws: `.emailNotConfirmed` while the address waits for its mail.
+    /// - Throws: `.emailNotConfirmed` until the address is confirmed.
     @discardableResult
     public func get() throws(AuthError) -> AuthUser {
         guard case .signedIn(let user) = self else {
@@ -30,23 +30,24 @@ public enum SignUpResult: Sendable, Hashable {
     }
 }
 
-/// What asking for another address has come to.
+/// The result of changing the address.
 public enum EmailChangeResult: Sendable, Hashable {
     /// The account has the address.
     case changed(AuthUser)
-    /// A mail is on its way to the new address, which takes effect when the link is opened. Until then the old one counts.
+    /// An email is on its way to the new address, which takes effect when its link is opened. Until then the old one is
+    /// valid.
     case confirmationSent(to: String)
 }
 
 extension SignUpResult: CustomStringConvertible {
-    /// Addresses of people stay out of logs.
+    /// Keeps people's addresses out of logs.
     public var description: String {
         if case .signedIn(let user) = self { "signedIn(\(user))" } else { "confirmationSent" }
     }
 }
 
 extension EmailChangeResult: CustomStringConvertible {
-    /// Addresses of people stay out of logs.
+    /// Keeps people's addresses out of logs.
     public var description: String {
         if case .changed(let user) = self { "changed(\(user))" } else { "confirmationSent" }
     }

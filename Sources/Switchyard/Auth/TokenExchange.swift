@@ -71,7 +71,7 @@ private final class ExchangedSession: BorrowedSession {
         if !refreshing, let token = good(for: session) { return token }
         let token = try await flight.run { [self] () async throws(AuthError) in
             let session = try await base.accessToken(refreshing: false)
-            // Another flight may have landed since it was looked for.
+            // Another call may have fetched one in the meantime.
             if !refreshing, let token = good(for: session) { return token }
             let fresh: (token: Secret, expiresAt: Timestamp)
             do {
@@ -87,7 +87,7 @@ private final class ExchangedSession: BorrowedSession {
             kept.withLock { $0 = token }
             return token
         }
-        // Somebody else may have signed in while it was fetched.
+        // Another user may have signed in while it was fetched.
         guard token.userID == session.userID else {
             throw AuthError(.sessionChanged, "Another session has replaced this one.")
         }

@@ -29,7 +29,7 @@ package struct WipeWishes: Sendable {
         let before = self.state
         self.state = state
         guard auth.provider == provider else {
-            // Somebody else stands behind the client, and what they were told before was about other people.
+            // The client now has another provider, so earlier requests concerned other users.
             provider = auth.provider
             passOver()
             return []
@@ -42,7 +42,7 @@ package struct WipeWishes: Sendable {
     }
 }
 
-/// A storage that depends on who is signed in, and finds out by its next call at the latest.
+/// A storage that depends on the signed-in user, and catches up with its next call at the latest.
 package protocol SignInFollowing: Sendable {
     /// Carries out requests that are new to it.
     func catchUp() async

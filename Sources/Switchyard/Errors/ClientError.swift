@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The shape of all clients' errors: an open code to branch on, a text for people, and whether a retry makes sense.
+/// The shape of all clients' errors: an open code to branch on, a readable message, and whether a retry makes sense.
 ///
 /// ```swift
 /// do throws(StorageError) {
@@ -10,22 +10,22 @@ public import Foundation
 /// } catch let error where error.isRetryable { … }
 /// ```
 ///
-/// No text in an error holds document contents, tokens or addresses of people, so errors may be logged as they are.
+/// No error message contains document contents, tokens or people's addresses, so you can log errors as they are.
 public protocol ClientError: Error, LocalizedError, CustomStringConvertible, Sendable {
     typealias Code = ErrorCode
 
-    /// What such errors are about, as texts name it: `Storage`.
+    /// The area of these errors, as named in messages: `Storage`.
     static var area: String { get }
-    /// The codes after which the same call may succeed, where an error does not say otherwise.
+    /// The codes after which the same call may succeed, unless an error says otherwise.
     static var retryable: Set<ErrorCode> { get }
 
     var details: ErrorDetails { get }
     init(_ details: ErrorDetails)
-    /// The same error with another text.
+    /// The same error with another message.
     func saying(_ message: String) -> Self
 }
 
-/// What every ``ClientError`` says.
+/// The contents of every ``ClientError``.
 public struct ErrorDetails: Sendable {
     public let code: ErrorCode
     public let message: String
@@ -50,7 +50,7 @@ public struct ErrorDetails: Sendable {
 }
 
 extension ClientError {
-    /// `isRetryable` is by default what is usual for `code`.
+    /// By default, `isRetryable` depends on `code`.
     public init(
         _ code: ErrorCode, _ message: String, isRetryable: Bool? = nil, retryAfter: Duration? = nil,
         underlying: (any Error)? = nil
@@ -61,14 +61,14 @@ extension ClientError {
                 underlying: underlying))
     }
 
-    /// The refusal of an operation that a provider does not have.
+    /// The error for an operation that a provider does not support.
     public static func unsupported(
         _ operation: String, by provider: InfrastructureProvider, instead alternative: String
     ) -> Self {
         Self(.unsupported, "\(area) on “\(provider)” does not support \(operation). \(alternative)")
     }
 
-    /// `error` as one of this type: itself if it is one, a cancellation, or `.unknown` around it.
+    /// `error` as this type: itself if it is one, a cancellation, or wrapped in `.unknown`.
     package static func wrapping(_ error: any Error) -> Self {
         switch error {
         case let error as Self: error
@@ -81,15 +81,15 @@ extension ClientError {
 
     public func saying(_ message: String) -> Self { Self(details.saying(message)) }
 
-    /// What happened. Branch on this, never on the text. Unknown codes of a server keep their name.
+    /// The error code. Branch on this, never on the message. Unknown server codes keep their name.
     public var code: ErrorCode { details.code }
-    /// What happened, for people: what is wrong and, where possible, what to change.
+    /// A readable message: what is wrong and, if possible, what to change.
     public var message: String { details.message }
     /// Whether the same call may succeed later without a change by the caller.
     public var isRetryable: Bool { details.isRetryable }
     /// How long the server asked to wait before trying again.
     public var retryAfter: Duration? { details.retryAfter }
-    /// The error below this one, for debugging. Its text is never part of this error's description.
+    /// The underlying error, for debugging. Its message is never part of this error's description.
     public var underlying: (any Error)? { details.underlying }
 
     public var description: String { "\(Self.self)(\(code.rawValue)): \(message)" }

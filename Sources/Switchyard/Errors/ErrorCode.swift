@@ -1,6 +1,6 @@
-/// The code of a ``ClientError``: an open set of names, so that new codes break no code.
+/// The code of a ``ClientError``: an open set of names, so that new codes do not break existing code.
 ///
-/// These mean the same from every client. What only one service has to say stands beside its error.
+/// The codes here mean the same for every client. Codes of a single service are next to its error type.
 public struct ErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -16,29 +16,29 @@ public struct ErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConve
     public static let unauthorized = ErrorCode(rawValue: "unauthorized")
     /// Nobody is signed in, the session is no longer accepted, or the project does not accept the app's key.
     public static let unauthenticated = ErrorCode(rawValue: "unauthenticated")
-    /// Another sign-in or sign-out overtook the call. It does not go on in the other user's name; an upload of a file that is
-    /// noted down can be resumed by whoever began it.
+    /// Another sign-in or sign-out overtook the call. It does not continue on behalf of the other user; a recorded upload of
+    /// a file can be resumed by the user who began it.
     public static let sessionChanged = ErrorCode(rawValue: "sessionChanged")
     /// A quota or a limit is used up.
     public static let resourceExhausted = ErrorCode(rawValue: "resourceExhausted")
     public static let rateLimited = ErrorCode(rawValue: "rateLimited")
     /// The server did not answer: there is no network, or the server is down.
     public static let unavailable = ErrorCode(rawValue: "unavailable")
-    /// Too many calls of this program to one server wait for their turn already, so this one was not even sent; see
-    /// ``CallLimits``. A server that meets it has more to do than its backend can take: answer with HTTP status 503.
+    /// Too many calls to one server are already waiting, so this one was not sent; see ``CallLimits``. A server that gets
+    /// this error has more requests than its backend can handle: respond with HTTP status 503.
     public static let overloaded = ErrorCode(rawValue: "overloaded")
     public static let deadlineExceeded = ErrorCode(rawValue: "deadlineExceeded")
     public static let cancelled = ErrorCode(rawValue: "cancelled")
     /// The provider has no such client or operation; see its capabilities.
     public static let unsupported = ErrorCode(rawValue: "unsupported")
-    /// What is kept on this device cannot be read or written, is damaged, of a newer version, or locked by another process.
+    /// The data on this device cannot be read or written, is damaged, has a newer version, or is locked by another process.
     public static let localStore = ErrorCode(rawValue: "localStore")
     /// The client was shut down.
     public static let shutDown = ErrorCode(rawValue: "shutDown")
     public static let `internal` = ErrorCode(rawValue: "internal")
     public static let unknown = ErrorCode(rawValue: "unknown")
 
-    /// What may be over when the same call is made again.
+    /// Codes for temporary conditions.
     static let passing: Set<ErrorCode> = [
         .unavailable, .overloaded, .deadlineExceeded, .rateLimited, .resourceExhausted, .aborted, .checksumMismatch,
         .networkError,

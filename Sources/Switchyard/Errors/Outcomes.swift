@@ -1,5 +1,6 @@
 extension Array where Element: Sendable {
-    /// Does one call for each, `width` at a time. Once the caller is cancelled nothing more is begun: what is left is `.cancelled`.
+    /// Makes one call for each element, `width` at a time. After the caller is cancelled, no more calls begin, and the rest
+    /// are `.cancelled`.
     ///
     /// - Returns: The outcome for each, in the order of the elements.
     package func outcomes<Value: Sendable, Failure: ClientError>(

@@ -1,5 +1,5 @@
 extension FilePath {
-    /// What the path's extension says about the contents; `application/octet-stream` for one that is not known.
+    /// The content type for the path's extension; `application/octet-stream` for an unknown one.
     public var contentType: String {
         fileExtension.flatMap { FilePath.contentTypes[$0] } ?? "application/octet-stream"
     }

@@ -1,10 +1,10 @@
 /// Where a stored file is: `"avatars/alice.png"`, `"avatars/\(id).png"`.
 ///
-/// A value in the text is a segment or a part of one, see ``PathInterpolation``. A value that is not a legal segment makes
-/// the path invalid: it shows what was asked for, and every operation refuses it with `.invalidArgument` and the reason. It
+/// Each interpolated value is a segment or part of one; see ``PathInterpolation``. A value that is not a legal segment makes
+/// the path invalid: the path keeps the original text, and every operation throws `.invalidArgument` with the reason. It
 /// never addresses another file.
 public struct FilePath: Sendable {
-    /// That of an invalid path begins with a slash, as no other does.
+    /// Only that of an invalid path begins with a slash.
     public let rawValue: String
 
     /// - Throws: `.invalidArgument` for empty text, empty or dotted segments, control characters, or above 1 024 bytes.
@@ -24,7 +24,7 @@ public struct FilePath: Sendable {
 
     package init(unchecked rawValue: String) { self.rawValue = rawValue }
 
-    /// The path `text`, marked as invalid if there is a `problem` or it is no path.
+    /// The path `text`, marked as invalid if there is a `problem` or it is not a path.
     private init(_ text: String, problem: String?) {
         let problem = problem ?? FilePath.problem(in: text)
         rawValue = problem.map { InvalidPath.marked(text, $0) } ?? text
@@ -74,7 +74,7 @@ public struct FilePath: Sendable {
         return rawValue.utf8.lastIndex(of: PathSegment.slash).map { FilePath(unchecked: String(rawValue[..<$0])) }
     }
 
-    /// The text behind the name's last dot, in lower case; `nil` without one.
+    /// The text after the name's last dot, in lower case; `nil` without one.
     public var fileExtension: String? {
         let name = name
         guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot != name.startIndex else { return nil }
@@ -107,11 +107,11 @@ extension FilePath: ExpressibleByStringInterpolation, CustomStringConvertible {
         }
     }
 
-    /// Invalid if a value is not a legal segment, or if the whole is not a path.
+    /// Invalid if a value is not a legal segment, or if the result is not a path.
     public init(stringInterpolation: PathInterpolation) {
         self.init(stringInterpolation.text, problem: stringInterpolation.problem)
     }
 
-    /// The text that was asked for, even if it is not a valid path.
+    /// The original text, even if it is not a valid path.
     public var description: String { isValid ? rawValue : InvalidPath.text(of: rawValue) }
 }

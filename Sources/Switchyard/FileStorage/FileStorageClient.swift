@@ -2,14 +2,14 @@ public import Foundation
 
 /// What a file storage provider can do beyond uploads, downloads, metadata, lists and deletion.
 public struct FileStorageCapabilities: Sendable, Hashable {
-    /// Uploads of files that go on after the process has ended.
+    /// Uploads of files that can continue after the process has ended.
     public var resumableUploads = false
     public var ranges = false
     public var customMetadata = false
     public var copyAndMove = false
-    /// Addresses that anybody can read from, until they expire.
+    /// URLs from which anybody can read, until they expire.
     public var expiringURLs = false
-    /// Addresses that never expire.
+    /// URLs that never expire.
     public var permanentURLs = false
     /// Uploads without a known length.
     public var unboundedUploads = false
@@ -66,7 +66,7 @@ public protocol FileStorageClient: Sendable {
         of path: FilePath, _ changes: FileMetadataChanges
     ) async throws(FileStorageError) -> FileMetadata
 
-    /// One page of what lies directly in `folder`, sorted by path.
+    /// One page of the direct contents of `folder`, sorted by path.
     ///
     /// `page` is `nil` for the first, then ``FileList/nextPage``.
     func list(_ folder: FilePath?, pageSize: Int, page: String?) async throws(FileStorageError) -> FileList
@@ -78,7 +78,7 @@ public protocol FileStorageClient: Sendable {
     /// - Throws: `.notFound` if there is no such file.
     func delete(_ path: FilePath) async throws(FileStorageError)
 
-    /// An address from which anybody can read the file.
+    /// A URL from which anybody can read the file.
     ///
     /// If `expiresIn` is `nil`, it never expires.
     func downloadURL(of path: FilePath, expiresIn: Duration?) async throws(FileStorageError) -> URL
@@ -125,8 +125,8 @@ extension FileStorageClient {
 
     /// Uploads and waits.
     ///
-    /// - Throws: `.unavailable` when no byte has got through for half a minute, unless ``UploadOptions/patience`` or the provider's
-    ///   settings say otherwise.
+    /// - Throws: `.unavailable` if no byte has got through for half a minute, unless ``UploadOptions/patience`` or the
+    ///   provider's settings say otherwise.
     @discardableResult
     public func put(
         _ data: Data, at path: FilePath, options: UploadOptions = UploadOptions()

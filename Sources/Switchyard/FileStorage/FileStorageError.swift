@@ -8,10 +8,10 @@ public struct FileStorageError: ClientError {
 }
 
 extension ErrorCode {
-    /// The file is above the size that the backend, or the call, allows for one.
+    /// The file exceeds the size that the backend or the call allows.
     public static let tooLarge = ErrorCode(rawValue: "tooLarge")
     public static let quotaExceeded = ErrorCode(rawValue: "quotaExceeded")
-    /// What arrived is not what was sent.
+    /// The received data differs from what was sent.
     public static let checksumMismatch = ErrorCode(rawValue: "checksumMismatch")
     /// The file changed while it was being read or sent.
     public static let changed = ErrorCode(rawValue: "changed")

@@ -1,4 +1,4 @@
-/// An upload or download that is under way. Dropping the value does not stop it; cancelling does.
+/// An upload or download in progress. Dropping the value does not stop it; cancelling does.
 public struct FileTransfer<Output: Sendable>: Sendable {
     private let controls: any FileTransferControls<Output>
 
@@ -18,7 +18,7 @@ public struct FileTransfer<Output: Sendable>: Sendable {
         }
     }
 
-    /// Stops after what is under way. Where the provider cannot continue later, ``resume()`` starts from the beginning.
+    /// Pauses after the current part. If the provider cannot continue later, ``resume()`` starts from the beginning.
     public func pause() async { await controls.pause() }
     public func resume() async { await controls.resume() }
     /// Cancels the transfer. The server discards what it has of an upload.

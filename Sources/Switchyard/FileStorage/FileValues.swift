@@ -9,10 +9,10 @@ public struct FileMetadata: Sendable, Hashable {
     public var updatedAt: Timestamp?
     /// Changes with every change of the contents.
     public var version: String?
-    /// In lower-case hexadecimal, where the backend tells.
+    /// In lower-case hexadecimal, if the backend reports it.
     public var md5: String?
     public var cacheControl: String?
-    /// The app's own notes.
+    /// The app's own metadata.
     public var custom: [String: String]
 
     public init(
@@ -31,7 +31,7 @@ public struct FileMetadata: Sendable, Hashable {
     }
 }
 
-/// What to change about a file's metadata; what is `nil` stays. A custom entry of `nil` is removed.
+/// The changes to a file's metadata; `nil` properties stay as they are. A custom entry of `nil` is removed.
 public struct FileMetadataChanges: Sendable, Hashable {
     public var contentType: String?
     public var cacheControl: String?
@@ -45,16 +45,16 @@ public struct FileMetadataChanges: Sendable, Hashable {
 }
 
 public struct UploadOptions: Sendable, Hashable {
-    /// By default after the path's extension, else `application/octet-stream`.
+    /// By default, determined by the path's extension, else `application/octet-stream`.
     public var contentType: String?
     public var cacheControl: String?
     public var custom: [String: String]
     /// Whether an existing file is replaced; otherwise `.alreadyExists`.
     public var replacesExisting: Bool
-    /// How long the upload is tried again without a byte getting through. By default, as long as the provider's settings say;
-    /// without settings ten minutes, and half a minute for ``FileStorageClient/put(_:at:options:)``, since somebody waits for that.
+    /// How long the upload is retried without a byte getting through. By default, as long as the provider's settings say;
+    /// without settings, ten minutes, and half a minute for ``FileStorageClient/put(_:at:options:)``, since its caller waits.
     public var patience: Duration?
-    /// Whether whoever began it does nothing but wait for it.
+    /// Whether the caller only waits for the upload.
     package var isAwaited = false
 
     public init(
@@ -74,11 +74,11 @@ public enum UploadSource: Sendable {
     case data(Data)
     /// A file on this device. It must not change while it is being sent.
     case file(URL)
-    /// Bytes as they come. `length` where it is known; such an upload cannot go on after a restart.
+    /// A stream of bytes, with its `length` if known; such an upload cannot continue after a restart.
     case stream(length: Int64?, @Sendable () -> any AsyncSequence<Data, any Error>)
 }
 
-/// How far a transfer has come.
+/// The progress of a transfer.
 public struct TransferProgress: Sendable {
     public enum Phase: Sendable, Hashable { case waiting, running, paused, finished }
 
@@ -86,7 +86,7 @@ public struct TransferProgress: Sendable {
     public let completedBytes: Int64
     /// `nil` while it is unknown.
     public let totalBytes: Int64?
-    /// Why the last attempt failed, while no byte has got through since then. The transfer goes on trying until its patience
+    /// Why the last attempt failed, while no byte has got through since then. The transfer keeps retrying until its patience
     /// ends.
     public let lastError: FileStorageError?
 
@@ -104,7 +104,7 @@ public struct TransferProgress: Sendable {
 }
 
 extension TransferProgress: Hashable {
-    /// Two errors are the same if they say the same.
+    /// Two errors are the same if their contents are.
     public static func == (left: TransferProgress, right: TransferProgress) -> Bool {
         left.phase == right.phase && left.completedBytes == right.completedBytes && left.totalBytes == right.totalBytes
             && left.lastError?.code == right.lastError?.code && left.lastError?.message == right.lastError?.message
@@ -119,9 +119,9 @@ extension TransferProgress: Hashable {
 /// One page of a listing.
 public struct FileList: Sendable, Hashable {
     public let files: [FileMetadata]
-    /// The folders directly below, as far as they show on this page.
+    /// The folders directly below that are on this page.
     public let folders: [FilePath]
-    /// Hand it in for the next page; `nil` on the last one.
+    /// Pass it to get the next page; `nil` on the last one.
     public let nextPage: String?
 
     public init(files: [FileMetadata], folders: [FilePath], nextPage: String?) {
@@ -131,7 +131,7 @@ public struct FileList: Sendable, Hashable {
     }
 }
 
-/// An upload that was interrupted, by a pause or the end of the process, and can go on.
+/// An upload that was interrupted, by a pause or the end of the process, and can continue.
 public struct InterruptedUpload: Sendable, Hashable, Identifiable {
     public let id: String
     public let path: FilePath
@@ -150,13 +150,13 @@ public struct InterruptedUpload: Sendable, Hashable, Identifiable {
 }
 
 extension FileMetadata: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Path, size and kind, without the app's own notes.
+    /// Path, size and content type, without the app's own metadata.
     public var description: String { "\(path) (\(size) bytes, \(contentType))" }
     public var debugDescription: String { "FileMetadata(\(description))" }
 }
 
 extension TransferProgress: CustomStringConvertible {
-    /// `running: 3145728 of 10485760 bytes (30 %)`, and why it does not get on.
+    /// `running: 3145728 of 10485760 bytes (30 %)`, and why it is stuck.
     public var description: String {
         let share =
             totalBytes.flatMap { total in

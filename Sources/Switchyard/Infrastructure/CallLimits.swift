@@ -1,14 +1,14 @@
-/// How many calls a client makes at a time to one server, and how many more may wait for their turn.
+/// Limits the number of concurrent calls to one server, and the number of calls that may wait for their turn.
 ///
-/// An app never meets these. A server that acts for many people is held back by them instead of burying its backend: a call
-/// beyond both ends at once with `overloaded`, unsent. What callers' clients ask for counts together. Streams and sockets that
-/// stay open have places of their own and hold up no call.
+/// An app never reaches these limits. They keep a server that acts for many users from overloading its backend: a call beyond
+/// both fails at once with `overloaded`, unsent. The calls of all callers' clients count together. Open streams and sockets
+/// are counted separately and do not block calls.
 ///
-/// On Apple's platforms the system queues calls by itself, and only ``underWay`` has a meaning there.
+/// On Apple's platforms the system queues calls itself, so only ``underWay`` has an effect there.
 public struct CallLimits: Sendable, Hashable {
-    /// Where calls share a connection, fewer are under way: as many as such a connection carries, mostly 100.
+    /// The maximum number of concurrent calls. Calls that share a connection are limited to what it can carry, usually 100.
     public var underWay: Int
-    /// How many wait, first come, first served.
+    /// The maximum number of waiting calls, first come, first served.
     public var waiting: Int
 
     public init(underWay: Int = 256, waiting: Int = 16_384) {

@@ -10,11 +10,11 @@ extension Infrastructure {
     /// - Parameters:
     ///   - module: The provider, set up.
     ///   - others: Further providers, to switch to later with ``use(_:for:)``.
-    ///   - stateFolder: A folder for what must outlast the process, such as the session and the writes that wait; `nil` keeps
+    ///   - stateFolder: A folder for data that must outlast the process, such as the session and pending writes; `nil` keeps
     ///     everything in memory.
     ///   - observer: Observes everything that clients do; ``LineObserver`` prints it.
-    /// - Throws: `.invalidConfiguration` with what to change, or the module's own error. Files and messaging that the provider
-    ///   lacks, or that need further settings, throw nothing here: their calls do.
+    /// - Throws: `.invalidConfiguration` with what to change, or the module's own error. If the provider lacks files or
+    ///   messaging, or they need further settings, their calls throw instead.
     public convenience init(
         _ module: some InfrastructureModule, others: [any InfrastructureModule] = [], stateFolder: URL? = nil,
         observer: any InfrastructureObserver = SilentObserver()
@@ -35,7 +35,7 @@ extension Infrastructure {
             surroundings: surroundings, sparing: [.files, .messaging])
     }
 
-    /// All clients as a file says; see ``InfrastructureConfiguration`` for its shape.
+    /// All clients, as configured in a file; see ``InfrastructureConfiguration`` for its format.
     ///
     /// ```swift
     /// let backend = try await Infrastructure(contentsOf: url, modules: [.acme, .globex])

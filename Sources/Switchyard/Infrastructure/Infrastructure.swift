@@ -1,8 +1,8 @@
 /// All clients of a program, each on its chosen provider. You can change the providers while the clients are in use.
 ///
-/// Hand out the clients once and keep them: ``use(_:for:)`` changes the provider behind them, not the values.
-/// Calls under way finish where they began, later ones go to the new provider, and live streams move over. A network that
-/// was switched off by ``StorageClient/disableNetwork()`` stays off.
+/// Pass the clients around once and keep them: ``use(_:for:)`` changes the provider behind them, not the values. Calls in
+/// progress finish where they began, later ones go to the new provider, and live streams move over. A network that was
+/// switched off by ``StorageClient/disableNetwork()`` stays off.
 public final class Infrastructure: Sendable {
     public let auth: any AuthClient
     public let storage: any StorageClient
@@ -15,7 +15,7 @@ public final class Infrastructure: Sendable {
 
     private let assembly: Assembly
 
-    /// - Parameter spared: What is done without where its provider lacks it; its calls then say why.
+    /// - Parameter spared: Services that may be missing if their provider lacks them; their calls then say why.
     init(
         factory: InfrastructureFactory, configuration: InfrastructureConfiguration,
         surroundings: InfrastructureSurroundings, sparing spared: Set<InfrastructureService> = []
@@ -38,10 +38,10 @@ public final class Infrastructure: Sendable {
     /// The current selection.
     public var selection: InfrastructureSelection { get async { await assembly.configuration.selection } }
 
-    /// Switches one client to `provider`, and returns once the new client serves.
+    /// Switches one client to `provider`, and returns once the new client is in use.
     ///
     /// The old client finishes its calls and sends the writes in its queue; ``SwitchReport/drained()`` waits for that.
-    /// - Throws: As ``InfrastructureFactory/make(_:in:)-(InfrastructureSelection,_)``; then nothing has changed.
+    /// - Throws: As ``InfrastructureFactory/make(_:in:)-(InfrastructureSelection,_)``; in that case nothing has changed.
     @discardableResult
     public func use(
         _ provider: InfrastructureProvider, for service: InfrastructureService
@@ -57,40 +57,41 @@ public final class Infrastructure: Sendable {
 
     /// Switches to another configuration. A provider whose settings differ gets new clients.
     ///
-    /// - Throws: As ``use(_:for:)``; `.locked` where the new clients of a provider need the folder that its present ones use
-    ///   until they are drained. Switch to another provider first, or choose another folder.
+    /// - Throws: As ``use(_:for:)``; `.locked` if a provider's new clients need the folder that its current ones use until
+    ///   they are drained. Switch to another provider first, or choose another folder.
     @discardableResult
     public func use(_ configuration: InfrastructureConfiguration) async throws(InfrastructureError) -> SwitchReport {
         try await assembly.change { $0 = configuration }
     }
 
-    /// For servers: what checks the tokens that requests bring, as the chosen auth provider has given them out. After
-    /// ``use(_:for:)`` with another provider for auth, ask again: one that is there goes on with the tokens of its own provider.
+    /// For servers: verifies the tokens of requests, as issued by the chosen auth provider. After ``use(_:for:)`` with
+    /// another provider for auth, call this again: an existing verifier keeps accepting the tokens of its own provider.
     ///
-    /// - Throws: `.unsupported` by a provider that has none.
+    /// - Throws: `.unsupported` if the provider has no verifier.
     public func tokenVerifier() async throws(InfrastructureError) -> any TokenVerifier {
         let (desk, layers) = try await assembly.deskAndLayers(for: .auth)
         return layers.around(desk.verifier) { $0.layered($1) }
     }
 
-    /// For servers: the clients of one request, which act for the user who sent it. They share this infrastructure's connections
-    /// and limits, cost microseconds, and need no end.
+    /// For servers: the clients for one request, which act for the user who sent it. They share this infrastructure's
+    /// connections and limits, take microseconds to make, and need no shutdown.
     ///
     /// - Throws: `.unsupported` if the storage's provider cannot act for callers.
     public func acting(as caller: VerifiedToken) async throws(InfrastructureError) -> ActingClients {
         try ActingClients(caller, by: try await assembly.desks())
     }
 
-    /// For servers: what acts for the project itself, with the service account or service key of its configuration. Rules do not
-    /// count, so what callers ask for goes through ``acting(as:)`` instead. Nothing is kept between calls: a write is done when
-    /// its call returns.
+    /// For servers: clients that act for the project itself, with the service account or service key of its configuration.
+    /// They bypass all rules, so use ``acting(as:)`` to serve callers' requests. Nothing is kept between calls: a write is
+    /// done when its call returns.
     ///
-    /// - Throws: `.invalidConfiguration` where the configuration lacks that; `.unsupported` by a provider without such a thing.
+    /// - Throws: `.invalidConfiguration` if the configuration has no such credential; `.unsupported` if the provider does not
+    ///   support it.
     public func actingAsProject() async throws(InfrastructureError) -> ProjectClients {
         try ProjectClients(by: try await assembly.desks())
     }
 
-    /// For servers: the accounts of the chosen auth provider's project, everybody's.
+    /// For servers: manages all accounts of the chosen auth provider's project.
     ///
     /// - Throws: As ``actingAsProject()``.
     public func admin() async throws(InfrastructureError) -> any AdminClient {
@@ -98,7 +99,7 @@ public final class Infrastructure: Sendable {
         return layers.around(try desk.makeAdminClient()) { $0.layered($1) }
     }
 
-    /// For servers: what sends messages in the name of the project that the chosen messaging provider belongs to.
+    /// For servers: sends messages on behalf of the chosen messaging provider's project.
     ///
     /// - Throws: As ``actingAsProject()``.
     public func messageSender() async throws(InfrastructureError) -> any MessageSender {

@@ -6,7 +6,7 @@ public struct InfrastructureError: ClientError {
     public let details: ErrorDetails
     public init(_ details: ErrorDetails) { self.details = details }
 
-    /// The error of a module that does not have the client it was asked for.
+    /// The error of a module that lacks the requested client.
     public static func unsupported(
         _ service: InfrastructureService, by provider: InfrastructureProvider
     ) -> InfrastructureError {
@@ -16,9 +16,9 @@ public struct InfrastructureError: ClientError {
 }
 
 extension ErrorCode {
-    /// A mistake in the configuration; the message has the place, what was found and what was expected.
+    /// A mistake in the configuration; the message says where it is, what was found and what was expected.
     public static let invalidConfiguration = ErrorCode(rawValue: "invalidConfiguration")
-    /// No module of that name was supplied.
+    /// No module with that name was supplied.
     public static let unknownProvider = ErrorCode(rawValue: "unknownProvider")
     /// Another process, or another client in this process, uses the folder.
     public static let locked = ErrorCode(rawValue: "locked")

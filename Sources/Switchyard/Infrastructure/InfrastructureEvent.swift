@@ -8,13 +8,13 @@ public struct SilentObserver: InfrastructureObserver {
     public func observe(_ event: InfrastructureEvent) {}
 }
 
-/// An event. Holds names, numbers, codes and error texts, never contents of documents.
+/// An event. Contains names, numbers, codes and error messages, never document contents.
 public struct InfrastructureEvent: Sendable {
     public let service: InfrastructureService
     public let provider: InfrastructureProvider
     public let kind: Kind
-    /// The ID of the request of a server that caused it; see ``withRequest(id:deadline:isolation:_:)``. `nil` if there is
-    /// none, or if several requests did.
+    /// The ID of the server request that caused it; see ``withRequest(id:deadline:isolation:_:)``. `nil` if there is none, or
+    /// if several requests did.
     public let requestID: String?
 
     public enum Kind: Sendable, Hashable {
@@ -22,24 +22,24 @@ public struct InfrastructureEvent: Sendable {
         case call(operation: String, duration: Duration, failure: Failure?)
         /// A call or a transfer is tried again after a pause.
         case retry(operation: String, attempt: Int, after: Duration, failure: Failure)
-        /// Reads are answered from the cache because the server cannot be reached. Reported once for each cause until a
-        /// read gets through.
+        /// Reads fall back to the cache because the server cannot be reached. Reported once for each cause until a read gets
+        /// through.
         case readFromCache(failure: Failure)
         case streamOpened(operation: String)
         case streamClosed(operation: String, failure: Failure?)
-        /// A lost connection is being repaired underneath a stream.
+        /// A stream is reconnecting after a lost connection.
         case reconnect(operation: String, attempt: Int, failure: Failure?)
-        /// How many writes wait for the server. The failure says why the last attempt to send them failed; it is reported once
-        /// for each cause until a write gets through. The writes stay queued and are tried again.
+        /// The number of writes that wait for the server. The failure says why the last attempt to send them failed; it is
+        /// reported once for each cause until a write gets through. The writes stay queued and are retried.
         case pendingWrites(count: Int, failure: Failure?)
         /// The server refused a batch of writes for good; ``StorageClient/refusedWrites()`` has it.
         case writeRefused(paths: [String], failure: Failure)
         case tokenRefreshed(failure: Failure?)
-        /// Something a person should know: a damaged file that was set aside, a session that could not be kept.
+        /// Something a person should know, such as a damaged file that was set aside or a session that could not be saved.
         case notice(String)
     }
 
-    /// Why something failed: a code, and a text for people.
+    /// Why something failed: a code and a readable message.
     public struct Failure: Sendable, Hashable {
         public let code: ErrorCode
         public let message: String
@@ -53,10 +53,10 @@ public struct InfrastructureEvent: Sendable {
     }
 
     /// - Parameters:
-    ///   - service: What it is about.
+    ///   - service: The service of the client.
     ///   - provider: The provider of the client.
     ///   - kind: What happened.
-    ///   - requestID: By default that of the current task.
+    ///   - requestID: By default, that of the current task.
     public init(
         service: InfrastructureService, provider: InfrastructureProvider, kind: Kind,
         requestID: String? = ServedRequest.current?.id

@@ -1,4 +1,4 @@
-/// Makes clients from the modules it was given: all of them together, or one.
+/// Makes clients from its modules: all of them together, or one.
 ///
 /// ```swift
 /// let factory = InfrastructureFactory(AcmeModule(acme), MockModule())
@@ -7,20 +7,20 @@
 /// let backend = try await factory.make(selection)
 /// ```
 ///
-/// There is no global registry: a factory knows only the modules you hand it.
+/// There is no global registry: a factory knows only the modules you pass to it.
 public struct InfrastructureFactory: Sendable {
     private let suppliers: [ModuleSupplier]
     private let small = SmallAssemblies()
 
     /// - Parameters:
-    ///   - modules: Modules that are set up in code. A configuration may override single settings of theirs.
+    ///   - modules: Modules that are set up in code. A configuration may override single settings.
     ///   - types: Modules that get their settings from a configuration.
     public init(_ modules: any InfrastructureModule..., configurable types: [any InfrastructureModule.Type] = []) {
         self.init(modules, configurable: types)
     }
 
     /// - Parameters:
-    ///   - modules: Modules that are set up in code. A configuration may override single settings of theirs.
+    ///   - modules: Modules that are set up in code. A configuration may override single settings.
     ///   - types: Modules that get their settings from a configuration.
     public init(_ modules: [any InfrastructureModule], configurable types: [any InfrastructureModule.Type] = []) {
         suppliers = modules.map { .configured($0) } + types.map { .configurable($0) }
@@ -28,7 +28,7 @@ public struct InfrastructureFactory: Sendable {
 
     private init(suppliers: [ModuleSupplier]) { self.suppliers = suppliers }
 
-    /// The same modules, set up by `configuration` once and for all: what is made by this factory shares what they share.
+    /// The same modules, set up by `configuration` once, so that everything this factory makes shares their resources.
     package func configured(by configuration: InfrastructureConfiguration) throws(InfrastructureError)
         -> InfrastructureFactory
     {
@@ -41,7 +41,7 @@ public struct InfrastructureFactory: Sendable {
         return InfrastructureFactory(suppliers: modules)
     }
 
-    /// The same modules with `module` in the place of the one of its name, if there is one.
+    /// The same modules, with `module` replacing the one of its name, if there is one.
     package func replacing(_ module: some InfrastructureModule) -> InfrastructureFactory {
         let others = suppliers.filter { $0.provider != type(of: module).provider }
         return InfrastructureFactory(suppliers: others + [.configured(module)])
@@ -52,7 +52,7 @@ public struct InfrastructureFactory: Sendable {
         Set(suppliers.map(\.provider)).sorted { $0.rawValue < $1.rawValue }
     }
 
-    /// All clients of `selection`. Everything that can be wrong with it is said here, and then nothing is left behind.
+    /// All clients of `selection`. Throws here if anything is wrong with it, and then leaves nothing behind.
     public func make(
         _ selection: InfrastructureSelection, in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
     ) async throws(InfrastructureError) -> Infrastructure {
@@ -61,8 +61,8 @@ public struct InfrastructureFactory: Sendable {
 
     /// All clients of `configuration`.
     ///
-    /// - Throws: `.unknownProvider`, `.invalidConfiguration`, `.unsupported` for a client that its provider lacks, or what a
-    ///   module has to say.
+    /// - Throws: `.unknownProvider`, `.invalidConfiguration`, `.unsupported` for a client that its provider lacks, or a
+    ///   module's own error.
     public func make(
         _ configuration: InfrastructureConfiguration,
         in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
@@ -72,8 +72,8 @@ public struct InfrastructureFactory: Sendable {
 
     // MARK: One client alone
 
-    /// The auth client of `provider` by which all domain clients go that this factory makes alone for it: one, for as long as
-    /// it or one of them is in use, with the surroundings of the first call.
+    /// The auth client of `provider`, shared by all domain clients that this factory makes individually for that provider. It
+    /// has the surroundings of the first call, and lives as long as it or one of them is in use.
     public func createAuthClient(
         provider: InfrastructureProvider, in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
     ) async throws(InfrastructureError) -> any AuthClient {
@@ -108,7 +108,7 @@ public struct InfrastructureFactory: Sendable {
         ) { $0.layered($1) }
     }
 
-    /// The provider's client for users on clients that exist already.
+    /// The provider's client for users, built on existing clients.
     public func createUserClient(
         provider: InfrastructureProvider, on core: CoreClients
     ) async throws(InfrastructureError) -> any UserClient { try await module(provider).makeUserClient(on: core) }
@@ -129,11 +129,12 @@ public struct InfrastructureFactory: Sendable {
         try await module(provider).makeNotificationClient(on: core)
     }
 
-    /// The client for users, all of `provider`: the user is who is signed in with the auth client that this factory makes for
-    /// it; where nobody asked for that, it finds the session that the device has kept.
+    /// The client for users, entirely on `provider`. Its user is the one signed in with the auth client that this factory
+    /// makes for the provider; without such a client, it uses the session stored on the device.
     ///
-    /// All domain clients that a factory makes like this for one provider share one storage, made with the first, in the
-    /// surroundings of the first; it lives as long as any of them. An ``Infrastructure`` has all clients and an end.
+    /// All domain clients that a factory makes this way for one provider share one storage. It is made with the first client,
+    /// in that client's surroundings, and lives as long as any of them. For all clients and an explicit shutdown, use an
+    /// ``Infrastructure``.
     public func createUserClient(
         provider: InfrastructureProvider, in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
     ) async throws(InfrastructureError) -> any UserClient {
@@ -173,7 +174,7 @@ public struct InfrastructureFactory: Sendable {
         small.assembly(of: provider) {
             Assembly(
                 factory: self, configuration: InfrastructureConfiguration(InfrastructureSelection(default: provider)),
-                surroundings: surroundings, sparing: [.files])  // which only the images of users need
+                surroundings: surroundings, sparing: [.files])  // needed only for user images
         }
     }
 

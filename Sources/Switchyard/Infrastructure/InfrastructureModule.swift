@@ -10,8 +10,8 @@
 /// }
 /// ```
 ///
-/// Every `make` function has a default that refuses with ``ErrorCode/unsupported``, so a module states only
-/// what it has. Each is called at most once for each ``Infrastructure``: a client is shared by everything that asks for it.
+/// Every `make` function has a default that throws ``ErrorCode/unsupported``, so implement only what you support. Each is
+/// called at most once per ``Infrastructure``; its client is shared.
 public protocol InfrastructureModule: Sendable {
     /// The provider's settings, given in code or decoded from a file or the environment.
     associatedtype Configuration: Codable & Sendable
@@ -21,8 +21,8 @@ public protocol InfrastructureModule: Sendable {
     init(_ configuration: Configuration)
     var configuration: Configuration { get }
 
-    /// The same module with settings of a file laid over its own. A module that was given more than its configuration, a
-    /// source of tokens perhaps, carries that over; the default starts anew.
+    /// The same module with settings from a file merged into its own. If a module has more than its configuration, such as a
+    /// token source, it has to carry that over; the default makes a new module.
     func reconfigured(_ configuration: Configuration) -> Self
 
     /// Checks the whole configuration before any client is made.
@@ -35,20 +35,20 @@ public protocol InfrastructureModule: Sendable {
     func makeFileStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any FileStorageClient
     func makeMessagingClient(_ context: ModuleContext) async throws(InfrastructureError) -> any MessagingClient
 
-    /// For servers: what checks this provider's tokens, and acts for those who bring one.
+    /// For servers: verifies this provider's tokens, and makes clients that act for their users.
     func makeCallerDesk(_ context: ModuleContext) async throws(InfrastructureError) -> any CallerDesk
 
-    /// Deletes what this provider keeps on the device of a user's documents. Called while it has no storage client: not chosen
-    /// at the moment, it would not hear of a sign-out with that wish. What other users have queued stays. The default does
+    /// Deletes a user's documents that this provider keeps on the device. Called while the provider is not chosen and has no
+    /// storage client, which would otherwise see the sign-out itself. The queues of other users stay. The default does
     /// nothing, which is right for a provider that keeps nothing.
     ///
     /// - Parameters:
-    ///   - userID: The user who left; `nil` for the last user of the provider.
-    ///   - context: Where its state is.
+    ///   - userID: The user who signed out; `nil` for the last user of the provider.
+    ///   - context: The context with the state folder.
     func wipeLocalData(of userID: AuthUser.ID?, _ context: ModuleContext) async throws(InfrastructureError)
 
-    // Domain clients, for a provider that can do better than documents. Each must be right with nothing but `core`, whose
-    // auth may be another provider's; a fast path is allowed where `core.storage.unwrapped(as:)` finds one's own client.
+    // Domain clients, for a provider that can do better than documents. Each must work with just `core`, whose auth may be
+    // another provider's; a fast path is allowed if `core.storage.unwrapped(as:)` finds the provider's own client.
 
     func makeUserClient(on core: CoreClients) async throws(InfrastructureError) -> any UserClient
     func makeContactsClient(on core: CoreClients) async throws(InfrastructureError) -> any ContactsClient
@@ -57,7 +57,7 @@ public protocol InfrastructureModule: Sendable {
 }
 
 extension InfrastructureModule {
-    /// The provider's name, for error texts.
+    /// The provider's name, for error messages.
     public var provider: InfrastructureProvider { Self.provider }
 
     public func reconfigured(_ configuration: Configuration) -> Self { Self(configuration) }

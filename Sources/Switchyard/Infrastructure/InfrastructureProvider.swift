@@ -1,6 +1,6 @@
-/// The name of a provider: `"mock"`, or what a module calls itself.
+/// The name of a provider, such as `"mock"`.
 ///
-/// Modules add their own constant in an extension, so a name completes only where its module is imported.
+/// Modules add their own constant in an extension, so code completion offers a name only where its module is imported.
 public struct InfrastructureProvider: RawRepresentable, Hashable, Sendable, Codable, ExpressibleByStringLiteral,
     CustomStringConvertible
 {

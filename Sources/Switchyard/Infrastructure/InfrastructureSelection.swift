@@ -6,8 +6,8 @@
 /// selection.omit(.messaging)             // no client at all
 /// ```
 ///
-/// A domain client follows the storage it lives in. Naming a provider for one pins it: its documents then live on that
-/// provider's storage, with the selected auth.
+/// A domain client follows its storage. Naming a provider for one pins it: its documents then live on that provider's
+/// storage, with the selected auth.
 public struct InfrastructureSelection: Sendable, Hashable {
     /// The provider of every core client that has no explicit choice.
     public var `default`: InfrastructureProvider
@@ -27,7 +27,7 @@ public struct InfrastructureSelection: Sendable, Hashable {
 
     /// Leaves out the client for `service`: its calls throw `.unsupported`, and no module is asked for one. A configuration
     /// file says the same with `"none"`: `"clients": { "files": "none" }`. Choosing a provider brings the client back;
-    /// setting the choice to `nil` gives it to the default.
+    /// setting the choice to `nil` uses the default.
     ///
     /// Auth and storage cannot be omitted, since everything else needs them; omitting them has no effect.
     public mutating func omit(_ service: InfrastructureService) {
@@ -69,13 +69,13 @@ public struct InfrastructureSelection: Sendable, Hashable {
         set { self[.notifications] = newValue }
     }
 
-    /// The provider that `service` ends up with; `nil` if it is omitted.
+    /// The resulting provider for `service`; `nil` if it is omitted.
     public func provider(for service: InfrastructureService) -> InfrastructureProvider? {
         if omitted.contains(service) { return nil }
         return chosen[service] ?? (service.isCore ? self.default : provider(for: .storage))
     }
 
-    /// Where a configuration names the provider of `service`.
+    /// The place in a configuration that names the provider of `service`.
     func place(of service: InfrastructureService) -> [String] {
         if chosen[service] != nil { return ["clients", service.rawValue] }
         return service.isCore ? ["default"] : place(of: .storage)

@@ -1,4 +1,4 @@
-/// A service that has a client. Providers make the first four; the others live in the storage unless they are pinned.
+/// A service that has a client. Providers make the first four; the others use the chosen storage unless they are pinned.
 public enum InfrastructureService: String, Sendable, Hashable, Codable, CaseIterable, CustomStringConvertible {
     case auth, storage, files, messaging
     case users, contacts, checkIns, notifications

@@ -6,18 +6,19 @@ public struct InfrastructureSurroundings: Sendable {
     public var clock: any Clock<Duration>
     /// The time of day.
     public var now: @Sendable () -> Timestamp
-    /// A folder for what must outlast the process; a configuration's own takes precedence. `nil` keeps everything in memory.
+    /// A folder for data that must outlast the process; a configuration's own takes precedence. `nil` keeps everything in
+    /// memory.
     public var stateFolder: URL?
-    /// Observes everything that clients do, and what their providers report. ``SilentObserver`` costs nothing.
+    /// Observes everything that clients do and providers report. ``SilentObserver`` costs nothing.
     public var observer: any InfrastructureObserver
     /// The app's name in requests, such as `MyApp/2.1`. It precedes this package's name in `User-Agent`.
     public var program: String?
-    /// The layers around every client, the closest first. A configuration's retries are closer still, the observer is
-    /// outside of all.
+    /// The layers around every client, innermost first. A configuration's retries are inside all of them, the observer is
+    /// outside.
     public var layers: [any ClientLayer] = []
-    /// How many calls one server gets at a time.
+    /// Limits the calls to one server.
     public var callLimits = CallLimits()
-    /// How long a switch waits for calls on the old client before it shuts that down all the same.
+    /// How long a switch waits for calls on the old client before it shuts the client down anyway.
     public var drainDeadline: Duration
 
     public init(
@@ -40,7 +41,7 @@ public struct InfrastructureSurroundings: Sendable {
             program: program, callLimits: callLimits)
     }
 
-    /// These surroundings with the folder that `configuration` names, if it names one.
+    /// These surroundings with the folder of `configuration`, if it names one.
     func with(_ configuration: InfrastructureConfiguration) -> InfrastructureSurroundings {
         var surroundings = self
         if let folder = configuration.stateFolder { surroundings.stateFolder = folder }

@@ -1,10 +1,10 @@
 package import Foundation
 
 extension ModuleContext {
-    /// Where the folder for one service's state is, or would be.
+    /// The folder for one service's state, which may not exist.
     package func place(of name: String) -> URL? { stateFolder?.appendingPathComponent(name, isDirectory: true) }
 
-    /// A folder for one service's state, made when it is missing; `nil` when nothing is to outlast the process.
+    /// The folder for one service's state, created if it is missing; `nil` if everything is kept in memory.
     package func folder(_ name: String) throws(InfrastructureError) -> URL? {
         guard let folder = place(of: name) else { return nil }
         do {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What a module gets to make a client with.
+/// The context in which a module makes a client.
 public struct ModuleContext: Sendable {
     /// The selected auth client, on any provider: the source of tokens for the client being made. It stays valid when the
     /// selection changes later. `nil` while auth itself is being made, or if none is selected.
@@ -9,13 +9,13 @@ public struct ModuleContext: Sendable {
     public let clock: any Clock<Duration>
     /// The time of day, for tokens and time stamps.
     public let now: @Sendable () -> Timestamp
-    /// This provider's folder for what must outlast the process; `nil` to keep everything in memory.
+    /// This provider's folder for data that must outlast the process; `nil` to keep everything in memory.
     public let stateFolder: URL?
     /// Where to report what happens.
     public let observer: any InfrastructureObserver
-    /// What requests call the app; `nil` if it has not said.
+    /// The app's name in requests; `nil` if it is not set.
     public let program: String?
-    /// How much may be asked of one server at a time.
+    /// Limits the calls to one server.
     public let callLimits: CallLimits
 
     public init(

@@ -1,9 +1,9 @@
 /// A key, password or token: usable, comparable, and never printed.
 ///
-/// In configuration files a secret stands as `${NAME}` and its value in the environment; it is encoded back the same way.
+/// In configuration files, write a secret as `${NAME}` and put its value in the environment; it is encoded back as `${NAME}`.
 public struct Secret: Sendable, Hashable, ExpressibleByStringLiteral {
     private let value: String
-    /// The variable it came from, when it came from one.
+    /// The variable it came from, if any.
     public let name: String?
 
     public init(_ value: String, name: String? = nil) {
@@ -13,7 +13,7 @@ public struct Secret: Sendable, Hashable, ExpressibleByStringLiteral {
 
     public init(stringLiteral value: String) { self.init(value) }
 
-    /// The text itself. Call this only where it is sent.
+    /// The text itself. Call this only to send it.
     public func reveal() -> String { value }
     public var isEmpty: Bool { value.isEmpty }
 
@@ -24,12 +24,12 @@ public struct Secret: Sendable, Hashable, ExpressibleByStringLiteral {
 extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     public var description: String { name.map { "${\($0)}" } ?? "<secret>" }
     public var debugDescription: String { description }
-    /// `dump` and string interpolation of enclosing values look here, and find nothing.
+    /// Empty, so that `dump` and string interpolation of enclosing values reveal nothing.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Secret: Codable {
-    /// Where a decoder finds the variables that `${NAME}` may name: `[String: String]` under this key of its `userInfo`.
+    /// The key in a decoder's `userInfo` for the variables that `${NAME}` may name, as `[String: String]`.
     public static let environmentKey = CodingUserInfoKey(rawValue: "Switchyard.Secret.environment")!
 
     public init(from decoder: any Decoder) throws {
@@ -46,14 +46,14 @@ extension Secret: Codable {
         self.init(value, name: name)
     }
 
-    /// The name in a text that is nothing but `${NAME}`.
+    /// The name in a text that is exactly `${NAME}`.
     static func variable(in text: String) -> String? {
         text.hasPrefix("${") && text.hasSuffix("}") ? String(text.dropFirst(2).dropLast()) : nil
     }
 
-    /// Set in an encoder's `userInfo` only while settings of code and file are laid over each other, in memory.
+    /// Set in an encoder's `userInfo` only while settings from code and file are merged in memory.
     static let revealingKey = CodingUserInfoKey(rawValue: "Switchyard.Secret.revealing")!
-    /// Where an encoder may hold ``SecretNames``, who then learn every secret that is written.
+    /// The key in an encoder's `userInfo` for ``SecretNames``, which then record every secret that is written.
     static let namesKey = CodingUserInfoKey(rawValue: "Switchyard.Secret.names")!
 
     public func encode(to encoder: any Encoder) throws {

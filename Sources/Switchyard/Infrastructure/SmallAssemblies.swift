@@ -1,12 +1,12 @@
 import Synchronization
 
-/// What stands behind the clients that a factory makes one by one: for each provider one infrastructure with only what was
-/// asked for. It lives as long as a client of it.
+/// The infrastructures behind the clients that a factory makes individually: one for each provider, with only the requested
+/// services. Each lives as long as its clients.
 final class SmallAssemblies: Sendable {
     private struct Held: Sendable { weak var assembly: Assembly? }
     private let held = Mutex<[InfrastructureProvider: Held]>([:])
 
-    /// - Parameter make: Makes one where nobody holds one.
+    /// - Parameter make: Makes one if none is in use.
     func assembly(of provider: InfrastructureProvider, _ make: () -> Assembly) -> Assembly {
         held.withLock { held in
             if let assembly = held[provider]?.assembly { return assembly }

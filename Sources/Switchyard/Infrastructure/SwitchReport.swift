@@ -1,4 +1,4 @@
-/// What a switch did, as of the moment when its new clients began to serve.
+/// The result of a switch, at the moment when the new clients came into use.
 ///
 /// ```swift
 /// let report = try await backend.use(.globex, for: .storage)
@@ -10,7 +10,7 @@ public struct SwitchReport: Sendable {
         public let service: InfrastructureService
         public let from: InfrastructureProvider?
         public let to: InfrastructureProvider?
-        /// Whether it is a domain client that has gone along with its storage, as all do that are not pinned.
+        /// Whether it is a domain client that follows its storage, as all do that are not pinned.
         public let followsStorage: Bool
     }
 
@@ -18,22 +18,22 @@ public struct SwitchReport: Sendable {
     public struct LeftWrites: Sendable, Hashable {
         public let provider: InfrastructureProvider
         public let count: Int
-        /// Whether they outlast the process, in the provider's folder, and go out when it is chosen again. Those in memory
-        /// are still being sent for as long as the ``Infrastructure`` lives, and are lost with it.
+        /// Whether they are saved in the provider's folder, outlast the process and are sent when the provider is chosen
+        /// again. Those in memory are sent for as long as the ``Infrastructure`` lives, and are lost with it.
         public let isOnDisk: Bool
     }
 
     /// The end of the old clients.
     public struct Drained: Sendable, Hashable {
-        /// How many calls were cut off because they had not ended by the deadline.
+        /// The number of calls cut off because they had not ended by the deadline.
         public let abandonedCalls: Int
         /// The writes that were still queued at the end.
         public let leftWrites: [LeftWrites]
     }
 
-    /// The clients whose provider has changed, those that follow the storage included.
+    /// The clients whose provider has changed, including those that follow the storage.
     public let moves: [Move]
-    /// The writes that were queued on the old storages, which go on sending them; see ``drained()``.
+    /// The writes still queued on the old storages, which continue to send them; see ``drained()``.
     public let leftWrites: [LeftWrites]
     /// How long the switch took.
     public let duration: Duration
@@ -53,7 +53,7 @@ public struct SwitchReport: Sendable {
 }
 
 extension SwitchReport: CustomStringConvertible {
-    /// Without the domain clients that merely follow the storage.
+    /// Leaves out domain clients that just follow the storage.
     public var description: String {
         guard !moves.isEmpty else { return "nothing moved" }
         return (moves.filter { !$0.followsStorage }.map(\.description) + leftWrites.map(\.description)).joined(

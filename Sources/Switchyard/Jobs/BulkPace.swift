@@ -1,10 +1,10 @@
-/// Decides how much may be written at a time: more batches while all goes well, half as many when the server is overloaded, and,
-/// if asked to, no more per second than a new collection can take.
+/// Decides how much may be written at a time: more batches while all goes well, half as many when the server is overloaded
+/// and, optionally, no more per second than a new collection can take.
 struct BulkPace: Sendable {
     private let maximum: Int
     private let rampFrom: Int?
     private var exactWidth: Double
-    /// Until when the writes that were let through use up the rate.
+    /// The time until which the writes so far use up the rate.
     private var usedUpTo = Duration.zero
 
     private static let rampStep = Duration.seconds(300)
@@ -23,7 +23,7 @@ struct BulkPace: Sendable {
         exactWidth = isOverloaded ? max(1, exactWidth / 2) : min(Double(maximum), exactWidth + 1)
     }
 
-    /// How long to wait before so many more writes.
+    /// How long to wait before `count` more writes.
     ///
     /// - Parameter now: Since the beginning.
     mutating func pause(before count: Int, at now: Duration) -> Duration {

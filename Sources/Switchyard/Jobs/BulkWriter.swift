@@ -4,12 +4,12 @@ import SwitchyardBytes
 public struct BulkOptions: Sendable, Hashable {
     /// How many writes go into one batch; never more than the provider allows.
     public var batchSize = 500
-    /// How many batches are in flight at most. Writing begins with two, and slows down while the server is overloaded.
+    /// The maximum number of batches in flight. Writing begins with two, and slows down while the server is overloaded.
     public var parallel = 8
-    /// How often a batch is tried, in all, while the server is too busy for it.
+    /// The total number of attempts for a batch while the server is too busy.
     public var attempts = 10
-    /// Writes per second in the beginning, raised by half every five minutes: vendors advise it for new collections, which the
-    /// server takes minutes to spread over machines. `nil`, the default, is as fast as possible.
+    /// Writes per second in the beginning, raised by half every five minutes. Vendors advise this for new collections, which
+    /// the server needs minutes to spread over machines. `nil`, the default, is as fast as possible.
     public var rampFrom: Int?
 
     public init() {}
@@ -47,7 +47,7 @@ extension StorageClient {
     /// Use a client without a queue: one with a queue sends its batches one after the other.
     ///
     /// - Parameters:
-    ///   - writes: Read as they are needed, so that they need not be in memory all at once.
+    ///   - writes: Read on demand, so that they need not all be in memory.
     ///   - options: Batch size, parallelism and retries.
     ///   - onResult: Called for each write, in no particular order, from several tasks at a time.
     /// - Throws: What ends the whole bulk write: `.cancelled`, `.shutDown`, `.unauthenticated`, and the errors of `writes`.
@@ -60,7 +60,7 @@ extension StorageClient {
         try await BulkRun(self, options, onResult).run(writes)
     }
 
-    /// Writes many documents, as the other `writeInBulk`, from a sequence that does not wait.
+    /// Writes many documents from a synchronous sequence, like the other `writeInBulk`.
     @discardableResult
     public func writeInBulk(
         _ writes: some Sequence<DocumentWrite>, options: BulkOptions = BulkOptions(),
@@ -99,7 +99,7 @@ private struct BulkRun: Sendable {
         size = max(1, min(options.batchSize, storage.capabilities.maximumBatchSize ?? .max))
     }
 
-    /// About as much as a request may hold; one document has at most a tenth of that.
+    /// About the maximum size of a request; one document has at most a tenth of that.
     private static let bytes = 8 << 20
 
     func run<Writes: AsyncSequence>(_ writes: Writes) async throws -> BulkReport
@@ -109,7 +109,7 @@ private struct BulkRun: Sendable {
             var report = BulkReport()
             var pace = BulkPace(parallel: options.parallel, rampFrom: options.rampFrom)
             var (running, batch, bytes) = (0, [DocumentWrite](), 0)
-            // Of the batch that is being filled, and of those that are under way.
+            // The paths in the batch being filled, and in those in flight.
             var taken: Set<StoragePath> = []
 
             func settleOne() async throws {
@@ -168,7 +168,7 @@ private struct BulkRun: Sendable {
                 failure = error
             }
             if [.cancelled, .shutDown, .unauthenticated].contains(failure.code) { throw failure }
-            // These surely had no effect.
+            // These certainly had no effect.
             let isKnown = [.aborted, .overloaded, .resourceExhausted, .rateLimited].contains(failure.code)
             if failure.isRetryable, isKnown || writes.isIdempotent, attempt < options.attempts {
                 attempt += 1
@@ -180,7 +180,7 @@ private struct BulkRun: Sendable {
                 for write in batch { tell(.failure(failure), write, &outcome) }
                 return
             }
-            // One write was refused, and its whole batch with it.
+            // One refused write fails the whole batch.
             let middle = batch.startIndex + batch.count / 2
             try await send(batch[..<middle], &outcome)
             return try await send(batch[middle...], &outcome)

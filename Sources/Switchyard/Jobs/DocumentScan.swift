@@ -4,15 +4,15 @@ public struct ScanPlace: Sendable, Hashable, Codable {
     var parts: [ScanPart]
 }
 
-/// A stretch of a query's results that is read from its beginning to its end.
+/// A part of a query's results that is read from beginning to end.
 struct ScanPart: Sendable, Hashable, Codable {
     /// Where it begins; `nil` for the query's own beginning.
     private var start: [DocumentValue]?
-    /// Whether ``start`` is behind what was done already, and not the first document.
+    /// Whether ``start`` is the last finished document, instead of the next one.
     private var isBehind = false
     /// The first document of the next part; `nil` for the query's own end.
     private let end: [DocumentValue]?
-    /// How many documents are done.
+    /// The number of finished documents.
     private var done = 0
 
     init(from start: StoragePath? = nil, to end: StoragePath? = nil) {
@@ -25,7 +25,7 @@ struct ScanPart: Sendable, Hashable, Codable {
         done += count
     }
 
-    /// What of `query` lies in the part and is not done; `nil` for nothing.
+    /// The unfinished rest of this part as a query; `nil` if there is none.
     func rest(of query: Query) -> Query? {
         query.limit.map { $0.count <= done } == true ? nil : cut(query)
     }
@@ -42,7 +42,7 @@ struct ScanPart: Sendable, Hashable, Codable {
 }
 
 extension StorageClient {
-    /// Does something with each result of a query that may have millions, of which a few pages are ever in memory.
+    /// Calls `body` for each result of a query that may have millions, keeping only a few pages in memory.
     ///
     /// ```swift
     /// try await storage.forEachDocument(Query(in: "orders"), parallel: 8, from: try kept()) { order in
@@ -54,8 +54,8 @@ extension StorageClient {
     /// Documents that are added or removed in the meantime do not shift the others; whether the scan meets them depends on their
     /// position.
     ///
-    /// If several calls work on all collections of one name, without conditions and ordered by name, and the backend can divide
-    /// them (see ``dividers(ofGroup:into:)``), each reads a part of its own, so that documents come in no particular order.
+    /// If `parallel` is above one, the query is a collection group without conditions, ordered by name, and the backend can
+    /// divide it (see ``dividers(ofGroup:into:)``), parts are read concurrently, so documents come in no particular order.
     ///
     /// - Parameters:
     ///   - query: Read from the server in its own order, or by document name if it has none.
@@ -63,8 +63,8 @@ extension StorageClient {
     ///   - parallel: How many calls of `body` run at the same time.
     ///   - place: Where an earlier run stopped; `nil` for the beginning.
     ///   - body: Its first error ends the scan and is thrown once the calls in flight have ended.
-    ///   - reached: Called after each page, with what is left behind it: everything else is done, so that a run from there does
-    ///     nothing again but what was begun of later pages.
+    ///   - reached: Called after each page with the position of the rest. Everything before it is done, so a run from there
+    ///     repeats only what was begun of later pages.
     public func forEachDocument(
         _ query: Query, pageSize: Int = 500, parallel: Int = 1, from place: ScanPlace? = nil,
         _ body: @escaping @Sendable (DocumentSnapshot) async throws -> Void,
@@ -75,7 +75,7 @@ extension StorageClient {
         if place == nil, parallel > 1, case .group(let id, nil) = query.source, query.isWholeCollection,
             query.effectiveOrders.allSatisfy({ $0.direction == .ascending })
         {
-            // More than there are workers, since some are larger than others.
+            // More parts than workers, since some are larger than others.
             let places = try await dividers(ofGroup: id, into: parallel * ScanRun.partsForEach)
             parts = zip([nil] + places, places + [nil]).map { ScanPart(from: $0, to: $1) }
         }
@@ -83,7 +83,7 @@ extension StorageClient {
     }
 }
 
-/// One run through what is left of a query: some parts at a time, in each a page that is worked on while the next is read.
+/// One run through the rest of a query: several parts at a time, each processing one page while reading the next.
 private struct ScanRun: Sendable {
     static let partsForEach = 4
 
@@ -95,7 +95,7 @@ private struct ScanRun: Sendable {
     private typealias Pages = DocumentPages.AsyncIterator
 
     private enum Event: Sendable {
-        /// What reading the next page of a part has come to.
+        /// The result of reading the next page of a part.
         case read(Int, Result<(QuerySnapshot, Pages)?, any Error>)
         case worked(Int, QuerySnapshot)
     }
@@ -144,7 +144,7 @@ private struct ScanRun: Sendable {
                         try await reached(ScanPlace(parts: left.compactMap(\.self)))
                     }
                 }
-                // The page that was read is worked on when the one before it is done.
+                // A page is processed after the previous one is done.
                 guard let present = progress[index], !present.isWorking, let next = present.next else { continue }
                 guard let (page, rest) = try next.get() else {
                     progress[index] = nil

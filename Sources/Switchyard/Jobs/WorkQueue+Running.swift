@@ -137,7 +137,7 @@ extension WorkQueue {
                 job = try await extend(job)
             } catch {
                 if error.code == .aborted, !error.isRetryable { return false }
-                // Without an answer it goes on until another worker may have the job.
+                // Without an answer, it continues until another worker may have the job.
                 if now() >= job.leaseEnd { return Task.isCancelled }
             }
         }

@@ -12,16 +12,16 @@
 /// }
 /// let storage = acme.layered(Counting())
 /// ```
-/// Every requirement has a default that changes nothing, so implement only what you need. The first of several layers is the one
-/// closest to the client, and each sees only the calls that the layers outside of it let through. To change what one operation
-/// *means*, conform to ``StorageLayer``, or to ``RoutedAuthClient`` and its siblings, instead.
+/// Every requirement has a default that changes nothing, so implement only what you need. The first of several layers is the
+/// innermost, and each sees only the calls that the layers outside it let through. To change what one operation *means*,
+/// conform to ``StorageLayer``, or to ``RoutedAuthClient`` and its siblings, instead.
 public protocol ClientLayer: Sendable {
     /// Runs `body`, as often as it likes if ``ClientCall/isRepeatable``, else once or not at all.
     func call<Result, Failure: ClientError>(
         _ call: ClientCall, _ body: () async throws(Failure) -> Result
     ) async throws(Failure) -> Result
 
-    /// The stream to hand out for `stream`. Nothing may begin before it is iterated.
+    /// Returns the stream to use in place of `stream`. Nothing may begin before it is iterated.
     func stream<Element: Sendable, Failure: Error>(
         _ call: ClientCall, _ stream: SnapshotStream<Element, Failure>
     ) -> SnapshotStream<Element, Failure>
@@ -56,7 +56,7 @@ public struct ClientCall: Sendable, Hashable {
     public let operation: String
     /// Whether a repetition after a failure is harmless, even if only the answer to the first attempt was lost.
     public let isRepeatable: Bool
-    /// What error texts call it; for observers, who hear of failures and not of arguments.
+    /// Its name in error messages, for observers, which see failures but not arguments.
     private let subject: ClientOperation.Subject?
 
     public init(
@@ -77,13 +77,13 @@ public struct ClientCall: Sendable, Hashable {
         subject = operation.subject
     }
 
-    /// The same until the end of what it has begun.
+    /// The same call, until the end of the work that it began.
     var toItsEnd: ClientCall {
         ClientCall(
             service: service, provider: provider, ClientOperation(operation + " to its end", subject))
     }
 
-    /// What observers hear of an error: the text that whoever made the call gets.
+    /// The failure for observers, with the same message that the caller gets.
     func failure(_ error: any Error) -> InfrastructureEvent.Failure {
         guard let error = error as? any ClientError else { return .init(.unknown, "\(error)") }
         return named(error)

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Ends calls and streams when the deadline of the request has passed that the current task works for. Costs a look at the task
-/// where there is none.
+/// Ends calls and streams at the deadline of the current task's request. Without a request, it costs only a task-local
+/// look-up.
 struct DeadlineLayer: ClientLayer {
     func call<Result, Failure: ClientError>(
         _ call: ClientCall, _ body: () async throws(Failure) -> Result
@@ -32,7 +32,7 @@ struct DeadlineLayer: ClientLayer {
         return EventStream(from: { [makeSource = stream.makeSource] in DeadlineSource(makeSource(), late) })
     }
 
-    /// `nil` for streams that cannot fail: they tell who is signed in, and clients themselves live by them.
+    /// `nil` for streams that cannot fail: they report the signed-in user, and clients depend on them.
     private static func lateError<Failure: Error>(_ call: ClientCall, _: Failure.Type) -> Failure? {
         guard let type = Failure.self as? any ClientError.Type else { return nil }
         let text = "The request's deadline passed while “\(call.operation)” on “\(call.provider)” was followed."
@@ -40,7 +40,7 @@ struct DeadlineLayer: ClientLayer {
     }
 }
 
-/// Elements of another source, until the deadline of the request that is worked for wherever the next one is fetched.
+/// Elements of another source, until the deadline of the request of the task that fetches them.
 private final class DeadlineSource<Element: Sendable, Failure: Error>: StreamSource {
     private let base: Mutex<(any StreamSource<Element, Failure>)?>
     private let late: Failure
@@ -58,7 +58,7 @@ private final class DeadlineSource<Element: Sendable, Failure: Error>: StreamSou
         let (result, isLate) = await RequestDeadline.race(
             { () async throws(Failure) -> Element? in try await base.next() }, until: deadline)
         let element = try result.get()
-        // Sources end like this when they are cancelled.
+        // Sources end this way when they are cancelled.
         guard element == nil, isLate, !Task.isCancelled else { return element }
         self.base.withLock { $0 = nil }
         throw late

@@ -1,4 +1,4 @@
-// Every core client, and what servers check tokens and administer accounts with, can have layers around it, the closest first.
+// Every core client, token verifier, admin client and message sender can have layers around it, innermost first.
 
 extension StorageClient {
     /// This client, with `layer` around each of its calls.
@@ -77,8 +77,8 @@ extension TokenVerifier {
     }
 }
 
-/// An auth client with a layer around each of its calls. All attempts at a call about the session keep to the session that the
-/// first one began with.
+/// An auth client with a layer around each of its calls. All attempts at a call that concerns the session use the session of
+/// the first attempt.
 public struct LayeredAuthClient: RoutedAuthClient {
     public let route: any Route<any AuthClient>
 
@@ -96,7 +96,7 @@ public struct LayeredAuthClient: RoutedAuthClient {
         }
     }
 
-    /// Repeats only while the session is still the one it began with, and never returns an answer for another one.
+    /// Repeats only while the session is unchanged, and never returns an answer for another session.
     private func bound<Result>(
         _ operation: ClientOperation, to user: (Result) -> AuthUser.ID,
         _ body: (any AuthClient) async throws(AuthError) -> Result

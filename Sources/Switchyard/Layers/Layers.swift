@@ -1,9 +1,9 @@
-/// The layers that stand around every client of an infrastructure, from the inside out.
+/// The layers around every client of an infrastructure, innermost first.
 struct Layers: Sendable {
     private var all: [any ClientLayer] = []
 
-    /// Retries are innermost, so that an observer outside sees one call with its pauses, and a deadline holds for all
-    /// attempts.
+    /// Retries are innermost, so that an observer outside sees one call with its pauses, and a deadline applies to all
+    /// attempts together.
     init(retry: RetryPolicy?, _ surroundings: InfrastructureSurroundings) {
         if let retry { all.append(RetryLayer(retry, clock: surroundings.clock, observer: surroundings.observer)) }
         all.append(DeadlineLayer())

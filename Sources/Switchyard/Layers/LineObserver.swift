@@ -10,11 +10,11 @@ import SwitchyardBytes
 public struct LineObserver: InfrastructureObserver {
     /// How important a line is.
     public enum Level: Int, Sendable, Comparable, CaseIterable {
-        /// Routine events too: looking up and renewing tokens, and who follows the session.
+        /// Routine events, too: fetching and refreshing tokens, and observing the session.
         case debug
         /// Each call, stream and transfer.
         case info
-        /// Failures, and what is done about them.
+        /// Failures and the reactions to them.
         case warning
 
         public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
@@ -34,8 +34,8 @@ public struct LineObserver: InfrastructureObserver {
 
     /// - Parameters:
     ///   - level: Anything below is not printed.
-    ///   - now: The time of day that lines begin with.
-    ///   - timeZone: Where that is.
+    ///   - now: The time of day at the beginning of lines.
+    ///   - timeZone: Its time zone.
     ///   - write: What to do with a line; by default it goes to standard error.
     public init(
         _ level: Level = .info, now: @escaping @Sendable () -> Date, timeZone: TimeZone = .current,
@@ -57,19 +57,19 @@ public struct LineObserver: InfrastructureObserver {
         let now = now()
         let local = Timestamp(now.addingTimeInterval(Double(timeZone.secondsFromGMT(for: now))))
         let moment = RFC3339.Moment(seconds: local.seconds, nanoseconds: local.nanoseconds)
-        // Without the day, and the Z of the end.
+        // Without the date and the trailing Z.
         return String(RFC3339.format(moment, fraction: .digits(3)).dropFirst("2026-01-01T".count).dropLast())
     }
 
     private static func level(of kind: InfrastructureEvent.Kind) -> Level {
         switch kind {
         case .call("access token", _, nil), .call("verify token", _, nil), .tokenRefreshed(nil): .debug
-        // Sooner or later every token does.
+        // Every token expires sooner or later.
         case .call("verify token", _, let failure?) where failure.code == .tokenExpired: .debug
-        // Nobody is signed in, as at every first start: not a failure.
+        // Nobody is signed in, as on every first launch: not a failure.
         case .call("access token", _, let failure?) where failure.code == .notSignedIn: .debug
         case .streamOpened("state stream"), .streamClosed("state stream", nil): .debug
-        // The program wanted it so: it gave up waiting, or shut the client down.
+        // The program intended this: it gave up waiting, or shut the client down.
         case .call(_, _, let failure?) where failure.isWanted: .info
         case .streamClosed(_, let failure?) where failure.isWanted: .info
         case .call(_, _, nil), .streamOpened, .streamClosed(_, nil), .pendingWrites(_, nil): .info

@@ -1,5 +1,5 @@
-/// What stands around each call of something that is made without an ``Infrastructure``, such as a provider's sender of messages:
-/// the deadline of the request, and an observer.
+/// Applies the request's deadline and an observer to calls of objects made without an ``Infrastructure``, such as a
+/// provider's message sender.
 package struct LoneCalls: Sendable {
     private let service: InfrastructureService
     private let provider: InfrastructureProvider

@@ -60,7 +60,7 @@ public struct ObserveLayer: ClientLayer {
             do throws(FileStorageError) {
                 _ = try await self.call(call.toItsEnd) { () throws(FileStorageError) in try await transfer.result() }
             } catch {
-                // The observer was told, and the owner of the transfer gets the error, too.
+                // The observer was notified, and the owner of the transfer gets the error, too.
             }
         }
     }

@@ -1,4 +1,4 @@
-/// Tells an observer how many writes wait in a storage, whenever that changes, for as long as this value lives.
+/// Reports the number of pending writes of a storage to an observer, whenever it changes, for as long as this object lives.
 final class QueueWatch: Sendable {
     private let following: Task<Void, Never>
 
@@ -18,7 +18,7 @@ final class QueueWatch: Sendable {
                     }
                     return
                 } catch {
-                    // A queue that was thrown away is followed by a new one; anything else is the end.
+                    // A discarded queue is followed by a new one; any other error ends the watch.
                     guard error.code == .cancelled else { return }
                 }
             }

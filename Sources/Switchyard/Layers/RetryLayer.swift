@@ -1,14 +1,13 @@
 /// Repeats calls that failed for a temporary reason: reads always, changes only if repeating them does no harm.
 ///
 /// A batch with increments or preconditions, a sign-up or a code that can be used once is not repeated: if only the answer
-/// was lost, it would count twice or fail though it had succeeded. Streams and transfers need nothing of this; they heal by
-/// themselves.
+/// was lost, it would count twice, or fail although it had succeeded. Streams and transfers recover by themselves.
 public struct RetryLayer: ClientLayer {
     public let policy: RetryPolicy
     private let clock: any Clock<Duration>
     private let observer: any InfrastructureObserver
 
-    /// `observer` is told before each pause.
+    /// `observer` receives an event before each pause.
     public init(
         _ policy: RetryPolicy = .standard, clock: any Clock<Duration> = ContinuousClock(),
         observer: any InfrastructureObserver = SilentObserver()

@@ -2,9 +2,9 @@ import SwitchyardBytes
 
 /// How often a failed call is repeated, and with which pauses.
 ///
-/// Pauses grow by half each time, differ by up to half either way so that many clients do not stay in step, and are never
-/// shorter than a server asked for. A call whose server asks for more than ``maximumPause`` fails at once, with the time to
-/// wait in its error.
+/// Pauses grow by half each time, vary randomly by up to half so that many clients do not stay in step, and are never shorter
+/// than the server asks for. If a server asks for more than ``maximumPause``, the call fails at once, with the time to wait
+/// in its error.
 public struct RetryPolicy: Sendable, Hashable {
     /// How many attempts a call gets in all. 1 means no retry.
     public var maximumAttempts: Int
@@ -39,7 +39,7 @@ public struct RetryPolicy: Sendable, Hashable {
             } catch {
                 failure = error
             }
-            // More attempts are the last thing that helps while this program asks for too much.
+            // More attempts would not help while this program makes too many calls.
             guard attempt < maximumAttempts, failure.isRetryable, failure.code != .overloaded,
                 failure.retryAfter ?? .zero <= maximumPause
             else { throw failure }
@@ -55,7 +55,7 @@ public struct RetryPolicy: Sendable, Hashable {
 extension RetryPolicy: Codable {
     private enum CodingKeys: String, CodingKey { case maximumAttempts, initialPause, maximumPause }
 
-    /// Pauses in seconds; what is missing is as in ``standard``.
+    /// Pauses in seconds; missing values are as in ``standard``.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         func pause(_ key: CodingKeys, _ standard: Duration) throws -> Duration {

@@ -1,4 +1,4 @@
-/// Which topics a device has to have for a message: `.topic("news") && (.topic("sport") || !.topic("weather"))`.
+/// A condition on the topics of a device: `.topic("news") && (.topic("sport") || !.topic("weather"))`.
 public indirect enum MessagingCondition: Sendable, Hashable {
     case topic(MessagingTopic)
     case both(MessagingCondition, MessagingCondition)

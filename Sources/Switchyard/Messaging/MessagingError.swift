@@ -10,7 +10,7 @@ public struct MessagingError: ClientError {
 extension ErrorCode {
     /// The person does not want messages.
     public static let permissionDenied = ErrorCode(rawValue: "permissionDenied")
-    /// The app has not handed in the platform's push token yet.
+    /// The app has not set the platform's push token yet.
     public static let noPlatformToken = ErrorCode(rawValue: "noPlatformToken")
     /// The registration is gone on the server; a new token comes on the stream.
     public static let unregistered = ErrorCode(rawValue: "unregistered")

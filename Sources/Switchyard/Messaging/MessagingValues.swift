@@ -1,7 +1,7 @@
 public import Foundation
 
 public enum MessagingPermission: String, Sendable, Hashable {
-    /// Nobody has asked yet.
+    /// The user has not been asked yet.
     case undetermined
     case granted, denied
 }
@@ -12,7 +12,7 @@ public struct MessagingToken: Sendable, Hashable {
     public init(_ value: Secret) { self.value = value }
 }
 
-/// The push token that the platform gave the app. The app hands it in.
+/// The push token that the platform gave the app. The app passes it on.
 public struct PlatformPushToken: Sendable, Hashable {
     /// The push service that issued it. A module with its own push service adds a name in an extension.
     public struct Service: RawRepresentable, Sendable, Hashable, Codable {
@@ -32,7 +32,7 @@ public struct PlatformPushToken: Sendable, Hashable {
         self.token = token
     }
 
-    /// Apple hands out bytes; servers want them in hexadecimal.
+    /// Apple's token is bytes; servers expect them in hexadecimal.
     public init(apns bytes: Data, isSandbox: Bool = false) {
         let digits = Array("0123456789abcdef")
         let text = String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
@@ -104,7 +104,7 @@ extension RemoteMessage: CustomStringConvertible {
     public var description: String { "RemoteMessage(\(id))" }
 }
 
-/// What a platform handed the app for a push message: its dictionary, as JSON.
+/// The payload of a push message from the platform: its dictionary, as JSON.
 public struct RemotePayload: Sendable, Hashable {
     public let json: Data
     public let wasOpened: Bool

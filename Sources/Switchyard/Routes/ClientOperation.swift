@@ -4,16 +4,16 @@ public struct ClientOperation: Sendable, Hashable, ExpressibleByStringLiteral {
     public let name: String
     /// Whether a repetition after a failure is harmless, even if only the answer to the first attempt was lost.
     public let isRepeatable: Bool
-    /// Whether a stream ends with the client that it began on, where others move over to the next one.
+    /// Whether a stream ends with the client that it began on, instead of moving over to the next one.
     public let isPinned: Bool
-    /// What error texts call it.
+    /// Its name in error messages.
     public let subject: Subject?
 
     /// `Reading “users/alice”`, or `Signing in`.
     public struct Subject: Sendable, Hashable {
         /// Such as `Reading`.
         public let doing: String
-        /// `nil` where there is only one, and where its name would be an address, a number or an ID of a person.
+        /// `nil` if there is only one possible target, or if its name would be a person's address, number or ID.
         public let target: String?
         /// How many more targets there are.
         public let others: Int
@@ -24,7 +24,7 @@ public struct ClientOperation: Sendable, Hashable, ExpressibleByStringLiteral {
             self.others = others
         }
 
-        /// The beginning of error texts.
+        /// The beginning of error messages.
         var text: String {
             guard let target else { return doing }
             return "\(doing) “\(target)”" + (others > 0 ? " and \(others) more" : "")
@@ -40,13 +40,13 @@ public struct ClientOperation: Sendable, Hashable, ExpressibleByStringLiteral {
 
     public init(stringLiteral name: String) { self.init(name) }
 
-    /// What may be done again after a failure.
+    /// An operation that may be repeated after a failure.
     public static func repeatable(_ name: String, _ subject: Subject? = nil) -> ClientOperation {
         ClientOperation(name, isRepeatable: true, subject)
     }
 
-    /// One of a person on this device, whom no error text names.
-    /// - Parameter doing: What error texts call it, such as `Signing in`.
+    /// An operation that concerns a person, whom no error message names.
+    /// - Parameter doing: Its name in error messages, such as `Signing in`.
     static func personal(_ name: String, _ doing: String, isRepeatable: Bool = false) -> ClientOperation {
         ClientOperation(name, isRepeatable: isRepeatable, Subject(doing, nil))
     }
@@ -55,8 +55,8 @@ public struct ClientOperation: Sendable, Hashable, ExpressibleByStringLiteral {
 extension ClientError {
     func naming(_ operation: ClientOperation) -> Self { naming(operation.subject) }
 
-    /// This error with the operation and its target in the text, unless the text names the target already, or the error is about
-    /// the client or its user.
+    /// This error with the operation and its target in the message, unless the message already names the target, or the error
+    /// is about the client or its user.
     func naming(_ subject: ClientOperation.Subject?) -> Self {
         guard let subject, !ErrorCode.aboutTheClient.contains(code) else { return self }
         let beginning = "\(subject.text) failed: "

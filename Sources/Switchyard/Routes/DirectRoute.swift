@@ -1,4 +1,4 @@
-/// Straight to one client.
+/// Leads directly to one client.
 public struct DirectRoute<Client: Sendable>: Route {
     private let base: Client
     public var client: Client? { base }

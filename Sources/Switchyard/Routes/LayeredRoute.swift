@@ -3,7 +3,7 @@ struct LayeredRoute<Client: Sendable>: Route {
     private let base: Client
     private let layer: any ClientLayer
     private let service: InfrastructureService
-    /// Who stands behind a client, which may change.
+    /// The provider of a client, which may change.
     private let provider: @Sendable (Client) -> InfrastructureProvider
     var client: Client? { base }
 

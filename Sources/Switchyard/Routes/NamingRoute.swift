@@ -1,5 +1,5 @@
-/// Leads where another route leads, and has each error say first what was tried, and on what: as a ``Switchboard`` does, for
-/// clients that are never exchanged.
+/// Forwards to another route, and begins each error message with the operation and its target, as a ``Switchboard`` does. For
+/// clients that are never switched.
 struct NamingRoute<Client: Sendable>: Route {
     let base: any Route<Client>
     var client: Client? { base.client }

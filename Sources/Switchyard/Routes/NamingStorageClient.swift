@@ -1,5 +1,5 @@
-/// A storage whose errors say first what was tried, wherever they stand: its route names what is thrown, and this what is on
-/// receipts, in the metadata of snapshots and in the list of refused writes.
+/// A storage whose error messages all begin with the operation: its route handles thrown errors, and this protocol those in
+/// receipts, snapshot metadata and the list of refused writes.
 protocol NamingStorageClient: RoutedStorageClient {}
 
 extension NamingStorageClient {
@@ -38,7 +38,7 @@ extension NamingStorageClient {
     }
 }
 
-/// The storage of a caller, which is never exchanged.
+/// The storage of a caller, which is never switched.
 struct NamedStorageClient: NamingStorageClient {
     let route: any Route<any StorageClient>
 

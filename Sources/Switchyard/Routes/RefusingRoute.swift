@@ -5,14 +5,14 @@ package struct RefusingRoute<Client: Sendable>: Route {
     package var client: Client? { nil }
 
     /// - Parameters:
-    ///   - code: That of every failure.
-    ///   - message: What to say of an operation.
+    ///   - code: The code of every error.
+    ///   - message: The error message for an operation.
     package init(_ code: ErrorCode, _ message: @escaping @Sendable (_ operation: String) -> String) {
         self.code = code
         self.message = message
     }
 
-    /// Where no provider was chosen, and before the first one is there.
+    /// For a service without a provider, and before the first client exists.
     init(absent service: InfrastructureService) {
         self.init(.unsupported) { _ in "No provider was chosen for \(service.rawValue). Choose one in the selection." }
     }

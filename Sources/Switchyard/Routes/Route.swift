@@ -1,13 +1,13 @@
-/// How a client that does nothing itself reaches one that does: straight, with a layer around each call, by way of a place
-/// where clients are exchanged, or not at all.
+/// How a forwarding client reaches the actual one: directly, with a layer around each call, through a switchboard, or not at
+/// all.
 ///
-/// A routed client, ``RoutedStorageClient`` and its siblings, names each requirement of its protocol once and hands it over as
-/// an operation and a closure on a client; what a call, a stream or a transfer means besides is the route's.
+/// A routed client, ``RoutedStorageClient`` and its siblings, passes each requirement of its protocol to the route as an
+/// operation and a closure on a client. The route decides the rest for calls, streams and transfers.
 public protocol Route<Client>: Sendable {
     /// The protocol of the client: `any StorageClient` and its siblings.
     associatedtype Client: Sendable
 
-    /// The current client, for what it knows without waiting; `nil` if there is none.
+    /// The current client, for synchronous properties; `nil` if there is none.
     var client: Client? { get }
 
     /// Runs `body` on a client.
@@ -15,8 +15,8 @@ public protocol Route<Client>: Sendable {
         _ operation: ClientOperation, _ body: (Client) async throws(Failure) -> Result
     ) async throws(Failure) -> Result
 
-    /// As ``call(_:_:)``, where the result goes on using the client: `keeping` gives it what to call, once or more often, when
-    /// it no longer does.
+    /// Like ``call(_:_:)``, for a result that keeps using the client: the result gets a closure from `keeping`, which it
+    /// calls, once or more often, when it no longer does.
     func call<Result, Failure: ClientError>(
         _ operation: ClientOperation, keeping: (Result, _ done: @escaping @Sendable () -> Void) -> Result,
         _ body: (Client) async throws(Failure) -> Result
@@ -34,7 +34,7 @@ public protocol Route<Client>: Sendable {
         _ open: @escaping @Sendable (Client) -> SnapshotStream<Element, Never>
     ) -> SnapshotStream<Element, Never>
 
-    /// A stream of states; `rebase` fits the first one of another client to the last one of the client before.
+    /// A stream of states; `rebase` adapts the first state of a new client to the last one of the previous client.
     func snapshots<Element: Sendable, Failure: ClientError>(
         _ operation: ClientOperation, rebase: @escaping @Sendable (_ last: Element, _ new: Element) -> Element,
         _ open: @escaping @Sendable (Client) -> SnapshotStream<Element, Failure>
@@ -62,10 +62,10 @@ extension Route {
     ) -> SnapshotStream<Element, Failure> { snapshots(operation, rebase: { $1 }, open) }
 }
 
-/// A client that goes the way of its route and changes nothing: one for every protocol that has a routed client.
+/// A client that only forwards along its route, for every protocol with a routed client.
 public struct Routed<Client: Sendable>: Sendable {
     public let route: any Route<Client>
-    /// What lives as long as this client.
+    /// An object that lives as long as this client.
     private let owner: (any AnyObject & Sendable)?
 
     public init(_ route: any Route<Client>) { self.init(route, keeping: nil) }

@@ -1,9 +1,8 @@
 public import Foundation
 
-/// An administration of accounts that forwards every call along its route.
+/// An admin client that forwards every call along its route.
 ///
-/// What only reads, and what ends in the same state however often it is done, may be repeated. A new account may not: the second
-/// attempt would find the address taken.
+/// Reads and idempotent calls may be repeated. Creating an account may not: the second attempt would find the address taken.
 public protocol RoutedAdminClient: AdminClient {
     var route: any Route<any AdminClient> { get }
 }

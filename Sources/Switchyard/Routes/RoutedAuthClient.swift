@@ -2,7 +2,7 @@ public import Foundation
 
 /// An auth client that forwards every call along its route.
 ///
-/// What may be repeated neither uses up a code, nor sends anything, nor makes an account.
+/// A call may be repeated if it does not use up a code, send anything or create an account.
 public protocol RoutedAuthClient: AuthClient {
     var route: any Route<any AuthClient> { get }
 }
@@ -82,7 +82,7 @@ extension RoutedAuthClient {
             auth throws(AuthError) in try await auth.unlink(provider)
         }
     }
-    /// Not repeated: what it is about is the present session, which may have changed by then.
+    /// Not repeated, because it concerns the current session, which may have changed by then.
     public func reauthenticate(with credential: AuthCredential) async throws(AuthError) {
         try await route.call(.personal("reauthenticate", "Signing in again")) { auth throws(AuthError) in
             try await auth.reauthenticate(with: credential)
@@ -147,7 +147,7 @@ extension ClientOperation {
 }
 
 extension AuthCredential {
-    /// Whether it can be shown twice: codes and links cannot, and an anonymous sign-in makes an account.
+    /// Whether it can be used twice: codes and links cannot, and an anonymous sign-in creates an account.
     fileprivate var isReusable: Bool {
         switch kind {
         case .password, .customToken, .identityToken: true

@@ -2,8 +2,7 @@ public import Foundation
 
 /// A file storage client that forwards every call along its route.
 ///
-/// What may be repeated reads, or ends the same when it is done twice. A move or deletion does not: the second time the file
-/// is gone.
+/// Reads and idempotent calls may be repeated. A move or deletion may not: the second time the file is gone.
 public protocol RoutedFileStorageClient: FileStorageClient {
     var route: any Route<any FileStorageClient> { get }
 }
@@ -28,7 +27,7 @@ extension RoutedFileStorageClient {
             try await files.download(path, to: file)
         }
     }
-    /// Half a file of the one and half of the other would be no file at all, so this stream does not move.
+    /// This stream does not move to another client, since that would mix two files.
     public func bytes(of path: FilePath, range: Range<Int64>?) -> EventStream<Data, FileStorageError> {
         if let mistake = path.mistake { return .failing(mistake) }
         return route.events(ClientOperation("bytes", isPinned: true, .init("Downloading", path.rawValue))) {

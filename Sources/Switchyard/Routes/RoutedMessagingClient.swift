@@ -1,6 +1,6 @@
 /// A messaging client that forwards every call along its route.
 ///
-/// Everything that goes to the server may be repeated: a registration or subscription is there or not.
+/// Everything that goes to the server may be repeated: registering or subscribing twice has the same result.
 public protocol RoutedMessagingClient: MessagingClient {
     var route: any Route<any MessagingClient> { get }
 }

@@ -7,8 +7,8 @@
 ///     func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt { … }   // what it does differently
 /// }
 /// ```
-/// The one place that names every requirement: a wrapper that forgot one with a default would compile, and silently lose what
-/// the wrapped client does better.
+/// This is the only place that forwards every requirement: a wrapper that forgot one with a default would compile, but
+/// silently lose the wrapped client's better implementation.
 public protocol RoutedStorageClient: StorageClient {
     var route: any Route<any StorageClient> { get }
 }
@@ -62,7 +62,7 @@ extension RoutedStorageClient {
             storage throws(StorageError) in try await storage.commit(batch)
         }
     }
-    /// All attempts on the client that the first one began on.
+    /// All attempts use the client of the first one.
     public func transaction<Result: Sendable>(
         _ options: TransactionOptions, _ body: @Sendable (StorageTransaction) async throws -> Result
     ) async throws(StorageError) -> Result {
@@ -97,7 +97,7 @@ extension RoutedStorageClient {
             try await storage.dividers(ofGroup: group, into: count)
         }
     }
-    /// Not repeated as a whole, since it tells its progress.
+    /// Not repeated as a whole, since it reports its progress.
     public func deleteRecursively(
         _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
     ) async throws(StorageError) -> Int {
@@ -160,7 +160,7 @@ extension Routed: StorageClient, RoutedStorageClient where Client == any Storage
 
 /// A storage client around another. Calls that it does not implement itself go to its ``base``, streams included.
 public protocol StorageLayer: RoutedStorageClient {
-    /// The client inside, to which calls are forwarded. It should stay the same for as long as the layer lives.
+    /// The wrapped client, to which calls are forwarded. It should stay the same for as long as the layer lives.
     var base: any StorageClient { get }
 }
 
@@ -169,7 +169,7 @@ extension StorageLayer {
 }
 
 extension QuerySnapshot {
-    /// The same results, with changes that lead from those of `last`.
+    /// The same results, with changes relative to `last`.
     fileprivate func rebased(on last: QuerySnapshot) -> QuerySnapshot {
         QuerySnapshot(
             query: query, documents: documents,
@@ -178,7 +178,7 @@ extension QuerySnapshot {
     }
 }
 
-/// An attempt at a transaction that keeps the client it began on.
+/// A transaction attempt that keeps the client it began on.
 private struct LeasedTransaction: StorageTransactionBackend {
     let backend: any StorageTransactionBackend
     let release: @Sendable () -> Void
@@ -207,7 +207,7 @@ extension ClientOperation.Subject {
 }
 
 extension [StoragePath] {
-    /// That these are read, for error texts.
+    /// The subject of reading these, for error messages.
     var reading: ClientOperation.Subject? {
         first.map { ClientOperation.Subject("Reading", $0.rawValue, others: count - 1) }
     }
@@ -223,7 +223,7 @@ extension WriteBatch {
 }
 
 extension Query {
-    /// Where it looks, for error texts.
+    /// The place it reads, for error messages.
     fileprivate var place: String {
         switch source {
         case .collection(let path): path.rawValue

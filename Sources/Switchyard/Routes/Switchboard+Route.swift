@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// Leads to the client that stands there: a call keeps the client it began with, a stream moves to the next one.
+/// Leads to the current client: a call keeps the client it began with, a stream moves to the next one.
 extension Switchboard: Route {
     var client: Client? { present }
 
@@ -30,7 +30,7 @@ extension Switchboard: Route {
         }
     }
 
-    /// A transfer ends where it began, and counts as a call until then.
+    /// A transfer stays with its client, and counts as a call until its end.
     func begin<Output: Sendable>(
         _ operation: ClientOperation,
         _ body: (Client) async throws(FileStorageError) -> FileTransfer<Output>

@@ -4,10 +4,10 @@ import Foundation
 public struct StorageError: ClientError {
     public static let area = "Storage"
     public let details: ErrorDetails
-    /// Whether the server has looked at what was asked for and will never do it, whoever asks again: a broken rule, a
-    /// precondition that does not hold. Only such an answer takes a write that waits out of its queue.
+    /// Whether the server has examined the request and will never carry it out: it breaks a rule, or a precondition does not
+    /// hold. Only such an answer removes a pending write from the queue.
     ///
-    /// Not so where nobody knows what the server would say: no code alone means a refusal.
+    /// It is `false` if the server's answer is unknown: no code by itself means a refusal.
     public private(set) var isRefusal = false
 
     public init(_ details: ErrorDetails) { self.details = details }
@@ -20,14 +20,14 @@ public struct StorageError: ClientError {
         self.isRefusal = isRefusal
     }
 
-    /// This error as the server's refusal, or as none.
+    /// This error, marked as the server's refusal or not.
     public func asRefusal(_ isRefusal: Bool = true) -> StorageError {
         StorageError(
             code, message, isRetryable: isRefusal ? false : isRetryable, retryAfter: retryAfter,
             underlying: underlying, isRefusal: isRefusal)
     }
 
-    /// This error as one that the same call meets again, however often it is made.
+    /// This error, marked as permanent: repeating the call fails again.
     package func asLasting() -> StorageError {
         StorageError(
             code, message, isRetryable: false, retryAfter: retryAfter, underlying: underlying, isRefusal: isRefusal)
@@ -39,7 +39,7 @@ public struct StorageError: ClientError {
         return error
     }
 
-    /// Nothing is sent, and nothing is asked, until the app itself says so.
+    /// The app has switched the network off; nothing is sent until it switches it on.
     package static let networkSwitchedOff = StorageError(
         .unavailable, "The network is switched off with disableNetwork(). Call enableNetwork() to switch it on.")
 
@@ -49,8 +49,8 @@ public struct StorageError: ClientError {
 extension ErrorCode {
     /// A precondition on the document's version does not hold, or the backend lacks an index for the query.
     public static let failedPrecondition = ErrorCode(rawValue: "failedPrecondition")
-    /// Somebody else changed the documents of a transaction in between.
+    /// Another client changed the documents of a transaction in between.
     public static let aborted = ErrorCode(rawValue: "aborted")
-    /// A stored document does not fit the type it was to be decoded into, or the other way round.
+    /// A stored document does not fit the type to decode it to, or the other way round.
     public static let codingFailed = ErrorCode(rawValue: "codingFailed")
 }

@@ -2,11 +2,11 @@ import Synchronization
 
 /// A stream of events. It never drops one, however slow the consumer.
 ///
-/// Nothing happens before iteration starts, and every iteration is a separate subscription. It releases its resources
-/// exactly once: when the loop is left, its task is cancelled, or the stream fails. If you must not miss what happens before
-/// your loop is reached, begin the iteration beforehand with ``begun()``.
+/// Nothing happens before iteration starts, and every iteration is a separate subscription. It releases its resources exactly
+/// once: when the loop is left, its task is cancelled, or the stream fails. To get events that happen before your loop is
+/// reached, begin the iteration earlier with ``begun()``.
 public struct EventStream<Element: Sendable, Failure: Error>: AsyncSequence, Sendable {
-    /// Starts a subscription and returns what ends it.
+    /// Starts a subscription and returns a closure that ends it.
     public typealias Start = @Sendable (Continuation) -> @Sendable () -> Void
 
     let makeSource: @Sendable () -> any StreamSource<Element, Failure>
@@ -17,7 +17,7 @@ public struct EventStream<Element: Sendable, Failure: Error>: AsyncSequence, Sen
         })
     }
 
-    /// A stream whose producer needs time to take hold, and calls ``Continuation/announce()`` when it has.
+    /// A stream whose producer needs time to subscribe, and then calls ``Continuation/announce()``.
     public static func announced(_ start: @escaping Start) -> EventStream {
         EventStream(from: {
             StreamSubscription(.all, isAnnounced: true) { start(Continuation(buffer: $0)) }
@@ -32,7 +32,7 @@ public struct EventStream<Element: Sendable, Failure: Error>: AsyncSequence, Sen
         }
     }
 
-    /// - Parameter makeSource: What one iteration pulls from.
+    /// - Parameter makeSource: Makes the source of one iteration.
     package init(from makeSource: @escaping @Sendable () -> any StreamSource<Element, Failure>) {
         self.makeSource = makeSource
     }
@@ -41,9 +41,9 @@ public struct EventStream<Element: Sendable, Failure: Error>: AsyncSequence, Sen
     public struct Continuation: Sendable {
         fileprivate let buffer: StreamBuffer<Element, Failure>
 
-        /// Says that nothing which happens from now on is missed; for a stream made with ``EventStream/announced(_:)``.
+        /// Declares that no event is missed from now on; for a stream made with ``EventStream/announced(_:)``.
         public func announce() { buffer.announce() }
-        /// - Returns: `false` once the consumer has gone.
+        /// - Returns: `false` once the consumer has stopped.
         @discardableResult
         public func yield(_ element: Element) -> Bool { buffer.yield(element) }
         public func finish() { buffer.finish(.success(())) }
@@ -84,8 +84,9 @@ public struct EventStream<Element: Sendable, Failure: Error>: AsyncSequence, Sen
     /// try await invite(friend)                        // whose answer may come at once
     /// for try await message in messages { … }
     /// ```
-    /// The first loop over the result continues that iteration; any other loop starts a new subscription. A stream that
-    /// fails at once, or whose task is cancelled, says so in the loop. What has begun ends with the result, loop or not.
+    /// The first loop over the result continues that iteration; any other loop starts a new subscription. If the stream fails
+    /// at once, or its task is cancelled, the loop ends accordingly. The iteration ends with the returned stream, even
+    /// without a loop.
     public func begun() async -> EventStream {
         let source = makeSource()
         await source.begin()

@@ -7,7 +7,7 @@
 /// for try await snapshot in storage.snapshots(of: "users/alice") { show(snapshot) }
 /// ```
 public struct SnapshotStream<Element: Sendable, Failure: Error>: AsyncSequence, Sendable {
-    /// Starts a subscription and returns what ends it.
+    /// Starts a subscription and returns a closure that ends it.
     public typealias Start = @Sendable (Continuation) -> @Sendable () -> Void
 
     let makeSource: @Sendable () -> any StreamSource<Element, Failure>
@@ -41,7 +41,7 @@ public struct SnapshotStream<Element: Sendable, Failure: Error>: AsyncSequence, 
         }
     }
 
-    /// - Parameter makeSource: What one iteration pulls from.
+    /// - Parameter makeSource: Makes the source of one iteration.
     init(from makeSource: @escaping @Sendable () -> any StreamSource<Element, Failure>) {
         self.makeSource = makeSource
     }
@@ -50,7 +50,7 @@ public struct SnapshotStream<Element: Sendable, Failure: Error>: AsyncSequence, 
     public struct Continuation: Sendable {
         fileprivate let buffer: StreamBuffer<Element, Failure>
 
-        /// - Returns: `false` once the consumer has gone.
+        /// - Returns: `false` once the consumer has stopped.
         @discardableResult
         public func yield(_ element: Element) -> Bool { buffer.yield(element) }
         public func finish() { buffer.finish(.success(())) }

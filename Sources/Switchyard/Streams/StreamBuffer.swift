@@ -1,8 +1,8 @@
 import Synchronization
 
-/// What stands between the producer and the one consumer of a stream: elements that wait, and a consumer that does.
+/// The buffer between the producer and the single consumer of a stream: waiting elements, and a waiting consumer.
 ///
-/// Ends once, by the producer, the consumer's leaving or its cancellation; the cleanup runs once, outside of the lock.
+/// Ends once, when the producer ends, or the consumer stops or is cancelled; the cleanup runs once, outside the lock.
 package final class StreamBuffer<Element: Sendable, Failure: Error>: Sendable {
     package enum Policy: Sendable {
         /// A new element replaces one that has not been read yet.
@@ -14,11 +14,11 @@ package final class StreamBuffer<Element: Sendable, Failure: Error>: Sendable {
 
     private struct State {
         var waiting: [Element] = []
-        /// How many of `waiting` have been handed out; spares moving the rest at each step.
+        /// How many of `waiting` have been delivered; avoids moving the rest at each step.
         var consumed = 0
         var consumer: CheckedContinuation<Outcome, Never>?
         var end: Result<Void, Failure>?
-        /// Whether the producer has taken hold, and who waits for that.
+        /// Whether the producer has subscribed, and the tasks waiting for that.
         var isAnnounced = false
         var announcementWaiter: CheckedContinuation<Void, Never>?
         var cleanup: (@Sendable () -> Void)?
@@ -31,7 +31,7 @@ package final class StreamBuffer<Element: Sendable, Failure: Error>: Sendable {
 
     package var hasEnded: Bool { state.withLock { $0.end != nil } }
 
-    /// - Returns: Whether anybody can still receive it.
+    /// - Returns: Whether the consumer can still receive it.
     @discardableResult
     package func yield(_ element: Element) -> Bool {
         let (consumer, isOpen) = state.withLock { state -> (CheckedContinuation<Outcome, Never>?, Bool) in
@@ -51,7 +51,7 @@ package final class StreamBuffer<Element: Sendable, Failure: Error>: Sendable {
         return isOpen
     }
 
-    /// The producer has taken hold: whatever happens from now on comes in here.
+    /// The producer has subscribed: all later events arrive here.
     package func announce() {
         let waiter = state.withLock { state in
             state.isAnnounced = true

@@ -13,7 +13,7 @@ package protocol StreamSource<Element, Failure>: AnyObject, Sendable {
     func next() async throws(Failure) -> Element?
 }
 
-/// Elements of another source, changed or left out on the consumer's side: nothing is done for what nobody fetches.
+/// Elements of another source, transformed or dropped on the consumer's side: elements that are not fetched cost nothing.
 final class TransformingSource<Input: Sendable, Output: Sendable, Failure: Error>: StreamSource {
     private let base: Mutex<(any StreamSource<Input, Failure>)?>
     private let transform: @Sendable (Input) throws(Failure) -> Output?

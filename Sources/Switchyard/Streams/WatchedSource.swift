@@ -1,7 +1,7 @@
 import SwitchyardBytes
 import Synchronization
 
-/// Another source, with somebody told when an iteration begins and, once, when it is over for any reason.
+/// Another source, with callbacks when an iteration begins and, once, when it ends for any reason.
 final class WatchedSource<Element: Sendable, Failure: Error>: StreamSource {
     private let base: any StreamSource<Element, Failure>
     private let opened: Once

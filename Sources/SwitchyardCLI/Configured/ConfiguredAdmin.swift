@@ -3,17 +3,17 @@ import Switchyard
 import SwitchyardConformance
 import SwitchyardMock
 
-/// The administration of the accounts of a configuration, where that holds what proves the project.
+/// The account management of a configuration that has a project credential.
 ///
-/// What capabilities do not say, such as whether accounts take IDs of one's own, is tried once with accounts that are deleted
-/// again. Nobody reads links and tokens here.
+/// Features without a capability, such as creating accounts with given IDs, are tried once with accounts that are deleted
+/// afterwards. Links and tokens are not read here.
 final class ConfiguredAdmin: AdminHarness {
     let features: AdminFeatures
     private let site: ConfiguredSite
     /// Keeps the connections that all admin clients share.
     private let server: Infrastructure
 
-    /// - Returns: `nil` where the provider has no administration, or the configuration no key for it.
+    /// - Returns: `nil` if the provider has no account management, or the configuration no key for it.
     init?(_ site: ConfiguredSite) async throws(InfrastructureError) {
         let server = try await site.makeDevice()
         do throws(InfrastructureError) {
@@ -38,7 +38,7 @@ final class ConfiguredAdmin: AdminHarness {
         try await site.makeFactory().createAuthClient(provider: site.provider(of: .auth))
     }
 
-    /// Seconds are the coarsest that servers count in.
+    /// Servers count in seconds at most.
     func letTimePass() async throws {
         if features.capabilities.endingSessions, site.provider(of: .auth) != .mock {
             try await Task.sleep(for: .milliseconds(1100))
@@ -97,7 +97,7 @@ final class ConfiguredAdmin: AdminHarness {
         }
     }
 
-    /// - Returns: `nil` where the provider has no accounts of this kind.
+    /// - Returns: `nil` if the provider has no accounts of this kind.
     private static func account(_ new: NewAccount, _ client: any AdminClient) async throws(AuthError) -> ManagedAccount?
     {
         do throws(AuthError) {

@@ -1,7 +1,7 @@
 import Switchyard
 import Synchronization
 
-/// An auth client that knows on which device it is.
+/// An auth client that knows its device.
 struct DeviceAuthClient: RoutedAuthClient {
     let route: any Route<any AuthClient>
     let place: InfrastructureSurroundings
@@ -12,8 +12,8 @@ struct DeviceAuthClient: RoutedAuthClient {
     }
 }
 
-/// A file client that knows on which device it is, and can be made to lose its connection in the middle of an upload: it
-/// stops as if it were gone, and nothing more is sent.
+/// A file client that knows its device, and can be made to lose its connection during an upload: it stops as if the process
+/// had ended, and sends nothing more.
 final class DeviceFileClient: RoutedFileStorageClient {
     let route: any Route<any FileStorageClient>
     let place: InfrastructureSurroundings

@@ -3,23 +3,24 @@ import Switchyard
 import SwitchyardConformance
 import SwitchyardMock
 
-/// The checks that make sense for the clients of a configuration.
+/// The checks that apply to the clients of a configuration.
 ///
-/// A configuration names clients, not the world around them: nobody here reads mail, fills in pages or sends messages, so
-/// what needs that is skipped, and the report says why. Everything else runs: documents, accounts with passwords, tokens,
-/// files, registrations, the domain clients on all of them, the administration of accounts where the configuration has the key
-/// for it, and moving to another storage and back.
+/// A configuration has clients only: this tool cannot read emails, fill in pages or send messages, so checks that need this
+/// are skipped, and the report says why. Everything else runs: documents, accounts with passwords, tokens, files,
+/// registrations, the domain clients on top, account management if the configuration has the key for it, and switching to
+/// another storage and back.
 ///
-/// One person is signed up at the start, for everything that only the signed-in may do; checks of auth make accounts of their own.
+/// One person is signed up at the start, for everything that requires a signed-in user; auth checks create their own
+/// accounts.
 struct ConfiguredHarness {
     let suites: [ConformanceSuite]
     private let folder: RunFolder?
 
-    /// - Throws: What is wrong with the configuration, before any check runs; `.unsupported` where nobody can be signed up
-    ///   without opening a mail.
+    /// - Throws: What is wrong with the configuration, before any check runs; `.unsupported` if signing up requires opening
+    ///   an email.
     init(_ configuration: InfrastructureConfiguration) async throws(InfrastructureError) {
         let site = try ConfiguredSite(configuration)
-        // What clients can do may depend on whether they have a place for their state.
+        // The clients' capabilities may depend on whether they have a state folder.
         let device = try await site.makeDevice(at: site.folder?.newDevice() ?? InfrastructureSurroundings())
         let storage = device.storage.capabilities
         var auth = AuthFeatures(device.auth.capabilities)
@@ -56,16 +57,16 @@ struct ConfiguredHarness {
         self.suites = suites
     }
 
-    /// Removes what devices have kept on this machine.
+    /// Removes the devices' data on this machine.
     func cleanUp() { folder?.remove() }
 }
 
-/// Somebody who is new for each run, for what only the signed-in may do.
+/// A new person for each run, for everything that requires a signed-in user.
 struct Person: Sendable {
     private let email = "conformance-\(UInt64.random(in: 0..<UInt64.max))@example.com"
     private let password: Secret = "correct horse 7 battery"
 
-    /// Once in a run: servers may fail where one person signs up in many places at the same moment.
+    /// Once per run: servers may fail if one person signs up on many devices at the same time.
     func signUp(on auth: any AuthClient) async throws(InfrastructureError) {
         let result: SignUpResult
         do throws(AuthError) {
@@ -201,7 +202,7 @@ private struct ConfiguredSwitching: SwitchingHarness {
         common.offline = common.offline && storage.offline
         common.transactions = common.transactions && storage.transactions
         var hasAuth = false
-        // Whoever comes back finds their session: that of a mock, for these clients have no folder.
+        // A returning person finds the mock's session, since these clients have no folder.
         if site.provider(of: .auth) == .mock,
             let auth = try? await factory.createAuthClient(provider: site.alternative)
         {

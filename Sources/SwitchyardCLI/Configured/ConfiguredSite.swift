@@ -4,12 +4,12 @@ import SwitchyardConformance
 import SwitchyardMock
 import SwitchyardMockHarness
 
-/// The servers of a configuration, and devices on them: each with clients and a session of its own.
+/// The servers of a configuration, and devices on them, each with its own clients and session.
 struct ConfiguredSite: Sendable {
     let selection: InfrastructureSelection
     /// A factory for one device.
     let makeFactory: @Sendable () -> InfrastructureFactory
-    /// Somebody other than the chosen storage to go over to.
+    /// Another provider of storage to switch to.
     let alternative: InfrastructureProvider
     /// Where devices keep their state, if the configuration names a folder for it.
     let folder: RunFolder?
@@ -47,6 +47,6 @@ struct ConfiguredSite: Sendable {
         selection.provider(for: service) ?? selection.default
     }
 
-    /// Whether what `service` notes for later is found again by another client on the same device.
+    /// Whether another client on the same device finds the state that `service` has saved.
     func keeps(_ service: InfrastructureService) -> Bool { folder != nil && provider(of: service) != .mock }
 }

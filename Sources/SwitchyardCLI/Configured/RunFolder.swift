@@ -2,8 +2,7 @@ import Foundation
 import Switchyard
 import Synchronization
 
-/// Where the devices of one run keep what outlasts their clients: a folder of its own below the configured one, gone with the
-/// run.
+/// The state folder for the devices of one run: a separate folder below the configured one, removed after the run.
 final class RunFolder: Sendable {
     private let url: URL
     private let count = Atomic(0)
@@ -12,7 +11,7 @@ final class RunFolder: Sendable {
         url = folder.appendingPathComponent("conformance-\(UInt64.random(in: 0 ... .max))", isDirectory: true)
     }
 
-    /// The place of another device.
+    /// The surroundings of a new device.
     func newDevice() -> InfrastructureSurroundings {
         let number = count.add(1, ordering: .relaxed).newValue
         return InfrastructureSurroundings(

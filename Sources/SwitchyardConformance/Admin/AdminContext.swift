@@ -2,12 +2,12 @@ import Foundation
 import Switchyard
 import Synchronization
 
-/// What an admin check works with: clients of a project, devices on demand, and people who exist nowhere else.
+/// The context of an admin check: clients of a project, devices on demand, and people who exist nowhere else.
 final class AdminContext: ConformanceContext {
     private struct State {
         var devices: [any AuthClient] = []
         var ids: Set<AuthUser.ID> = []
-        /// By what the check may have made accounts.
+        /// The keys of accounts that the check may have created.
         var keys: Set<AccountKey> = []
     }
 
@@ -15,7 +15,7 @@ final class AdminContext: ConformanceContext {
     let namespace = ConformanceNamespace()
     let features: AdminFeatures
     let client: any AdminClient
-    /// Good enough for everybody, and of no use to anybody. What imports bring with them is made of it.
+    /// Accepted by every provider, and worthless to attackers. Password hashes for imports are made from it.
     let password: Secret = "correct horse 7 battery"
     let otherPassword: Secret = "another staple 8 entirely"
     private let state = Mutex(State())
@@ -50,7 +50,7 @@ final class AdminContext: ConformanceContext {
 
     // MARK: Accounts
 
-    /// Makes an account whose address is confirmed, so that its password lets in everywhere.
+    /// Creates an account with a confirmed address, so that its password works with every provider.
     @discardableResult
     func create(
         _ name: String = "alice", on client: (any AdminClient)? = nil, _ change: (inout NewAccount) -> Void = { _ in }
@@ -67,7 +67,7 @@ final class AdminContext: ConformanceContext {
         return made
     }
 
-    /// The account as the server has it now.
+    /// The account's current state on the server.
     func account(_ id: AuthUser.ID) async throws -> ManagedAccount { try await client.account(id) }
 
     func expectMissing(_ id: AuthUser.ID, file: String = #fileID, line: Int = #line) async throws {
@@ -75,7 +75,7 @@ final class AdminContext: ConformanceContext {
         try expectEqual(found, [nil], "what is found", file: file, line: line)
     }
 
-    /// Those among `accounts` that this check has made.
+    /// The `accounts` that this check has created.
     func own(_ accounts: [ManagedAccount]) -> [AuthUser.ID] {
         let ids = state.withLock { $0.ids }
         return accounts.map(\.id).filter { ids.contains($0) }
@@ -83,7 +83,7 @@ final class AdminContext: ConformanceContext {
 
     // MARK: Devices
 
-    /// A device of its own for each call.
+    /// A new device for each call.
     func device() async throws -> any AuthClient {
         let device = try await harness.makeAuthClient()
         state.withLock { $0.devices.append(device) }
@@ -97,7 +97,7 @@ final class AdminContext: ConformanceContext {
         return device
     }
 
-    /// Expects that nobody gets in with the address and `password`.
+    /// Expects that signing in with the address and `password` fails.
     func expectShut(
         _ codes: AuthError.Code..., for name: String = "alice", password: Secret? = nil, file: String = #fileID,
         line: Int = #line

@@ -5,25 +5,25 @@ public import Switchyard
 public struct AdminFeatures: Sendable, Hashable {
     /// The same as the clients' own.
     public var capabilities: AdminCapabilities
-    /// What the auth clients of the harness can do: they try what the admin client has done.
+    /// The capabilities of the harness's auth clients, which test the admin client's work.
     public var auth: AuthCapabilities
-    /// Whether accounts can be made with an ID of one's own; see ``AdminHarness/makeID()``.
+    /// Whether accounts can be created with a given ID; see ``AdminHarness/makeID()``.
     public var takesIDs = true
-    /// Whether an account may have neither an address nor a telephone number.
+    /// Whether an account may have neither an address nor a phone number.
     public var makesBareAccounts = true
-    /// Whether an address that counts as confirmed can be made one that does not.
+    /// Whether a confirmed address can be made unconfirmed.
     public var unconfirmsAddresses = true
-    /// Whether nobody signs in with a password before the address is confirmed.
+    /// Whether signing in with a password requires a confirmed address.
     public var asksForConfirmation = false
-    /// Whether the server looks at the signatures of custom tokens. Servers for tests may take any.
+    /// Whether the server checks the signatures of custom tokens. Test servers may accept any.
     public var checksSignatures = true
     /// Whether the harness opens links: ``AdminHarness/resetCode(in:)`` and ``AdminHarness/openConfirmation(_:for:)``.
     public var playsOutside = true
-    /// Whether the harness can read what tokens say: ``AdminHarness/claims(of:)``.
+    /// Whether the harness can read the claims of tokens: ``AdminHarness/claims(of:)``.
     public var readsTokens = false
     /// Whether the harness has a client whose key is not the project's: ``AdminHarness/makeClientWithWrongKey()``.
     public var hasWrongKeys = false
-    /// Where links may lead.
+    /// A URL to which links may redirect.
     public var redirectURL = URL(string: "https://app.example.com/callback") ?? URL(fileURLWithPath: "/")
 
     public init(_ capabilities: AdminCapabilities, auth: AuthCapabilities) {

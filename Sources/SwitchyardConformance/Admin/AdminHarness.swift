@@ -1,44 +1,45 @@
 public import Foundation
 public import Switchyard
 
-/// What an author of an admin client supplies to have it checked.
+/// Supplied by the author of an admin client to run the checks.
 ///
-/// Both kinds of clients belong to one project, where others may have accounts too. Passwords of six characters must be enough,
-/// and ones of three too short. Beyond the two makers, a hook is needed only where ``features`` declare what it serves.
+/// Both kinds of clients belong to one project, which may have other accounts, too. Passwords of six characters must be
+/// accepted, and ones of three refused. Apart from the two `make` functions, a hook is needed only for the ``features`` that
+/// use it.
 public protocol AdminHarness: Sendable {
     var features: AdminFeatures { get }
 
-    /// Another client of the project for each call.
+    /// A new client of the project for each call.
     func makeAdminClient() async throws -> any AdminClient
-    /// Another device for each call: a client without a session. It is shut down after the check.
+    /// A new device for each call: a client without a session. It is shut down after the check.
     func makeAuthClient() async throws -> any AuthClient
 
-    /// An ID that nobody has: by default a UUID in small letters. For ``AdminFeatures/takesIDs``, and for looking in vain.
+    /// An unused ID: by default a lower-case UUID. For ``AdminFeatures/takesIDs``, and for failing look-ups.
     func makeID() -> String
-    /// The address of somebody who exists in `namespace` only. The default is at `example.com`.
+    /// The email address of a person who exists only in `namespace`. The default is at `example.com`.
     func email(_ name: String, in namespace: ConformanceNamespace) -> String
-    /// A telephone number in the same way.
+    /// A phone number of such a person.
     ///
     /// - Parameters:
-    ///   - index: Which of them, from 0 to 9.
-    ///   - namespace: Whose it is.
+    ///   - index: The index of the number, from 0 to 9.
+    ///   - namespace: The namespace of the check.
     func phoneNumber(_ index: Int, in namespace: ConformanceNamespace) -> String
 
-    /// The account's claims as its token has them, wherever in the token that is. There may be others beside.
+    /// The account's claims in its token, wherever they are in the token. There may be others.
     func claims(of token: AccessToken) async throws -> [String: DocumentValue]
-    /// What `AuthClient.resetPassword(code:newPassword:)` takes, out of a link of the kind `.passwordReset`.
+    /// The code for `AuthClient.resetPassword(code:newPassword:)` in a link of the kind `.passwordReset`.
     func resetCode(in link: URL) async throws -> Secret
-    /// Does what a browser does with a link of the kind `.emailConfirmation`.
+    /// Opens a link of the kind `.emailConfirmation`, as a browser would.
     func openConfirmation(_ link: URL, for email: String) async throws
-    /// What the app is given to sign in with once a link of the kind `.signIn` was tapped on. By default the link itself.
+    /// The link that the app receives after the user has tapped a link of the kind `.signIn`. By default, the link itself.
     func signInLink(behind link: URL) async throws -> URL
-    /// Lets pass what the server needs to tell the order of a sign-in and the ending of sessions: a second or two where it
-    /// counts in seconds. The default does nothing.
+    /// Waits until the server can order a sign-in and the ending of sessions: a second or two if it counts in seconds. The
+    /// default does nothing.
     func letTimePass() async throws
-    /// A client whose key the project does not take. For ``AdminFeatures/hasWrongKeys``.
+    /// A client with a key that the project rejects. For ``AdminFeatures/hasWrongKeys``.
     func makeClientWithWrongKey() async throws -> any AdminClient
 
-    /// After the accounts that the check made are deleted: removes what is left. The default does nothing.
+    /// Called after the check's accounts are deleted: removes what is left. The default does nothing.
     func cleanUp(_ namespace: ConformanceNamespace) async throws
 }
 

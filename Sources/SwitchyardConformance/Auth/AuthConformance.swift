@@ -1,4 +1,4 @@
-/// The meaning of `AuthClient`, as checks that every provider passes as far as its capabilities go.
+/// The behaviour of `AuthClient`, as checks that every provider passes according to its capabilities.
 public enum AuthConformance {
     public static let all: [AuthCheck] = [
         passwordChecks, stateChecks, tokenChecks, accountChecks, deviceChecks, anonymousChecks, identityChecks,
@@ -6,9 +6,9 @@ public enum AuthConformance {
         factorChecks, refusalChecks, careChecks,
     ].flatMap { $0 }
 
-    /// Those that apply to a provider with these features.
+    /// The checks that apply to a provider with these features.
     public static func checks(for features: AuthFeatures) -> [AuthCheck] { all.applicable(to: features) }
 
-    /// The names of those that a provider with these features is spared.
+    /// The names of the checks that are skipped for a provider with these features.
     public static func leftOut(for features: AuthFeatures) -> [String] { all.leftOut(for: features) }
 }

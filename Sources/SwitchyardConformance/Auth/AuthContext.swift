@@ -2,7 +2,7 @@ import Foundation
 import Switchyard
 import Synchronization
 
-/// What an auth check works with: a device nobody is signed in on, others on demand, and people who exist nowhere else.
+/// The context of an auth check: a signed-out device, others on demand, and people who exist nowhere else.
 final class AuthContext: ConformanceContext {
     private struct State {
         var clients: [any AuthClient] = []
@@ -13,7 +13,7 @@ final class AuthContext: ConformanceContext {
     let namespace = ConformanceNamespace()
     let features: AuthFeatures
     let client: any AuthClient
-    /// Good enough for everybody, and of no use to anybody.
+    /// Accepted by every provider, and worthless to attackers.
     let password: Secret = "correct horse 7 battery"
     let otherPassword: Secret = "another staple 8 entirely"
     let redirectURL = URL(string: "https://app.example.com/callback") ?? URL(fileURLWithPath: "/")
@@ -26,14 +26,14 @@ final class AuthContext: ConformanceContext {
         state.withLock { $0.clients = [client] }
     }
 
-    /// A device of its own for each call.
+    /// A new device for each call.
     func device() async throws -> any AuthClient {
         let client = try await harness.makeAuthClient()
         keep(client)
         return client
     }
 
-    /// Shuts the client down and opens it anew on the same device.
+    /// Shuts the client down and reopens it on the same device.
     func restart(_ client: any AuthClient) async throws -> any AuthClient {
         await client.shutDown()
         let reopened = try await harness.reopen(client)
@@ -45,7 +45,7 @@ final class AuthContext: ConformanceContext {
 
     func email(_ name: String = "alice") -> String { harness.email(name, in: namespace) }
 
-    /// Makes an account and signs it in, with its address confirmed where the provider asks for that.
+    /// Creates an account and signs in to it, with its address confirmed if the provider requires that.
     @discardableResult
     func signUp(
         _ name: String = "alice", password: Secret? = nil, on client: (any AuthClient)? = nil
@@ -59,7 +59,7 @@ final class AuthContext: ConformanceContext {
         }
     }
 
-    /// Gives the present account an address and a password, with the address confirmed where the provider asks for that.
+    /// Gives the current account an address and a password, with the address confirmed if the provider requires that.
     func linkPassword() async throws -> AuthUser {
         let credential = AuthCredential.password(email: email(), password)
         do throws(AuthError) {
@@ -110,7 +110,7 @@ final class AuthContext: ConformanceContext {
         let (clients, listeners) = state.withLock { ($0.clients, $0.listeners) }
         for cancel in listeners { cancel() }
         for client in clients {
-            // What cannot be deleted this way is the harness's to remove.
+            // The harness has to remove accounts that cannot be deleted this way.
             if features.capabilities.accountDeletion { try? await client.deleteAccount() }
             await client.shutDown()
         }

@@ -4,24 +4,24 @@ public import Switchyard
 public struct AuthFeatures: Sendable, Hashable {
     /// The same as the clients' own.
     public var capabilities: AuthCapabilities
-    /// Somebody whose identity tokens the harness can make, where the capability is there.
+    /// The identity provider whose tokens the harness can make, if the capability is declared.
     public var identityProvider: IdentityProvider
-    /// Whether the harness plays what is outside of the client: mail, telephones, browsers, identity providers and
-    /// authenticator apps. Without, the checks that need one of them are left out.
+    /// Whether the harness simulates the outside world: email, phones, browsers, identity providers and authenticator apps.
+    /// If not, the checks that need these are skipped.
     public var playsOutside = true
     /// Whether a session outlasts its client, so that ``AuthHarness/reopen(_:)`` finds it.
     public var keepsSessions = false
-    /// Whether the harness can let access tokens run out.
+    /// Whether the harness can expire access tokens.
     public var agesTokens = false
     /// Whether the harness can end sessions on the server.
     public var endsSessions = false
-    /// Whether the harness can bar accounts.
+    /// Whether the harness can disable accounts.
     public var disablesAccounts = false
 
-    /// Whether new accounts wait for their address to be confirmed. The harness then plays the mailbox:
+    /// Whether new accounts need a confirmed address. The harness then simulates the mailbox:
     /// ``AuthHarness/confirmationLink(for:)`` and ``AuthHarness/confirmEmail(_:)``.
     public var asksForConfirmation = false
-    /// Whether a new address of an account waits for its mail.
+    /// Whether a changed address needs confirmation by email.
     public var confirmsNewAddresses = false
 
     public init(_ capabilities: AuthCapabilities, identityProvider: IdentityProvider = .google) {

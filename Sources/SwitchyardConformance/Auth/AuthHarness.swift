@@ -1,56 +1,55 @@
 public import Foundation
 public import Switchyard
 
-/// What an author of an auth provider supplies to have it checked.
+/// Supplied by the author of an auth provider to run the checks.
 ///
-/// Signing up signs in at once, or else ``features`` say that it asks for a confirmation, and the harness opens the mail. Passwords
-/// of six characters must be enough.
-/// Beyond ``makeAuthClient()``, a hook is needed only where ``features`` declare what it serves; each stands for
-/// something that happens outside of the client: a mail that is read, a page that is filled in, an administrator.
+/// Signing up signs in at once, unless ``features`` declare that it requires confirmation; then the harness opens the email.
+/// Passwords of six characters must be accepted. Apart from ``makeAuthClient()``, a hook is needed only for the ``features``
+/// that use it. Each hook simulates something outside the client: reading an email, filling in a page, an administrator.
 public protocol AuthHarness: Sendable {
     var features: AuthFeatures { get }
 
-    /// Another device for each call: a client without a session. It is shut down after the check.
+    /// A new device for each call: a client without a session. It is shut down after the check.
     func makeAuthClient() async throws -> any AuthClient
 
     /// The same device after a restart of the app: `client` was shut down. For ``AuthFeatures/keepsSessions``.
     func reopen(_ client: any AuthClient) async throws -> any AuthClient
 
-    /// The address of somebody who exists in `namespace` only. The default is at `example.com`.
+    /// The email address of a person who exists only in `namespace`. The default is at `example.com`.
     func email(_ name: String, in namespace: ConformanceNamespace) -> String
-    /// A telephone number in the same way.
+    /// A phone number of such a person.
     func phoneNumber(in namespace: ConformanceNamespace) -> String
 
-    /// Marks the address as confirmed by its owner, as the link in the mail does; for providers that ask for it before
-    /// anything else, or before a second factor.
+    /// Marks the address as confirmed, as the link in the email does; for providers that require it before anything else, or
+    /// before a second factor.
     func confirmEmail(_ email: String) async throws
-    /// The link in the newest mail that asks for the address of a new account to be confirmed.
+    /// The link in the newest email that asks to confirm the address of a new account.
     func confirmationLink(for email: String) async throws -> URL
-    /// Opens the mails by which an account goes over to another address: the default, only the one to `email`.
+    /// Opens the emails that confirm a change of address; by default, only the one to `email`.
     func confirmChange(from old: String, to email: String) async throws
-    /// The code in the newest mail about a lost password.
+    /// The code in the newest password-reset email.
     func resetCode(for email: String) async throws -> Secret
-    /// The link in the newest mail that lets in.
+    /// The link in the newest sign-in email.
     func signInLink(for email: String) async throws -> URL
-    /// The code in the newest message to the telephone.
+    /// The code in the newest text message.
     func phoneCode(for phoneNumber: String) async throws -> Secret
-    /// A token that the app's own server would sign for this person.
+    /// A token as the app's own server would sign it for this user.
     func customToken(for userID: String) async throws -> Secret
     /// An identity token as `provider` would issue it. The same subject is the same person.
     func identityToken(of provider: IdentityProvider, subject: String, email: String) async throws -> Secret
-    /// Does what a person does in the browser, and returns the address to which that comes back.
+    /// Completes the browser sign-in as a person would, and returns the URL to which the browser returns.
     func completeBrowserSignIn(_ signIn: BrowserSignIn, email: String) async throws -> URL
-    /// The code that an authenticator app would show next; another one at each call.
+    /// The next code of an authenticator app; a different one at each call.
     func secondFactorCode(for sharedKey: Secret) async throws -> Secret
 
-    /// Lets the client's access token run out.
+    /// Expires the client's access token.
     func expireAccessToken(of client: any AuthClient) async throws
     /// Ends all sessions of the account on the server.
     func endSessions(of user: AuthUser) async throws
-    /// Bars the account on the server.
+    /// Disables the account on the server.
     func disable(_ user: AuthUser) async throws
 
-    /// After the accounts that clients could delete are deleted: removes what is left. The default does nothing.
+    /// Called after the accounts that clients can delete are deleted: removes what is left. The default does nothing.
     func cleanUp(_ namespace: ConformanceNamespace) async throws
 }
 

@@ -1,7 +1,7 @@
 import Switchyard
 import Synchronization
 
-/// What a domain check works with: a device, and people who exist nowhere else.
+/// The context of a domain check: a device, and people who exist nowhere else.
 final class DomainContext: ConformanceContext {
     private struct State {
         var devices: [DomainDevice] = []
@@ -28,7 +28,7 @@ final class DomainContext: ConformanceContext {
     var notifications: any NotificationClient { device.notifications }
     var storage: any StorageClient { device.core.storage }
 
-    /// A device of its own for each call.
+    /// A new device for each call.
     func anotherDevice() async throws -> DomainDevice {
         let device = try await harness.makeDomainDevice()
         state.withLock { $0.devices.append(device) }
@@ -49,7 +49,7 @@ final class DomainContext: ConformanceContext {
         return probe
     }
 
-    /// Puts a notification where the signed-in person finds it, as a server would.
+    /// Creates a notification for the signed-in person, as a server would.
     func notify(_ id: String, at seconds: Int64, to user: AuthUser.ID) async throws {
         let model = NotificationModel(
             id: id, title: "Title \(id)", body: "Body", kind: "test", sentAt: .at(1_700_000_000 + seconds))
@@ -65,7 +65,7 @@ final class DomainContext: ConformanceContext {
         try await SwitchyardConformance.expectFailure(codes, as: type, what, file: file, line: line, body)
     }
 
-    /// Waits until the server has everything that this device wrote.
+    /// Waits until the server has all writes of this device.
     func settle() async throws { try await storage.waitForPendingWrites() }
 
     func tearDown() async throws {

@@ -1,26 +1,26 @@
 import Foundation
 public import Switchyard
 
-/// What is supplied to have domain clients checked: those of one provider, or of several mixed.
+/// Supplied to check domain clients, of one provider or of several mixed.
 ///
-/// Documents are written where the domain clients keep them (`users`, `checkIns`), under the ids of people that are made
-/// for the check and removed after it. The server has the rules that go with these clients, or else ``DomainFeatures/enforcesRules``
-/// is off and it lets everybody do everything.
+/// Documents are written where the domain clients keep them (`users`, `checkIns`), under the IDs of people who are created
+/// for the check and removed after it. The server must have the rules for these clients; otherwise
+/// ``DomainFeatures/enforcesRules`` is off and the server lets everybody do everything.
 public protocol DomainHarness: Sendable {
     var features: DomainFeatures { get }
 
     /// The clients of another device, with nobody signed in. Core clients are shut down after the check.
     func makeDomainDevice() async throws -> DomainDevice
 
-    /// Signs a person in who exists in `namespace` only; makes their account at the first call.
+    /// Signs in a person who exists only in `namespace`; creates the account at the first call.
     ///
-    /// The default does it with an address and a password.
+    /// The default uses an address and a password.
     func signIn(_ name: String, on device: DomainDevice, in namespace: ConformanceNamespace) async throws -> AuthUser
 
-    /// Marks the address as confirmed by its owner, where signing up asks for that. The default has no mailbox and throws.
+    /// Marks the address as confirmed, if signing up requires that. The default has no mailbox and throws.
     func confirmEmail(_ email: String) async throws
 
-    /// After documents and accounts are deleted: removes what only the harness knows of. The default does nothing.
+    /// Called after documents and accounts are deleted: removes what only the harness knows about. The default does nothing.
     func cleanUp(_ namespace: ConformanceNamespace) async throws
 }
 
@@ -56,7 +56,7 @@ public struct DomainDevice: Sendable {
     public let checkIns: any CheckInClient
     public let notifications: any NotificationClient
 
-    /// Those that somebody else has put together.
+    /// Uses existing clients.
     public init(
         _ core: CoreClients, users: any UserClient, contacts: any ContactsClient, checkIns: any CheckInClient,
         notifications: any NotificationClient
@@ -68,7 +68,7 @@ public struct DomainDevice: Sendable {
         self.notifications = notifications
     }
 
-    /// Those that stand on documents.
+    /// Uses the document-based clients.
     public init(_ core: CoreClients) {
         self.core = core
         users = DocumentUserClient(on: core)
@@ -77,7 +77,7 @@ public struct DomainDevice: Sendable {
         notifications = DocumentNotificationClient(on: core)
     }
 
-    /// Those that `module` makes.
+    /// Uses the clients made by `module`.
     public init(_ core: CoreClients, by module: any InfrastructureModule) async throws(InfrastructureError) {
         self.core = core
         users = try await module.makeUserClient(on: core)
@@ -87,14 +87,14 @@ public struct DomainDevice: Sendable {
     }
 }
 
-/// What the clients under a domain client can do; decides which checks apply.
+/// What the underlying clients support; decides which checks apply.
 public struct DomainFeatures: Sendable, Hashable {
     public var liveStreams: Bool
     public var batches: Bool
     public var files: Bool
     /// A cache, and a queue of writes.
     public var offline: Bool
-    /// Whether the server has the rules for these clients: a stranger is refused, a responder is not.
+    /// Whether the server has the rules for these clients: strangers are refused, responders are not.
     public var enforcesRules: Bool
 
     public init(_ storage: StorageCapabilities, files: Bool, enforcesRules: Bool = false) {

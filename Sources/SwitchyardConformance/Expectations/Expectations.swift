@@ -25,7 +25,7 @@ func expectValue<Value>(
     return found
 }
 
-/// Expects `body` to fail with one of `codes`, in an error whose text a person can use and that gives nothing away.
+/// Expects `body` to fail with one of `codes`, with a helpful message that reveals no contents.
 @discardableResult
 func expectFailure<Failure: ClientError, Value>(
     _ codes: [ErrorCode], as type: Failure.Type, _ what: String, file: String = #fileID, line: Int = #line,

@@ -1,7 +1,7 @@
 import Foundation
 import Switchyard
 
-/// Values as text. The library's own descriptions hide contents; those of a check are its own invention, and are shown.
+/// Values as text. The library's own descriptions hide contents; a check's contents are made up, so they may be shown.
 enum Readable {
     static func text(_ value: Any?) -> String {
         switch value {

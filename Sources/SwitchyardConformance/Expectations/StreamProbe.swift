@@ -1,7 +1,7 @@
 import Switchyard
 import Synchronization
 
-/// Listens to a stream in a task of its own, keeps everything that comes, and lets a check wait for what it expects.
+/// Listens to a stream in its own task, records all elements, and lets a check wait for an expected one.
 final class StreamProbe<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []
@@ -45,7 +45,7 @@ final class StreamProbe<Element: Sendable>: Sendable {
     /// Stops listening without waiting.
     func cancel() { task.withLock { $0 }?.cancel() }
 
-    /// Waits for the first element, from those that came already on, for which `condition` holds.
+    /// Waits for the first element, including earlier ones, for which `condition` holds.
     @discardableResult
     func first(
         _ what: String, within limit: Duration = .seconds(15), file: String = #fileID, line: Int = #line,
@@ -71,7 +71,7 @@ final class StreamProbe<Element: Sendable>: Sendable {
         throw ended(before: what, file: file, line: line)
     }
 
-    /// Waits until `condition` holds for everything that has come.
+    /// Waits until `condition` holds for the list of all elements so far.
     func all(
         _ what: String, within limit: Duration = .seconds(15), file: String = #fileID, line: Int = #line,
         satisfy condition: @escaping @Sendable ([Element]) -> Bool
@@ -82,7 +82,7 @@ final class StreamProbe<Element: Sendable>: Sendable {
         guard condition(elements) else { throw ended(before: what, file: file, line: line) }
     }
 
-    /// Waits for the end; `nil` when it came without a failure.
+    /// Waits for the end; `nil` if it came without a failure.
     func end(
         within limit: Duration = .seconds(15), file: String = #fileID, line: Int = #line
     ) async throws -> (any Error)? {

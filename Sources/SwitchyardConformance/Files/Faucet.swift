@@ -2,7 +2,7 @@ import Foundation
 import Switchyard
 import Synchronization
 
-/// Bytes for an upload that come when the check lets them.
+/// Bytes for an upload, controlled by the check.
 final class Faucet: Sendable {
     struct Burst: Error {}
 
@@ -13,7 +13,7 @@ final class Faucet: Sendable {
 
     func pour(_ data: Data) { continuation.yield(data) }
     func close() { continuation.finish() }
-    /// Ends with an error of its own.
+    /// Ends the stream with its own error.
     func burst() { continuation.finish(throwing: Burst()) }
 
     func source(length: Int64?) -> UploadSource { .stream(length: length) { [stream] in stream } }

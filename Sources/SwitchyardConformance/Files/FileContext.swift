@@ -2,7 +2,7 @@ import Foundation
 import Switchyard
 import Synchronization
 
-/// What a file check works with: a folder of its own in the cloud, one on this machine, and a device.
+/// The context of a file check: its own folder in the cloud, one on this machine, and a device.
 final class FileContext: ConformanceContext {
     private struct State {
         var clients: [any FileStorageClient] = []
@@ -14,7 +14,7 @@ final class FileContext: ConformanceContext {
     let features: FileFeatures
     let client: any FileStorageClient
     let folder: FilePath
-    /// Files on this machine go here, and go away with the check.
+    /// The folder for local files, removed after the check.
     let localFolder: URL
     private let state = Mutex(State())
 
@@ -34,7 +34,7 @@ final class FileContext: ConformanceContext {
         return client
     }
 
-    /// Shuts the client down and opens it anew on the same device.
+    /// Shuts the client down and reopens it on the same device.
     func restart(_ client: any FileStorageClient) async throws -> any FileStorageClient {
         await client.shutDown()
         let reopened = try await harness.reopen(client)
@@ -46,9 +46,9 @@ final class FileContext: ConformanceContext {
 
     func path(_ name: String) throws -> FilePath { try FilePath(validating: folder.rawValue + "/" + name) }
 
-    /// Bytes of which those at the places where transfers are cut into parts differ.
+    /// Bytes that differ wherever transfers may be split into parts.
     func bytes(_ count: Int) -> Data {
-        // The length of the pattern divides no size of a part that anybody uses.
+        // The length of the pattern divides no common part size.
         var data = Data()
         data.reserveCapacity(count)
         while data.count + Self.pattern.count <= count { data.append(Self.pattern) }

@@ -1,11 +1,11 @@
 public import Foundation
 public import Switchyard
 
-/// What an author of a file storage provider supplies to have it checked.
+/// Supplied by the author of a file storage provider to run the checks.
 public protocol FileHarness: Sendable {
     var features: FileFeatures { get }
 
-    /// Another device of the same user for each call. It is shut down after the check.
+    /// A new device of the same user for each call. It is shut down after the check.
     func makeFileClient() async throws -> any FileStorageClient
 
     /// The same device after a restart of the app, with a working connection: `client` was shut down. For
@@ -15,17 +15,17 @@ public protocol FileHarness: Sendable {
     /// The folder in which the check in `namespace` keeps everything. The default is `conformance/<namespace>`.
     func folder(in namespace: ConformanceNamespace) throws -> FilePath
 
-    /// What anybody gets from the address, without a session; `nil` where it no longer leads to the file. For
+    /// The contents at the URL, fetched without a session; `nil` if it no longer leads to the file. For
     /// ``FileFeatures/fetchesURLs``.
     func fetch(_ url: URL) async throws -> Data?
 
-    /// Lets the connection break for good once the client has sent about so many bytes. For ``FileFeatures/keepsUploads``.
+    /// Breaks the connection for good once the client has sent about `count` bytes. For ``FileFeatures/keepsUploads``.
     func cutOff(_ client: any FileStorageClient, afterBytes count: Int64) async throws
 
     /// A file that the clients may not read. For ``FileFeatures/hasForbiddenFile``.
     func forbiddenFile(in namespace: ConformanceNamespace) async throws -> FilePath
 
-    /// After the files of the check are deleted: removes what only the harness knows of. The default does nothing.
+    /// Called after the check's files are deleted: removes what only the harness knows about. The default does nothing.
     func cleanUp(_ namespace: ConformanceNamespace) async throws
 }
 
@@ -54,16 +54,16 @@ extension FileHarness {
 public struct FileFeatures: Sendable, Hashable {
     /// The same as the clients' own.
     public var capabilities: FileStorageCapabilities
-    /// Whether the harness can fetch an address as anybody.
+    /// Whether the harness can fetch a URL without a session.
     public var fetchesURLs = false
-    /// Whether the harness can cut a connection and open a device anew, to see uploads go on.
+    /// Whether the harness can cut a connection and reopen a device, to test resumed uploads.
     public var keepsUploads = false
     /// Whether there is a file that the clients are not allowed to read.
     public var hasForbiddenFile = false
 
     public init(_ capabilities: FileStorageCapabilities) { self.capabilities = capabilities }
 
-    /// Those of the same files for a server's callers, whose uploads end with their request.
+    /// The features for a server's callers, whose uploads end with their request.
     public var forCallers: FileFeatures {
         var features = self
         features.capabilities.resumableUploads = false

@@ -2,14 +2,14 @@ import Foundation
 import Switchyard
 import SwitchyardBytes
 
-/// The meaning of `MessagingClient`, as checks that every provider passes as far as its capabilities go.
+/// The behaviour of `MessagingClient`, as checks that every provider passes according to its capabilities.
 public enum MessagingConformance {
     public static let all: [MessagingCheck] = [tokenChecks, messageChecks, topicChecks, careChecks].flatMap { $0 }
 
-    /// Those that apply to a provider with these features.
+    /// The checks that apply to a provider with these features.
     public static func checks(for features: MessagingFeatures) -> [MessagingCheck] { all.applicable(to: features) }
 
-    /// The names of those that a provider with these features is spared.
+    /// The names of the checks that are skipped for a provider with these features.
     public static func leftOut(for features: MessagingFeatures) -> [String] { all.leftOut(for: features) }
 }
 

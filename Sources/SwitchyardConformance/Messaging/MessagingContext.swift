@@ -1,7 +1,7 @@
 import Switchyard
 import Synchronization
 
-/// What a messaging check works with: an installation with the platform's token handed in, others on demand.
+/// The context of a messaging check: an installation with the platform's token, others on demand.
 final class MessagingContext: ConformanceContext {
     private struct State {
         var clients: [any MessagingClient] = []
@@ -18,14 +18,14 @@ final class MessagingContext: ConformanceContext {
         features = harness.features
     }
 
-    /// An installation to which the platform has given its token, if there is one, and which may show messages.
+    /// An installation with the platform's token, if there is one, and the permission to show messages.
     func client() async throws -> any MessagingClient {
         let client = try await bareClient()
         if let token = harness.platformToken() { try await client.setPlatformToken(token) }
         return client
     }
 
-    /// An installation to which nothing has been given yet.
+    /// An installation without a token and permission.
     func bareClient() async throws -> any MessagingClient {
         let client = try await harness.makeMessagingClient()
         state.withLock { $0.clients.append(client) }
@@ -36,7 +36,7 @@ final class MessagingContext: ConformanceContext {
         try MessagingTopic(validating: "\(namespace)-\(name)")
     }
 
-    /// A message whose name nobody else has.
+    /// A message with a unique ID.
     func message(_ name: String, data: [String: String] = [:], wasOpened: Bool = false) -> RemoteMessage {
         RemoteMessage(
             id: "\(namespace)-\(name)", title: "Title \(name)", body: "Grüße 😀 \(name)", data: data,
@@ -50,7 +50,7 @@ final class MessagingContext: ConformanceContext {
         return probe
     }
 
-    /// Listens to the client's messages, and returns once none can be missed.
+    /// Begins to listen to the client's messages, and returns once none can be missed.
     func listen(to client: any MessagingClient) async throws -> StreamProbe<RemoteMessage> {
         watch(await client.messageStream().begun())
     }

@@ -1,23 +1,23 @@
 public import Switchyard
 
-/// What an author of a messaging provider supplies to have it checked.
+/// Supplied by the author of a messaging provider to run the checks.
 ///
-/// The harness is the server that sends, and the platform that hands the app a push token and what arrives for it.
+/// The harness acts as the server that sends, and as the platform that gives the app a push token and incoming messages.
 public protocol MessagingHarness: Sendable {
     var features: MessagingFeatures { get }
 
-    /// Another installation of the app for each call. It is shut down after the check.
+    /// A new installation of the app for each call. It is shut down after the check.
     func makeMessagingClient() async throws -> any MessagingClient
 
-    /// A push token as the platform gives out, another one at each call; `nil` where the provider needs none.
+    /// A push token like the platform's, a different one at each call; `nil` if the provider needs none.
     func platformToken() -> PlatformPushToken?
 
-    /// What the platform would hand the app for a message with these contents.
+    /// The payload that the platform would pass to the app for this message.
     func payload(_ message: RemoteMessage) throws -> RemotePayload
 
     /// Sends to one installation. For `MessagingCapabilities.liveMessages`.
     func send(_ message: RemoteMessage, to token: MessagingToken) async throws
-    /// Sends to everybody who has subscribed. For `MessagingCapabilities.topics`.
+    /// Sends to all subscribers. For `MessagingCapabilities.topics`.
     func send(_ message: RemoteMessage, to topic: MessagingTopic) async throws
 
     func cleanUp(_ namespace: ConformanceNamespace) async throws
@@ -38,10 +38,9 @@ extension MessagingHarness {
 public struct MessagingFeatures: Sendable, Hashable {
     /// The same as the clients' own.
     public var capabilities: MessagingCapabilities
-    /// Whether there is no registration before the app has handed in the platform's token.
+    /// Whether registration requires the platform's token.
     public var needsPlatformToken: Bool
-    /// Whether the harness plays the server that sends and the platform that hands over. Without, the checks that need a
-    /// message are left out.
+    /// Whether the harness simulates the sending server and the platform. If not, the checks that need a message are skipped.
     public var playsServer = true
 
     public init(_ capabilities: MessagingCapabilities, needsPlatformToken: Bool = false) {

@@ -1,7 +1,7 @@
-/// One statement about a client, and the way to find out whether it is true of a provider's.
+/// One statement about a client, and a test of it.
 ///
-/// A check runs in a namespace of its own, so any number of them may run side by side, also against a server that others
-/// use. It cleans up after itself.
+/// A check runs in its own namespace, so any number of them may run in parallel, even against a shared server. It cleans up
+/// after itself.
 ///
 /// ```swift
 /// @Test(arguments: StorageConformance.checks(for: harness.features))
@@ -11,10 +11,10 @@ public struct ConformanceCheck<Harness: Sendable, Features: Sendable>: Sendable,
     public let service: ConformanceService
     /// The part of the service that it is about: `"values"`, `"streams"` …
     public internal(set) var area = ""
-    /// A sentence that is true of a provider that passes. Unique within the service.
+    /// The statement that holds for a provider that passes. Unique within the service.
     public let name: String
     public let requirements: [ConformanceRequirement<Features>]
-    /// How long the check may take on a machine that is busy with others.
+    /// How long the check may take on a busy machine.
     public let deadline: Duration
     private let body: @Sendable (Harness) async throws -> Void
 
@@ -31,7 +31,7 @@ public struct ConformanceCheck<Harness: Sendable, Features: Sendable>: Sendable,
 
     public var id: String { name }
 
-    /// What a provider with these features lacks for this check to make sense; empty when it applies.
+    /// What a provider with these features lacks for this check; empty if the check applies.
     public func missing(in features: Features) -> [String] {
         requirements.filter { !$0.isMet(features) }.map(\.name)
     }
@@ -53,7 +53,7 @@ extension ConformanceCheck: CustomStringConvertible {
 }
 
 extension Array {
-    /// The same checks, filed under `area`.
+    /// The same checks, with their area set to `area`.
     func within<Harness, Features>(_ area: String) -> [ConformanceCheck<Harness, Features>]
     where Element == ConformanceCheck<Harness, Features> {
         map { check in
@@ -63,27 +63,27 @@ extension Array {
         }
     }
 
-    /// Those that make sense for a provider with these features.
+    /// The checks that apply to a provider with these features.
     func applicable<Harness, Features>(to features: Features) -> [ConformanceCheck<Harness, Features>]
     where Element == ConformanceCheck<Harness, Features> {
         filter { $0.missing(in: features).isEmpty }
     }
 
-    /// Those that a provider with these features is spared because it lacks something, in the order of the suite.
+    /// The checks that are skipped because a provider with these features lacks something, in the order of the suite.
     ///
-    /// Checks of the refusal that an undeclared capability demands are not among them: having the capability is no lack.
+    /// Checks for the refusal of an undeclared capability are not included: having the capability is not a lack.
     func leftOut<Harness, Features>(for features: Features) -> [String]
     where Element == ConformanceCheck<Harness, Features> {
         filter { check in check.requirements.contains { !$0.isAbsence && !$0.isMet(features) } }.map(\.name)
     }
 }
 
-/// What checks are about.
+/// The service that checks are about.
 public enum ConformanceService: String, Sendable, Hashable, Codable, CaseIterable, CustomStringConvertible {
     case storage, auth, files, messaging
     /// Users, contacts, check-ins and notifications.
     case domain
-    /// The project's accounts, from a server.
+    /// Account management from a server.
     case admin
     /// Clients of several providers side by side, and moving from one to the other.
     case switching

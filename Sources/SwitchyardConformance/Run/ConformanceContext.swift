@@ -1,15 +1,15 @@
 import Synchronization
 
-/// What a check works with: made before it, torn down after it, however it ends.
+/// The context of a check: made before it, torn down after it, however it ends.
 protocol ConformanceContext: Sendable {
-    /// Removes what the check left on the server and ends its clients.
+    /// Removes the check's data from the server and shuts its clients down.
     func tearDown() async throws
 }
 
 /// The life of one check: set up, run within the deadline, tear down.
 enum ConformanceLife {
-    /// A server that is gone must not keep the whole suite waiting for its clean-up; what takes long to set up takes long to
-    /// remove.
+    /// An unreachable server must not keep the whole suite waiting for clean-up, but a context that takes long to set up also
+    /// takes long to remove.
     private static func tearDownDeadline(after deadline: Duration) -> Duration { max(.seconds(20), deadline / 2) }
 
     static func run<Context: ConformanceContext>(
@@ -29,14 +29,14 @@ enum ConformanceLife {
                 try await context.tearDown()
             }
         } catch {
-            try outcome.get()  // what went wrong first is what counts
+            try outcome.get()  // the first failure is the one to report
             throw ConformanceFailure(expectation: "the check cleans up after itself", found: Readable.text(error))
         }
         try outcome.get()
     }
 }
 
-/// Runs `body`, but waits no longer than `limit` for it, even if it takes no notice of its cancellation.
+/// Runs `body`, but waits for at most `limit`, even if `body` ignores its cancellation.
 func withDeadline<Value: Sendable>(
     _ limit: Duration, _ expectation: String, _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
@@ -62,7 +62,7 @@ func withDeadline<Value: Sendable>(
     }
 }
 
-/// The first of several results, for one who waits.
+/// Delivers the first of several results to a waiting task.
 private final class Race<Value: Sendable>: Sendable {
     private enum State {
         case open

@@ -1,9 +1,9 @@
-/// The name under which one run of one check keeps everything, so that it meets nobody else on a shared server.
+/// The namespace of one run of one check, which isolates it on a shared server.
 public struct ConformanceNamespace: Sendable, Hashable, CustomStringConvertible {
-    /// Lower-case letters and digits, beginning with a letter: fit for ids, addresses and names of topics.
+    /// Lower-case letters and digits, beginning with a letter: suitable for IDs, addresses and topic names.
     public let rawValue: String
 
-    /// One that nobody else has.
+    /// Makes a unique namespace.
     public init() {
         let alphabet = Array("abcdefghijklmnopqrstuvwxyz0123456789")
         var generator = SystemRandomNumberGenerator()

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What came of a run: every check by name, and how many of them passed.
+/// The result of a run: every check by name, and the number that passed.
 public struct ConformanceReport: Sendable, Hashable, Codable {
     public enum Outcome: String, Sendable, Hashable, Codable {
         case passed, failed
@@ -13,7 +13,7 @@ public struct ConformanceReport: Sendable, Hashable, Codable {
         public let area: String
         public let name: String
         public let outcome: Outcome
-        /// What was expected and found, or what the provider lacks.
+        /// The expected and actual result, or what the provider lacks.
         public let detail: String?
         public let milliseconds: Double
 
@@ -44,7 +44,7 @@ public struct ConformanceReport: Sendable, Hashable, Codable {
 }
 
 extension ConformanceReport {
-    /// The report for people: one line for each area and each reason to skip, then every failure, then ``summary``.
+    /// A readable report: one line for each area and each reason to skip, then every failure, then ``summary``.
     public var table: String {
         var lines: [String] = []
         for service in ConformanceService.allCases {
@@ -69,12 +69,12 @@ extension ConformanceReport {
         return (lines + [summary]).joined(separator: "\n")
     }
 
-    /// The report for programs: the counts, and every check with its outcome.
+    /// A machine-readable report: the counts, and every check with its outcome.
     public var json: Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         let contents = Contents(passed: passed, failed: failed, skipped: skipped, checks: entries)
-        // Text, numbers and nothing else: this encodes whatever they are.
+        // Only text and numbers, so encoding cannot fail.
         return (try? encoder.encode(contents)) ?? Data()
     }
 

@@ -1,7 +1,7 @@
-/// Something that a provider must have, or must lack, for a check to make sense.
+/// Something that a provider must have, or must lack, for a check to apply.
 public struct ConformanceRequirement<Features: Sendable>: Sendable {
     public let name: String
-    /// Whether the requirement is that the provider does *not* declare something: then its refusal is what is checked.
+    /// Whether the requirement is that the provider does *not* declare something: then the check is about its refusal.
     public let isAbsence: Bool
     let isMet: @Sendable (Features) -> Bool
     /// Whether the provider declares it, whatever its harness can do.
@@ -11,7 +11,7 @@ public struct ConformanceRequirement<Features: Sendable>: Sendable {
         self.init(name, isServed: { _ in true }, isDeclared: isMet)
     }
 
-    /// - Parameter isServed: Whether the harness does its part; where it does not, what is declared is left out, not refused.
+    /// - Parameter isServed: Whether the harness supports it; if not, checks of a declared capability are skipped.
     init(
         _ name: String, isServed: @escaping @Sendable (Features) -> Bool,
         isDeclared: @escaping @Sendable (Features) -> Bool
@@ -29,7 +29,7 @@ public struct ConformanceRequirement<Features: Sendable>: Sendable {
         isDeclared = isMet
     }
 
-    /// Met where the provider does not declare `other`.
+    /// Met if the provider does not declare `other`.
     static func no(_ other: ConformanceRequirement) -> ConformanceRequirement {
         ConformanceRequirement(absenceOf: other)
     }

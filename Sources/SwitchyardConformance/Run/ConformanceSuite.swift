@@ -6,7 +6,7 @@ public struct ConformanceSuite: Sendable {
     struct Item: Sendable {
         let area: String
         let name: String
-        /// What the provider lacks for it; empty when the check applies.
+        /// What the provider lacks for it; empty if the check applies.
         let missing: [String]
         let isRefusal: Bool
         let run: @Sendable () async throws -> Void
@@ -47,7 +47,7 @@ public struct ConformanceSuite: Sendable {
     }
 }
 
-/// Runs every check of `suites` and says what came of it. Needs no test framework.
+/// Runs every check of `suites` and returns a report. Needs no test framework.
 ///
 /// ```swift
 /// let report = await runConformance([.storage(AcmeHarness())]) { print($0.outcome, $0.name) }
@@ -56,7 +56,7 @@ public struct ConformanceSuite: Sendable {
 ///
 /// - Parameters:
 ///   - suites: What to run, in the order of the report.
-///   - filter: Runs only checks whose name, area or service contains one of these texts; all when empty.
+///   - filter: Runs only checks whose name, area or service contains one of these strings; all if empty.
 ///   - width: How many checks run at the same time.
 ///   - progress: Called after each check, in the order in which they end.
 public func runConformance(
@@ -69,7 +69,7 @@ public func runConformance(
                 || filter.contains { item.name.contains($0) || item.area.contains($0) || suite.service.rawValue == $0 }
         }.map { (suite.service, $0) }
     }
-    // Where a capability is declared there is no refusal to check; that is nothing left out.
+    // If a capability is declared, there is no refusal to check; that does not count as skipped.
     .filter { $0.1.missing.isEmpty || !$0.1.isRefusal }
     return await withTaskGroup(of: (Int, ConformanceReport.Entry).self) { group in
         var waiting = chosen.enumerated().makeIterator()

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Counts checks that a test framework runs one by one, and prints `NAME: N passed, N failed, N skipped` after the last.
 ///
-/// Frameworks count a test with a hundred arguments once, and tests left out not at all.
+/// Frameworks count a test with a hundred arguments once, and skipped ones not at all.
 ///
 /// ```swift
 /// static let tally = ConformanceTally("acme storage", StorageConformance.all, for: harness.features)

@@ -4,7 +4,7 @@ import Switchyard
 struct ChangeLog {
     private(set) var documents: [DocumentSnapshot] = []
 
-    /// Carries out the snapshot's changes, and expects its documents to be the outcome.
+    /// Applies the snapshot's changes, and expects the result to equal its documents.
     mutating func follow(_ snapshot: QuerySnapshot, file: String = #fileID, line: Int = #line) throws {
         for change in snapshot.changes {
             if let index = change.oldIndex {

@@ -1,6 +1,5 @@
-/// The meaning of `StorageClient`, as checks that every provider passes as far as its capabilities go.
+/// The behaviour of `StorageClient`, as checks that every provider passes according to its capabilities.
 public enum StorageConformance {
-    /// Every check there is.
     public static let all: [StorageCheck] = [
         fieldChecks, valueChecks, documentChecks, updateChecks, preconditionChecks, transformChecks, batchChecks,
         filterChecks, openFilterChecks, orderChecks, cursorChecks, windowChecks, groupChecks, aggregateChecks,
@@ -8,10 +7,10 @@ public enum StorageConformance {
         lifeChecks,
     ].flatMap { $0 }
 
-    /// Those that apply to a provider with these features.
+    /// The checks that apply to a provider with these features.
     public static func checks(for features: StorageFeatures) -> [StorageCheck] { all.applicable(to: features) }
 
-    /// The names of those that a provider with these features is spared. Pin this list in a test, so that a lost
-    /// capability shows.
+    /// The names of the checks that are skipped for a provider with these features. Pin this list in a test, to notice a lost
+    /// capability.
     public static func leftOut(for features: StorageFeatures) -> [String] { all.leftOut(for: features) }
 }

@@ -1,7 +1,7 @@
 import Switchyard
 import Synchronization
 
-/// What a storage check works with: a collection of its own, a device that writes, others on demand.
+/// The context of a storage check: its own collection, a writing device, others on demand.
 final class StorageContext: ConformanceContext {
     private struct State {
         var clients: [any StorageClient] = []
@@ -32,14 +32,14 @@ final class StorageContext: ConformanceContext {
 
     var client: any StorageClient { store.client }
 
-    /// A device of its own for each call.
+    /// A new device for each call.
     func device() async throws -> StorageDevice {
         let device = StorageDevice(try await harness.makeStorageClient(), features: features)
         state.withLock { $0.clients.append(device.client) }
         return device
     }
 
-    /// Another empty collection, with a parent of its own.
+    /// Another empty collection, with its own parent.
     func collection(_ name: String) async throws -> CollectionPath {
         let path = try await harness.collection(name, in: namespace)
         state.withLock { $0.collections.append(path) }
@@ -69,7 +69,7 @@ final class StorageContext: ConformanceContext {
         for cancel in listeners { cancel() }
         var failure: (any Error)?
         do {
-            // The check may have cut its clients off or shut them down; a new one is in working order.
+            // The check may have disconnected its clients or shut them down, so this uses a new one.
             let cleaner = StorageDevice(try await harness.makeStorageClient(), features: features)
             do { for collection in collections.reversed() { try await cleaner.empty(collection) } } catch {
                 failure = error

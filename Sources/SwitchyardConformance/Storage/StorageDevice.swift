@@ -1,6 +1,6 @@
 import Switchyard
 
-/// One client, with writes that wait for the server and reads that check what they find.
+/// One client, with writes that wait for the server and reads that check their results.
 struct StorageDevice: Sendable {
     let client: any StorageClient
     let features: StorageFeatures
@@ -74,7 +74,7 @@ struct StorageDevice: Sendable {
 
     // MARK: Checking
 
-    /// Expects the document to have these fields, and no others where fields can be absent.
+    /// Expects the document to have these fields, and no others if fields can be absent.
     func expect(
         _ path: StoragePath, holds fields: DocumentData, file: String = #fileID, line: Int = #line
     ) async throws {
@@ -85,7 +85,7 @@ struct StorageDevice: Sendable {
         _ snapshot: DocumentSnapshot, holds fields: DocumentData, file: String = #fileID, line: Int = #line
     ) throws {
         let data = try expectValue(snapshot.data, "a document at “\(snapshot.id)”", file: file, line: line)
-        // In a table a field that was never written is there all the same, and null.
+        // In a table, a field that was never written exists anyway, as null.
         let found =
             features.capabilities.openTypes ? data : DocumentData(data.filter { !$0.value.isNull }.map { ($0, $1) })
         try expectEqual(found, fields, "the document “\(snapshot.id)”", file: file, line: line)
@@ -124,7 +124,7 @@ struct StorageDevice: Sendable {
             codes, as: StorageError.self, what, file: file, line: line, body)
     }
 
-    /// Expects `body` to be refused as something that the provider does not have.
+    /// Expects `body` to be refused as unsupported by the provider.
     func expectRefusal<Value>(
         _ what: String, file: String = #fileID, line: Int = #line, _ body: () async throws -> Value
     ) async throws {

@@ -4,12 +4,12 @@ public import Switchyard
 public struct StorageFeatures: Sendable, Hashable {
     /// The same as the clients' own.
     public var capabilities: StorageCapabilities
-    /// The kinds of values that the collections handed out can hold, in the fields of those names.
+    /// The kinds of values that the harness's collections can hold, in the fields with these names.
     public var fields: Set<StorageField>
     /// Whether there is a document that the clients are not allowed to read.
     public var hasForbiddenDocument: Bool
-    /// Whether a query never sees one write of a batch without the others. A server that promises it may have an emulator
-    /// that does not keep the promise.
+    /// Whether a query never sees one write of a batch without the others. Even if a server guarantees this, its emulator may
+    /// not.
     public var queriesSeeWholeBatches: Bool
 
     public init(

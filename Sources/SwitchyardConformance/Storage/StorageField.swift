@@ -2,8 +2,8 @@ public import Switchyard
 
 /// The fields that the checks use where a backend may have fixed columns: one for each kind of value.
 ///
-/// A backend without a fixed shape has them all. One with tables declares those for which its table has a column of that
-/// name and kind; ``text`` and ``number`` it needs in any case.
+/// A backend without a fixed schema has them all. A backend with tables declares those for which its table has a column with
+/// that name and type; ``text`` and ``number`` are always required.
 public enum StorageField: String, Sendable, Hashable, CaseIterable {
     case text
     /// Whole numbers of 64 bits.

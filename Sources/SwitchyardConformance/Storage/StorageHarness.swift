@@ -1,6 +1,6 @@
 public import Switchyard
 
-/// What an author of a storage provider supplies to have it checked.
+/// Supplied by the author of a storage provider to run the checks.
 ///
 /// ```swift
 /// struct AcmeHarness: StorageHarness {
@@ -11,12 +11,12 @@ public import Switchyard
 public protocol StorageHarness: Sendable {
     var features: StorageFeatures { get }
 
-    /// A client of its own for each call: another device of a user who sees and may change what the others write. It is
-    /// shut down after the check.
+    /// A new client for each call: another device of a user who may see and change what the others write. It is shut down
+    /// after the check.
     func makeStorageClient() async throws -> any StorageClient
 
-    /// A collection for the check in `namespace`: empty, and nobody else's. Those of one namespace have different parents
-    /// but may share their last segment, as in a backend where that names a table.
+    /// An empty collection for the exclusive use of the check in `namespace`. Collections of one namespace have different
+    /// parents but may share their last segment, as in a backend where that names a table.
     ///
     /// The default is `conformance/<namespace>-<name>/items`. A backend with fixed tables maps the namespace to a parent key.
     func collection(_ name: String, in namespace: ConformanceNamespace) async throws -> CollectionPath
@@ -24,7 +24,7 @@ public protocol StorageHarness: Sendable {
     /// A document that the clients may not read. Needs ``StorageFeatures/hasForbiddenDocument``.
     func forbiddenDocument(in namespace: ConformanceNamespace) async throws -> StoragePath
 
-    /// After the documents of the check are deleted: removes what only the harness knows of. The default does nothing.
+    /// Called after the check's documents are deleted: removes what only the harness knows about. The default does nothing.
     func cleanUp(_ namespace: ConformanceNamespace) async throws
 }
 

@@ -1,7 +1,7 @@
 import Foundation
 import Switchyard
 
-/// Short ways to the values that the checks are made of. Their arguments are constants that are known to be legal.
+/// Shorthands for the values in checks. Their arguments are constants known to be valid.
 extension Timestamp {
     static func at(_ seconds: Int64, microseconds: Int32 = 0) -> Timestamp {
         at(seconds, nanoseconds: microseconds * 1000)

@@ -1,14 +1,14 @@
 import Switchyard
 import SwitchyardBytes
 
-/// What clients of several providers side by side, and going over from one to the other, must keep.
+/// The behaviour of clients of several providers side by side, and of switching between them.
 public enum SwitchingConformance {
     public static let all: [SwitchingCheck] = [mixedChecks, moveChecks].flatMap { $0 }
 
-    /// Those that apply to providers with these features.
+    /// The checks that apply to providers with these features.
     public static func checks(for features: SwitchingFeatures) -> [SwitchingCheck] { all.applicable(to: features) }
 
-    /// The names of those that providers with these features are spared.
+    /// The names of the checks that are skipped for providers with these features.
     public static func leftOut(for features: SwitchingFeatures) -> [String] { all.leftOut(for: features) }
 }
 

@@ -1,7 +1,7 @@
 import Switchyard
 import Synchronization
 
-/// What a switching check works with: clients on the first provider, and a look at each provider from outside.
+/// The context of a switching check: clients on the first provider, and direct access to each provider.
 final class SwitchingContext: ConformanceContext {
     let harness: any SwitchingHarness
     let namespace = ConformanceNamespace()
@@ -9,7 +9,7 @@ final class SwitchingContext: ConformanceContext {
     let factory: InfrastructureFactory
     let infrastructure: Infrastructure
     let items: CollectionPath
-    /// Each provider's storage, whatever is chosen.
+    /// Each provider's storage, whatever the selection.
     let first: StorageDevice
     let second: StorageDevice
     private let listeners = Mutex<[@Sendable () -> Void]>([])
@@ -30,7 +30,7 @@ final class SwitchingContext: ConformanceContext {
             features: features)
     }
 
-    /// The storage that the app holds: the same value, whoever stands behind.
+    /// The app's storage: the same value with either provider.
     var store: StorageDevice { StorageDevice(infrastructure.storage, features: first.features) }
 
     @discardableResult
@@ -52,7 +52,7 @@ final class SwitchingContext: ConformanceContext {
             do {
                 try await device.empty(items)
             } catch {
-                // A check that ends everything ends the session too, with which one could ask; it writes nothing.
+                // A check that shuts everything down also ends the session needed for clean-up; it writes nothing.
                 if (error as? StorageError)?.code != .shutDown { failure = error }
             }
         }

@@ -1,7 +1,7 @@
 public import Switchyard
 
-/// What is supplied to have mixed providers, and moving from one to the other, checked: two providers of storage, each
-/// with documents of its own, and one of auth.
+/// Supplied to check mixed providers and switching between them: two storage providers, each with its own documents, and one
+/// auth provider.
 public protocol SwitchingHarness: Sendable {
     var features: SwitchingFeatures { get }
 
@@ -9,13 +9,13 @@ public protocol SwitchingHarness: Sendable {
     /// documents; those of different providers do not.
     func makeFactory() async throws -> InfrastructureFactory
 
-    /// Everything chosen for the start: the storage of ``SwitchingFeatures/first``.
+    /// The initial selection, with the storage of ``SwitchingFeatures/first``.
     var selection: InfrastructureSelection { get }
 
-    /// A collection in `namespace`, of the same name on both providers.
+    /// A collection in `namespace`, with the same path on both providers.
     func collection(_ name: String, in namespace: ConformanceNamespace) throws -> CollectionPath
 
-    /// Signs somebody in who exists in `namespace` only, where the storage needs it. The default does, by a password.
+    /// Signs in a person who exists only in `namespace`, if the storage needs it. The default uses a password.
     func signIn(on auth: any AuthClient, in namespace: ConformanceNamespace) async throws
 }
 
@@ -30,13 +30,13 @@ extension SwitchingHarness {
 }
 
 public struct SwitchingFeatures: Sendable, Hashable {
-    /// Whose storage is chosen at the start.
+    /// The provider of the initial storage.
     public var first: InfrastructureProvider
-    /// Whose storage is gone over to.
+    /// The provider of the storage to switch to.
     public var second: InfrastructureProvider
-    /// What both storages can do.
+    /// The capabilities that both storages share.
     public var storage: StorageCapabilities
-    /// Whether the second provider has an auth client to go over to as well.
+    /// Whether the second provider also has an auth client to switch to.
     public var switchesAuth: Bool
 
     public init(

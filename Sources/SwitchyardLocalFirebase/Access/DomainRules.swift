@@ -1,13 +1,13 @@
 import Switchyard
 
-/// The rules that go with the clients of users, contacts, check-ins and notifications, as the vendor's rules language says
-/// them in the text that is to be published for a project.
+/// The rules for the users, contacts, check-ins and notifications clients, equivalent to the text in the vendor's rules
+/// language that is published for a project.
 struct DomainRules {
     let documents: LocalDocuments
-    /// Who is asking.
+    /// The caller's ID.
     let me: String
 
-    /// - Returns: `nil` where these rules say nothing.
+    /// - Returns: `nil` if these rules do not apply.
     func allowRead(_ path: StoragePath, _ data: DocumentData?) -> Bool? {
         let segments = path.segments
         switch segments[0] {
@@ -20,8 +20,8 @@ struct DomainRules {
     }
 
     /// - Parameters:
-    ///   - data: What is there.
-    ///   - newData: What is left there; `nil` for a deletion.
+    ///   - data: The current data.
+    ///   - newData: The data after the write; `nil` for a deletion.
     func allowWrite(_ path: StoragePath, _ data: DocumentData?, _ newData: DocumentData?) -> Bool? {
         let segments = path.segments
         switch segments[0] {
@@ -30,7 +30,7 @@ struct DomainRules {
             guard segments.count == 4 else { return false }
             switch segments[2] {
             case "contacts":
-                // Nobody makes themselves a responder.
+                // Users cannot make themselves responders.
                 let isResponder = newData?["isResponder"] == true && data?["isResponder"] != true
                 return segments[3] == me && !isResponder
             case "notifications": return data == nil && newData != nil && isContact(of: segments[1])
@@ -42,7 +42,8 @@ struct DomainRules {
         }
     }
 
-    /// Whether what a commit has left at `path` may stay: who is on somebody's list by their own doing has them on their own.
+    /// Whether the result of a commit at `path` is allowed: users who add themselves to a list must have its owner on their
+    /// own.
     func allowOutcome(at path: StoragePath) -> Bool {
         let segments = path.segments
         guard segments.count == 4, segments[0] == "users", segments[2] == "contacts", segments[1] != me,
@@ -80,7 +81,7 @@ struct DomainRules {
         if case .string(let id)? = data?["userID"] { id } else { nil }
     }
 
-    /// Whose check-ins a query is about, if it says so.
+    /// The person whose check-ins a query asks for, if it names one.
     private static func person(asked filter: Filter?) -> String? {
         switch filter {
         case .comparison("userID", .equal, .string(let id))?: id

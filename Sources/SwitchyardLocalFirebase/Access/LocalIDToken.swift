@@ -1,18 +1,18 @@
 import SwitchyardBytes
 
-/// An ID token: a JWT of one local Firebase, or one that a test has written for it where tokens are not signed.
+/// An ID token: a JWT of one local Firebase, or one written by a test if tokens are not signed.
 struct LocalIDToken: Sendable {
-    /// When the server last had reason to give up tokens of the account. Seconds, in which tokens count, are too coarse
-    /// to tell those issued before from those issued after.
+    /// Marks when the server last invalidated the account's tokens. The seconds in tokens are too coarse to tell whether a
+    /// token was issued before or after that.
     struct Stamp: Hashable, Sendable {
-        /// Counts how often the account's tokens were made to run out.
+        /// Counts how often the account's tokens were expired.
         var expiries = 0
         /// Counts how often its sessions were ended.
         var revocations = 0
     }
 
     let claims: JSONObject
-    /// `nil` for a token that this server has not made.
+    /// `nil` for a token that this server did not issue.
     let stamp: Stamp?
 
     init(claims: JSONObject, stamp: Stamp) {
@@ -31,7 +31,7 @@ struct LocalIDToken: Sendable {
         return signed + "." + signer.signature(of: signed)
     }
 
-    /// - Returns: `nil` for everything that is not signed as this server does it.
+    /// - Returns: `nil` for anything not signed by this server's method.
     init?(_ text: String, _ signer: LocalTokenSigner) {
         guard let dot = text.lastIndex(of: ".") else { return nil }
         let parts = text[..<dot].split(separator: ".", omittingEmptySubsequences: false)
@@ -59,7 +59,7 @@ struct LocalIDToken: Sendable {
     func belongs(to project: String) -> Bool {
         claims["aud"]?.string == project && claims["iss"]?.string == "https://securetoken.google.com/\(project)"
     }
-    /// Tokens that tests make by hand begin in 1970, and never run out.
+    /// Handmade tokens of tests begin in 1970 and never expire.
     func isExpired(at seconds: Int64) -> Bool {
         if stamp == nil, claims["iat"]?.int64 == 0 { return false }
         return claims["exp"]?.int64 ?? 0 <= seconds

@@ -1,7 +1,7 @@
 import Switchyard
 import Synchronization
 
-/// Who may do what with documents and files, as <doc:LocalFirebaseRules> tells it.
+/// The access rules for documents and files, as described in <doc:LocalFirebaseRules>.
 package final class LocalRules: Sendable {
     package enum Action: Sendable { case read, write }
 
@@ -15,18 +15,18 @@ package final class LocalRules: Sendable {
         self.hasDomain = hasDomain
     }
 
-    /// Whether everybody may do everything; may be switched at any time.
+    /// Whether everybody may do everything; can be changed at any time.
     package var isOpen: Bool {
         get { open.withLock { $0 } }
         set { open.withLock { $0 = newValue } }
     }
 
-    /// Whether rules stand in this caller's way at all.
+    /// Whether rules apply to this caller.
     package func bind(_ caller: LocalCaller) -> Bool { !isOpen && caller != .owner }
 
-    /// Whether `caller` may do this to a document, which is `data` now and will be `newData`.
+    /// Whether `caller` may perform this action on a document, which changes from `data` to `newData`.
     ///
-    /// - Parameter documents: What else is there.
+    /// - Parameter documents: All documents.
     func allow(
         _ action: Action, of caller: LocalCaller, at path: StoragePath, data: DocumentData?,
         newData: DocumentData? = nil, in documents: LocalDocuments
@@ -40,7 +40,7 @@ package final class LocalRules: Sendable {
         }
         let segments = path.segments
         if segments[0] == "users" {
-            // The profile itself is for all who are signed in to see; what is below it is not.
+            // Everybody who is signed in may see the profile itself, but not what is below it.
             return segments[1] == id || (action == .read && segments.count == 2)
         }
         guard action == .write else { return true }
@@ -49,7 +49,7 @@ package final class LocalRules: Sendable {
         }
     }
 
-    /// Whether what a commit of `caller` has left at `path` may stay.
+    /// Whether the result of a commit by `caller` at `path` is allowed.
     func allowOutcome(of caller: LocalCaller, at path: StoragePath, in documents: LocalDocuments) -> Bool {
         guard hasDomain, bind(caller), let id = caller.userID else { return true }
         return DomainRules(documents: documents, me: id).allowOutcome(at: path)
@@ -65,19 +65,19 @@ package final class LocalRules: Sendable {
             guard let parent = collection.parent else { return true }
             return parent.segments[0] != "users" || parent.segments[1] == id
         case .group(_, let ancestor):
-            // A group over everything would look into everybody's tree.
+            // A group over everything would include every user's tree.
             guard let ancestor else { return false }
             return ancestor.segments[0] != "users" || ancestor.segments[1] == id
         }
     }
 
-    /// Whether `caller` may do this to a file, given by the segments of its name.
+    /// Whether `caller` may perform this action on a file, given by the segments of its name.
     package func allow(_ action: Action, of caller: LocalCaller, file segments: [String]) -> Bool {
         guard bind(caller) else { return true }
         if segments.first == "public", action == .read { return true }
         guard let id = caller.userID else { return false }
         guard segments.first == "users" else { return true }
-        // As with documents: what lies directly at a person is for all who are signed in to see.
+        // As with documents, everybody who is signed in may see files directly in a user's folder.
         return segments.dropFirst().first == id || (action == .read && segments.count == 3)
     }
 }

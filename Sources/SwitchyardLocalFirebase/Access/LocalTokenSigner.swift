@@ -1,9 +1,9 @@
 import SwitchyardBytes
 import SwitchyardServerKit
 
-/// How ID tokens are told from what somebody made up.
+/// How ID tokens are protected against forgery.
 enum LocalTokenSigner: Sendable {
-    /// They are not: tokens have no signature, as those of the vendor's emulator, which its own programs insist on.
+    /// Not at all: tokens have no signature, like those of the vendor's emulator, which the vendor's programs require.
     case unsigned
     /// As in production, with a key whose public half is published.
     case signed(RSAPrivateKey)

@@ -2,26 +2,26 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardServerKit
 
-/// One call to the auth service, with all it may look at.
+/// One call to the auth service, with its context.
 struct AuthCall: Sendable {
     /// The body, its own keys in camel case.
     let fields: JSONObject
-    /// Whether the developer asks, who may act on every account.
+    /// Whether the caller is the developer, who may act on every account.
     let isAdmin: Bool
     let now: Timestamp
     let project: String
-    /// Where this server is, for links.
+    /// This server's address, for links.
     let origin: String
     let seal: ServerSeal
     let signer: LocalTokenSigner
-    /// What every new account has as claims, as JSON text.
+    /// The claims of every new account, as JSON text.
     let claims: String?
 
     /// Whole seconds, as tokens count.
     var seconds: Int64 { now.seconds }
     var milliseconds: Int64 { now.microseconds / 1000 }
 
-    /// Absent also when empty, as in the vendor's own messages. Numbers are taken where text belongs.
+    /// `nil` also if empty, as in the vendor's own messages. Accepts numbers as text.
     func text(_ name: String) -> String? {
         switch fields[name] {
         case .string(let text)?: text.isEmpty ? nil : text

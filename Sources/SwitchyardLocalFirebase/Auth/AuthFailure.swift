@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// The refusal of a call to the auth service: almost always HTTP 400, with the truth in the message.
+/// The refusal of a call to the auth service: almost always HTTP 400, with the actual reason in the message.
 struct AuthFailure: Error {
     let message: String
     let code: Int
@@ -37,12 +37,13 @@ struct AuthFailure: Error {
     static let insufficientPermission = AuthFailure("INSUFFICIENT_PERMISSION")
     static let badPhoneNumber = AuthFailure("INVALID_PHONE_NUMBER : Invalid format.")
 
-    /// What the vendor's emulator does not do either, in its words: clients branch on the answer, and nothing is left half done.
+    /// For calls that the vendor's emulator does not support either, with its message: clients branch on it, and nothing is
+    /// half done.
     static func notImplemented(_ message: String) -> AuthFailure {
         AuthFailure(message, code: 501, status: "NOT_IMPLEMENTED", reason: "unimplemented")
     }
 
-    /// A member of the body that is not what it has to be.
+    /// An invalid member of the body.
     static func malformed(_ path: String, _ rule: String) -> AuthFailure {
         AuthFailure("Invalid JSON payload received. \(path) \(rule)", status: "INVALID_ARGUMENT")
     }

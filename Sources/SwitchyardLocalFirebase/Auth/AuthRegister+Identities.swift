@@ -9,7 +9,7 @@ extension AuthRegister {
             if call.text("idToken") != nil { return try link(assertion, call) }
             return try signIn(with: assertion, call)
         } catch {
-            // Whoever asks for the credential gets it along with some refusals, which then look like success.
+            // If the caller asks for the credential, some refusals include it and then look like success.
             let returned = ["FEDERATED_USER_ID_ALREADY_LINKED", "EMAIL_EXISTS"]
             guard call.flag("returnIdpCredential") == true, returned.contains(error.message) else { throw error }
             var answer = assertion.answer
@@ -20,7 +20,7 @@ extension AuthRegister {
         }
     }
 
-    /// Whoever is known by the provider's name for them, or by a confirmed address; somebody new otherwise.
+    /// The user with the provider's ID, or with a confirmed address; otherwise a new one.
     private mutating func signIn(with assertion: IdentityAssertion, _ call: AuthCall) throws(AuthFailure) -> JSONObject
     {
         var answer = assertion.answer
@@ -40,7 +40,7 @@ extension AuthRegister {
             }
             account = owner
             if !owner.isEmailVerified {
-                // Whoever made the account never showed that the address is theirs: what they left there goes.
+                // The creator of the account never proved ownership of the address, so their credentials are removed.
                 account.password = nil
                 account.phoneNumber = nil
                 account.links = []
@@ -150,7 +150,7 @@ extension AuthRegister {
         let back = try call.required("continueUri", or: "MISSING_CONTINUE_URI")
         guard AuthCall.isAddress(back) else { throw AuthFailure("INVALID_CONTINUE_URI") }
         let provider = call.text("providerId")
-        // Somebody who brings a name for the session looks for it later; a browser's has to be one that is sealed.
+        // A caller that passes a session ID expects it back; a browser's session ID has to be sealed.
         let given = provider == nil ? call.text("sessionId") : nil
         let session =
             given

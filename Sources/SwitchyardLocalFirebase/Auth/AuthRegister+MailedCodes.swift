@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// Codes that travel by mail. Nothing is sent here: `GET /emulator/v1/projects/…/oobCodes` shows them.
+/// Codes sent by email. Nothing is actually sent: `GET /emulator/v1/projects/…/oobCodes` shows them.
 extension AuthRegister {
     mutating func sendCode(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
         let name = try call.required("requestType", or: "MISSING_REQ_TYPE")
@@ -31,7 +31,7 @@ extension AuthRegister {
             let given = try call.required("email", or: "MISSING_EMAIL")
             let email: String
             do throws(AuthFailure) { email = try AuthRegister.email(given) } catch {
-                // A malformed address is nobody's.
+                // A malformed address belongs to no account.
                 throw purpose == .passwordReset && !settings.protectsEmails ? AuthFailure("EMAIL_NOT_FOUND") : error
             }
             answer["email"] = .string(email)
@@ -52,7 +52,7 @@ extension AuthRegister {
         return answer
     }
 
-    /// Whom a code is for: the holder of the token, or whom an administrator names.
+    /// The account for a code: that of the token, or the one named by an administrator.
     private func owner(_ call: AuthCall) throws(AuthFailure) -> LocalAccount? {
         if call.isAdmin, call.flag("returnOobLink") == true, call.text("idToken") == nil,
             let email = call.text("email")
@@ -85,14 +85,14 @@ extension AuthRegister {
         return mailed
     }
 
-    /// The code, if it is still good.
+    /// The code, if it is still valid.
     private func mailed(_ code: String, _ call: AuthCall) throws(AuthFailure) -> MailedCode {
         guard let mailed = mailedCodes.first(where: { $0.code == code }) else { throw AuthFailure("INVALID_OOB_CODE") }
         guard mailed.sentAt + AuthRegister.codeLifetime > call.seconds else { throw AuthFailure("EXPIRED_OOB_CODE") }
         return mailed
     }
 
-    /// Looks at a code, or sets the password for which it stands.
+    /// Checks a code, or sets the password with it.
     mutating func resetPassword(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
         let mailed = try mailed(call.required("oobCode", or: "MISSING_OOB_CODE"), call)
         var answer: JSONObject = [
@@ -113,7 +113,7 @@ extension AuthRegister {
         return answer
     }
 
-    /// What stands behind the other links: the address is confirmed, changed, or changed back.
+    /// Applies the other links: confirms the address, changes it, or changes it back.
     mutating func applyCode(_ code: String, _ call: AuthCall) throws(AuthFailure) -> JSONObject {
         let mailed = try mailed(code, call)
         guard mailed.purpose != .emailSignIn else { throw .notImplemented(mailed.purpose.rawValue) }

@@ -1,14 +1,14 @@
 import SwitchyardBytes
 import SwitchyardServerKit
 
-/// Codes that travel to a telephone. Nothing is sent here: `GET /emulator/v1/projects/…/verificationCodes` shows them.
+/// Codes sent to a phone. Nothing is actually sent: `GET /emulator/v1/projects/…/verificationCodes` shows them.
 extension AuthRegister {
     mutating func sendPhoneCode(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
         guard let number = call.text("phoneNumber") else { throw .badPhoneNumber }
         return ["sessionInfo": .string(try send(to: number, call))]
     }
 
-    /// - Returns: The name of the session to which the code belongs.
+    /// - Returns: The ID of the code's session.
     mutating func send(to number: String, _ call: AuthCall) throws(AuthFailure) -> String {
         _ = try AuthRegister.number(number)
         let digits = String(Int.random(in: 0..<1_000_000))
@@ -19,7 +19,7 @@ extension AuthRegister {
         return sent.session
     }
 
-    /// The number to which the code of this session went; the code is then used up.
+    /// The number to which the session's code was sent; uses up the code.
     mutating func redeem(_ call: AuthCall) throws(AuthFailure) -> String {
         let session = try call.required("sessionInfo", or: "MISSING_SESSION_INFO")
         let code = try call.required("code", or: "MISSING_CODE")

@@ -1,7 +1,7 @@
 import SwitchyardBytes
 import SwitchyardServerKit
 
-/// Signing up and in: with a password, with nothing, with a token of one's own server.
+/// Signing up and in: with a password, anonymously, or with a custom token.
 extension AuthRegister {
     /// With a password, without anything, or, along with an ID token, a password for an account that has none.
     mutating func signUp(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
@@ -101,8 +101,8 @@ extension AuthRegister {
         return try signIn(account.id, AuthSignIn(provider: "password", at: call.seconds), call, adding: answer)
     }
 
-    /// The token of somebody's own server. As with the vendor's emulator its signature is not looked at, since no
-    /// service account is known here, and the bare claims will do.
+    /// A custom token from an app's server. As in the vendor's emulator, its signature is not checked, since no service
+    /// account is known here, and bare claims are accepted.
     mutating func signInWithCustomToken(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
         let token = try call.required("token", or: "MISSING_CUSTOM_TOKEN")
         guard let content = TestToken.claims(token) else {

@@ -1,7 +1,7 @@
 import SwitchyardBytes
 import SwitchyardServerKit
 
-/// How somebody got in; what goes into their tokens and stays there when these are refreshed.
+/// How a user signed in; it goes into the tokens and is kept when they are refreshed.
 struct AuthSignIn: Sendable {
     /// `password`, `anonymous`, `custom`, `phone`, or the identity provider.
     var provider: String
@@ -14,7 +14,7 @@ struct AuthSignIn: Sendable {
 }
 
 extension AuthRegister {
-    /// The end of every successful sign-in: either the tokens, or the question for the second factor.
+    /// The last step of every successful sign-in: returns either the tokens, or the second-factor challenge.
     mutating func signIn(
         _ id: String, _ signIn: AuthSignIn, _ call: AuthCall, adding extra: JSONObject = JSONObject()
     ) throws(AuthFailure) -> JSONObject {
@@ -34,7 +34,7 @@ extension AuthRegister {
         return answer
     }
 
-    /// Fresh tokens for a session that goes on.
+    /// New tokens for an existing session.
     func tokens(of account: LocalAccount, _ signIn: AuthSignIn, _ call: AuthCall) -> JSONObject {
         [
             "idToken": .string(AuthRegister.idToken(of: account, signIn, call)),

@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// Changes to an account: by its owner, by an administrator, or by a code out of a mail.
+/// Changes to an account: by its owner, by an administrator, or by a code from an email.
 extension AuthRegister {
     mutating func update(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
         if let code = call.text("oobCode") { return try applyCode(code, call) }
@@ -48,7 +48,7 @@ extension AuthRegister {
         return answer
     }
 
-    /// - Returns: Whether what was changed ends the account's sessions.
+    /// - Returns: Whether the changes end the account's sessions.
     private mutating func changeCredentials(
         _ account: inout LocalAccount, _ call: AuthCall
     ) throws(AuthFailure) -> Bool {
@@ -63,7 +63,7 @@ extension AuthRegister {
                 }
                 account.initialEmail = account.initialEmail ?? account.email
                 if let old = account.email, !call.isAdmin {
-                    // Whoever has the old address can take the change back.
+                    // The owner of the old address can undo the change.
                     mail(.recoverEmail, email: old, newEmail: nil, userID: account.id, call)
                 }
                 account.email = email
@@ -91,7 +91,7 @@ extension AuthRegister {
     }
 
     private func changeProfile(_ account: inout LocalAccount, _ call: AuthCall) throws(AuthFailure) {
-        // Empty text is a name too: nobody's.
+        // An empty string is also a name.
         if let name = call.fields["displayName"]?.string {
             guard name.count <= 256 else { throw AuthFailure("INVALID_PROFILE_ATTRIBUTE : DISPLAY_NAME") }
             account.displayName = name

@@ -1,9 +1,9 @@
 import Switchyard
 import SwitchyardBytes
 
-/// Everything that the auth service remembers, and what its calls do to it. A value: a call that fails has changed nothing.
+/// The state of the auth service, and its calls. It is a value, so a failed call changes nothing.
 struct AuthRegister: Codable, Sendable {
-    /// What was sent by mail, or would have been.
+    /// A code that was sent by email, or would have been.
     struct MailedCode: Codable, Sendable {
         enum Purpose: String, Codable, Sendable {
             case passwordReset = "PASSWORD_RESET"
@@ -27,13 +27,13 @@ struct AuthRegister: Codable, Sendable {
         let purpose: Purpose
         let email: String
         var newEmail: String?
-        /// Whose address it is; nobody's when a link may create the account.
+        /// The user with that address; `nil` if a link may create the account.
         var userID: String?
         let link: String
         let sentAt: Int64
     }
 
-    /// What was sent to a telephone.
+    /// A code that was sent to a phone.
     struct PhonedCode: Codable, Sendable {
         let session: String
         let phoneNumber: String
@@ -41,7 +41,7 @@ struct AuthRegister: Codable, Sendable {
         let sentAt: Int64
     }
 
-    /// An authenticator app that has been shown its key and has not given a code yet.
+    /// An authenticator app that has its key but has not confirmed it with a code yet.
     struct PendingTOTP: Codable, Sendable {
         let session: String
         let userID: String
@@ -51,13 +51,13 @@ struct AuthRegister: Codable, Sendable {
 
     struct Settings: Codable, Sendable {
         var allowsDuplicateEmails = false
-        /// Whether answers tell nobody which addresses have accounts.
+        /// Whether answers hide which addresses have accounts.
         var protectsEmails = false
     }
 
     static let codeLifetime: Int64 = 3600
     static let phoneCodeLifetime: Int64 = 600
-    /// Sensitive changes want a sign-in that is no older.
+    /// The maximum age of the sign-in for sensitive changes.
     static let recentSignIn: Int64 = 300
 
     var accounts: [String: LocalAccount] = [:]
@@ -111,7 +111,7 @@ struct AuthRegister: Codable, Sendable {
         return text.lowercased()
     }
 
-    /// A telephone number in the form that all the world dials. How long numbers are in which country is not known here.
+    /// A phone number in international format. The lengths of countries' numbers are not checked.
     static func number(_ text: String) throws(AuthFailure) -> String {
         let digits = text.filter { !" -().".contains($0) }
         guard digits.first == "+", (5...15).contains(digits.utf8.count - 1),
@@ -132,7 +132,7 @@ struct AuthRegister: Codable, Sendable {
         "sub", "firebase", "user_id",
     ]
 
-    /// Claims that somebody wants in tokens, as JSON text.
+    /// Custom claims for tokens, as JSON text.
     static func claims(_ text: String) throws(AuthFailure) -> String {
         guard let claims = (try? JSON(parsing: text))?.object else { throw AuthFailure("INVALID_CLAIMS") }
         try check(claims: claims)

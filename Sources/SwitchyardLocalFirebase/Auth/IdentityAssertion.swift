@@ -1,7 +1,7 @@
 import SwitchyardBytes
 import SwitchyardServerKit
 
-/// What an identity provider says about somebody, as a test has written it.
+/// An identity provider's statement about a user, as written by a test.
 struct IdentityAssertion: Codable, Sendable {
     let provider: String
     let rawID: String
@@ -40,7 +40,7 @@ struct IdentityAssertion: Codable, Sendable {
             )
         }
         guard let content = TestToken.claims(text) else {
-            // What a provider really gave out cannot be looked at here.
+            // Real provider tokens cannot be read here.
             guard idToken != nil else {
                 throw .notImplemented("The Auth Emulator does not support \(provider) sign-in with credentials.")
             }
@@ -81,7 +81,7 @@ struct IdentityAssertion: Codable, Sendable {
             screenName: screenName)
     }
 
-    /// What the provider itself tells of somebody, in its own words.
+    /// The provider's own data about the user, unchanged.
     private var rawUserInfo: String {
         guard provider == "google.com" else { return claims }
         let profile = "openid https://www.googleapis.com/auth/userinfo.profile"
@@ -100,7 +100,7 @@ struct IdentityAssertion: Codable, Sendable {
         return JSON.object(info).text()
     }
 
-    /// What every answer about it tells.
+    /// The common part of every answer about it.
     var answer: JSONObject {
         var answer: JSONObject = [
             "kind": "identitytoolkit#VerifyAssertionResponse", "context": "", "providerId": .string(provider),

@@ -25,7 +25,7 @@ struct LocalAccount: Codable, Sendable {
     var customAttributes: String?
     var createdAt: Int64
     var lastLoginAt: Int64
-    /// `nil` until tokens were given out.
+    /// `nil` until tokens have been issued.
     var lastRefreshAt: Int64?
     /// In seconds; for readers of the account, since tokens are told apart by ``stamp``.
     var validSince: Int64
@@ -65,7 +65,7 @@ struct LocalAccount: Codable, Sendable {
 
     var stamp: LocalIDToken.Stamp { LocalIDToken.Stamp(expiries: expiries, revocations: revocations) }
 
-    /// Ends all sessions; the tokens that the change itself gives out carry the new stamp.
+    /// Ends all sessions; tokens issued by the change itself carry the new stamp.
     mutating func revokeSessions(at seconds: Int64) {
         revocations += 1
         validSince = seconds
@@ -76,7 +76,7 @@ struct LocalAccount: Codable, Sendable {
     }
 }
 
-/// A password that nobody can read, not even in the file of a development server.
+/// A hashed password, so that it cannot be read even in the file of a development server.
 struct StoredPassword: Codable, Sendable {
     private let salt: [UInt8]
     private let hash: [UInt8]

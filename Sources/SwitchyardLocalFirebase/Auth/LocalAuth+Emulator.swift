@@ -2,7 +2,7 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// What a developer may do besides: read mail that was never sent, follow its links, forget everybody.
+/// Developer operations: reading emails that were not sent, following their links, deleting all accounts.
 extension LocalAuth {
     func addEmulatorRoutes(to router: inout Router) {
         let project = "/emulator/v1/projects/{project}"
@@ -20,7 +20,7 @@ extension LocalAuth {
         router.on(.get, "/emulator/browser") { self.browse($0) }
     }
 
-    /// Changes settings, or with another method just tells them.
+    /// Changes settings, or with another method returns them.
     func configure(_ request: ServerRequest) async -> ServerResponse {
         guard request.method == .patch else { return look(request, LocalAuth.settings) }
         let body = try? JSON(parsing: (try? await request.body.collect(upTo: 1 << 16)) ?? [])
@@ -159,7 +159,7 @@ extension LocalAuth {
         }
     }
 
-    /// The page of an identity provider: whoever opens it says who they are in the query.
+    /// The page of an identity provider: the query says who signs in.
     private func browse(_ request: ServerRequest) -> ServerResponse {
         guard let session = request.query("session"), let provider = request.query("providerId"),
             let back = request.query("back"),

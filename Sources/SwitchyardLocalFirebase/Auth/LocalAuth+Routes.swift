@@ -17,7 +17,7 @@ extension LocalAuth {
             LocalAuth.ok(["projectId": "12345", "authorizedDomains": ["localhost"]])
         }
         router.on(.get, toolkit + "/v1/recaptchaParams") { _ in
-            // The web's clients want these before a code is sent; nobody looks at them.
+            // Web clients request these before a code is sent, but do not use them here.
             LocalAuth.ok([
                 "kind": "identitytoolkit#GetRecaptchaParamResponse",
                 "recaptchaStoken":
@@ -96,10 +96,10 @@ extension LocalAuth {
         return response
     }
 
-    /// Whether the developer asks, for whom every project is open and nothing needs a key.
+    /// Whether the caller is the developer, who has access to every project and needs no key.
     private func rights(of request: ServerRequest) throws(AuthFailure) -> Bool {
         let bearer = request.headers["Authorization"]
-        // Programs of a server come with a token of their account, which nobody here can check.
+        // Server programs send a token of their account, which cannot be checked here.
         let isAdmin = bearer == "Bearer owner" || bearer?.hasPrefix("Bearer ya29.") == true
         if request.parameters["project"] != nil, !isAdmin {
             guard bearer == nil else {
@@ -193,13 +193,13 @@ extension AuthRegister {
         "mfaSignIn:finalize": { (register, call) throws(AuthFailure) in try register.finishSecondFactor(call) },
     ]
 
-    /// Those for administrators only.
+    /// Calls for administrators only.
     private static let administrative: Set = [
         "accounts:batchGet", "accounts:batchCreate", "accounts:batchDelete", "accounts:query", "queryAccounts",
         "createSessionCookie",
     ]
 
-    /// What the vendor has and neither its emulator nor this server does.
+    /// Calls that the vendor supports, but neither its emulator nor this server.
     private static let missing: Set = [
         "accounts:signInWithGameCenter", "accounts:verifyIosClient", "accounts:issueSamlResponse",
     ]

@@ -4,11 +4,11 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import Synchronization
 
-/// The auth service: accounts, sign-ins, tokens, and the emulator's window on what would have been sent.
+/// The auth service: accounts, sign-ins, tokens, and the emulator's view of messages that would have been sent.
 package final class LocalAuth: LocalFirebaseService, LocalIdentities {
     private struct Kept: Codable {
         var key: [UInt8]
-        /// What signs tokens, where they are signed.
+        /// The key that signs tokens, if they are signed.
         var tokenKey: RSAPrivateKey?
         var register: AuthRegister
     }
@@ -21,7 +21,7 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
     let project: String
     let seal: ServerSeal
     let signer: LocalTokenSigner
-    /// What every new account has as claims, as JSON text.
+    /// The claims of every new account, as JSON text.
     private let claims: String?
     private let tokenKey: RSAPrivateKey?
     private let now: @Sendable () -> Timestamp
@@ -65,7 +65,7 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
             origin: state.withLock { $0.origin }, seal: seal, signer: signer, claims: claims)
     }
 
-    /// Carries out one call. What it changed is in the folder before anybody hears of it.
+    /// Carries out one call. Its changes are saved before it is answered.
     func perform<Answer>(
         _ body: (inout AuthRegister) throws(AuthFailure) -> Answer
     ) throws(AuthFailure) -> Answer {

@@ -5,8 +5,8 @@ package import SwitchyardServerKit
 import SwitchyardWire
 import Synchronization
 
-/// The documents service: REST calls and, over WebChannel, streams. Every project and every database that is asked for
-/// is there, and empty at first.
+/// The documents service: REST calls and, over WebChannel, streams. Every requested project and database exists, and is empty
+/// at first.
 package final class LocalFirestore: LocalFirebaseService {
     private static let bodyLimit = 4 << 20
 
@@ -151,7 +151,7 @@ package final class LocalFirestore: LocalFirebaseService {
         }
     }
 
-    /// What all services say about a token of a project that is not this server's.
+    /// The error message of all services for a token of another project.
     static func words(tokenOf found: String, served: String) -> String {
         "The session is of the project “\(found)”, and this local Firebase serves “\(served)”. Sign in again at this server, or "
             + "start it with the project “\(found)” (--project)."

@@ -5,7 +5,7 @@ package import SwitchyardServerKit
 import SwitchyardWire
 import Synchronization
 
-/// One call, with all it may look at.
+/// One call, with its context.
 struct MessagingCall: Sendable {
     let project: String
     let body: JSONObject
@@ -14,7 +14,7 @@ struct MessagingCall: Sendable {
     let now: Timestamp
     let seal: ServerSeal
 
-    /// What only the app's own server may do. An ID token is no credential for it, whoever's it is.
+    /// Checks that the caller is the app's own server. An ID token does not qualify, whoever's it is.
     func checkIsServer() throws(MessagingFailure) {
         guard let authorization, authorization == "Bearer owner" || authorization.hasPrefix("Bearer ya29.") else {
             throw .unauthenticated
@@ -22,8 +22,8 @@ struct MessagingCall: Sendable {
     }
 }
 
-/// The messaging services: installations, registrations, topics and sending. Nothing is pushed anywhere; what a device
-/// would have got can be read.
+/// The messaging services: installations, registrations, topics and sending. Nothing is actually pushed; tests can read what
+/// a device would have received.
 package final class LocalMessaging: LocalFirebaseService {
     private static let file = "messaging.json"
 
@@ -47,7 +47,7 @@ package final class LocalMessaging: LocalFirebaseService {
         register = Mutex(kept)
     }
 
-    /// What a device has been sent so far, in the shape in which its platform hands it to the app.
+    /// The messages sent to a device so far, in the format in which its platform passes them to the app.
     package func deliveries(to registration: String) -> [JSON] {
         register.withLock { register in
             register.deliveries.filter { $0.registration == registration }.compactMap { try? JSON(parsing: $0.payload) }

@@ -2,7 +2,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardServerKit
 
-/// Everything that the messaging services remember, and what their calls do to it.
+/// The state of the messaging services, and their calls.
 struct MessagingRegister: Codable, Sendable {
     struct Installation: Codable, Sendable {
         let appID: String
@@ -18,10 +18,10 @@ struct MessagingRegister: Codable, Sendable {
         var details: String
     }
 
-    /// A message as one device got it.
+    /// A message as received by one device.
     struct Delivery: Codable, Sendable {
         let registration: String
-        /// As JSON text, in the shape in which the platform hands it to the app.
+        /// JSON text in the format in which the platform passes it to the app.
         let payload: String
     }
 
@@ -29,7 +29,7 @@ struct MessagingRegister: Codable, Sendable {
 
     var installations: [String: Installation] = [:]
     var registrations: [String: Registration] = [:]
-    /// Who listens to a topic.
+    /// The subscribers of each topic.
     var topics: [String: Set<String>] = [:]
     var deliveries: [Delivery] = []
     var messageCount = 0
@@ -41,7 +41,7 @@ struct MessagingRegister: Codable, Sendable {
             throw .invalid("Request contains an invalid app id.")
         }
         let proposed = call.body["fid"]?.string ?? ""
-        // A name that cannot be is replaced; the client has to use the one that it is told.
+        // An invalid ID is replaced; the client has to use the returned one.
         let id = MessagingRegister.isInstallation(proposed) ? proposed : MessagingRegister.newInstallation()
         if let known = installations[id], known.appID != appID {
             throw MessagingFailure(409, "ALREADY_EXISTS", "The installation belongs to another app.")

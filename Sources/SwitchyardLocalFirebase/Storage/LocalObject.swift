@@ -2,7 +2,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardServerKit
 
-/// A stored object as the server tells it.
+/// A stored object, as the server describes it.
 struct LocalObject: Sendable {
     /// The name of the file that holds the contents.
     let file: String
@@ -15,9 +15,9 @@ struct LocalObject: Sendable {
     let createdAt: Timestamp
     var metageneration: Int64 = 1
     var updatedAt: Timestamp
-    /// What the client said and may change: `contentType` and its like.
+    /// Fields that the client sets and may change, such as `contentType`.
     var fields: JSONObject
-    /// What the app notes: texts under names of its own. `nil` once it was taken away as a whole.
+    /// The app's own metadata: strings by name. `nil` once it was removed as a whole.
     var custom: JSONObject?
     var downloadTokens: [String]
 
@@ -25,7 +25,7 @@ struct LocalObject: Sendable {
         "contentType", "contentEncoding", "contentDisposition", "contentLanguage", "cacheControl",
     ]
 
-    /// - Parameter description: What the client said about the object when it sent it.
+    /// - Parameter description: The client's description of the object when it was uploaded.
     init(
         file: String, bucket: String, name: String, generation: Int64, contents: ServerContents.Sums,
         description: JSONObject, now: Timestamp
@@ -51,7 +51,7 @@ struct LocalObject: Sendable {
 
     private static let tokensName = "firebaseStorageDownloadTokens"
 
-    /// Adds notes and takes away those that are null. Everything else is kept as text.
+    /// Adds custom metadata, and removes entries that are null. Everything else is stored as text.
     private mutating func note(_ notes: JSONObject) {
         var all = custom ?? [:]
         for note in notes {
@@ -71,7 +71,7 @@ struct LocalObject: Sendable {
     var hash: String { "crc32c=\(Base64.encode(crcBytes)),md5=\(Base64.encode(md5))" }
     private var crcBytes: [UInt8] { withUnsafeBytes(of: crc32c.bigEndian) { Array($0) } }
 
-    /// The answer to whoever asks about it. 64-bit integers are strings.
+    /// The metadata in responses. 64-bit integers are strings.
     var resource: JSON {
         var object: JSONObject = [
             "name": .string(name), "bucket": .string(bucket), "generation": .string(String(generation)),
@@ -85,7 +85,7 @@ struct LocalObject: Sendable {
         return .object(object)
     }
 
-    /// How a browser is to take the contents, and under which name.
+    /// How a browser should treat the contents, and the file name.
     var disposition: String {
         let name = self.name.split(separator: "/").last.map(String.init) ?? self.name
         return "\(fields["contentDisposition"]?.string ?? "attachment"); filename*=\(PercentCoding.encode(name))"
@@ -103,7 +103,7 @@ struct LocalObject: Sendable {
         RFC3339.format(.init(seconds: time.seconds, nanoseconds: time.nanoseconds), fraction: .digits(3))
     }
 
-    /// Changes what the client may: absent stays, `null` goes, notes are merged one by one.
+    /// Applies a client's changes: absent fields stay, `null` removes, custom metadata is merged.
     mutating func patch(_ changes: JSONObject, now: Timestamp) {
         for name in Self.writableFields {
             guard let value = changes[name] else { continue }

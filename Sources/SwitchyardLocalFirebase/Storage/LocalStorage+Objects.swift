@@ -16,7 +16,7 @@ extension LocalStorage {
         let object = buckets.object(bucket, name)
         let isMedia = request.query("alt") == "media"
         let key = request.query("token")
-        // Whoever has one of the object's own keys needs no leave.
+        // A caller with one of the object's own keys needs no permission.
         if key == nil || object?.downloadTokens.contains(key ?? "") != true {
             try check(.read, of: caller, name)
         }
@@ -127,10 +127,10 @@ extension LocalStorage {
         !delimiter.isEmpty && entry.hasSuffix(delimiter) && entry != prefix
     }
 
-    /// Whoever may read what can lie there may list it; rules do not filter.
+    /// Callers may list a folder if they may read all possible contents; rules do not filter.
     private func mayList(_ prefix: String, isDeep: Bool, _ caller: LocalCaller) -> Bool {
         let folder = prefix.split(separator: "/").map(String.init)
-        // Everybody's tree lies below the top, and somebody's below a person.
+        // The top level contains all users' trees, and a user's folder that user's tree.
         if isDeep, folder.isEmpty { return !rules.bind(caller) }
         return rules.allow(.read, of: caller, file: folder + (isDeep ? ["any", "any", "any"] : ["any"]))
     }

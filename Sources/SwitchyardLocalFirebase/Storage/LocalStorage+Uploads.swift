@@ -122,7 +122,7 @@ extension LocalStorage {
         }
         switch commands {
         case ["query"]:
-            // Whoever asks wants to go on: what an older connection still brings is not taken any more.
+            // The client wants to continue, so bytes from an older connection are no longer accepted.
             _ = session.contents.takeOver()
             return answer(session, ["X-Goog-Upload-Size-Received": String(session.contents.size)])
         case ["cancel"]:

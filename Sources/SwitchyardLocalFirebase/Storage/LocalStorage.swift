@@ -6,18 +6,18 @@ import SwitchyardWire
 
 /// The file storage of a local Firebase: the interface that the vendor's clients use, under `/v0`.
 ///
-/// It is stricter than the vendor's emulator where that lets clients get away with mistakes: bytes at a wrong offset are
-/// refused, tokens are checked with every request, and checksums are written as the service writes them.
+/// It is stricter than the vendor's emulator, which tolerates some client errors: it refuses bytes at a wrong offset, checks
+/// tokens with every request, and formats checksums like the service.
 package final class LocalStorage: LocalFirebaseService {
     let buckets: LocalBuckets
     let uploads = Uploads()
     let rules: LocalRules
     let identities: any LocalIdentities
-    /// Whose tokens are good; for error texts.
+    /// The project whose tokens are valid; for error messages.
     let project: String
     let now: @Sendable () -> Timestamp
 
-    /// - Parameter folder: Where objects are kept; in a temporary one when `nil`.
+    /// - Parameter folder: The folder for objects; `nil` for a temporary one.
     package init(
         rules: LocalRules, identities: any LocalIdentities, project: String, folder: URL? = nil,
         now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) }
@@ -29,7 +29,7 @@ package final class LocalStorage: LocalFirebaseService {
         buckets = try LocalBuckets(folder)
     }
 
-    /// Forgets the uploads that are not finished, as the service does after a week.
+    /// Deletes unfinished uploads, as the service does after a week.
     package func forgetUploads() { uploads.forgetAll() }
 
     /// The contents of an object, for tests.
@@ -89,7 +89,7 @@ package final class LocalStorage: LocalFirebaseService {
         }
     }
 
-    /// What pages may read of the head of answers: uploads go by it.
+    /// The response headers that web pages may read; uploads need them.
     private static let exposed = [
         "content-type", "x-firebase-storage-version", "X-Goog-Upload-Size-Received", "x-goog-upload-url",
         "x-goog-upload-command", "x-gupload-uploadid", "x-goog-upload-header-content-length",
@@ -118,7 +118,7 @@ package final class LocalStorage: LocalFirebaseService {
     }
 }
 
-/// What an answer says that is no success, word for word as the vendor's emulator does.
+/// The error responses, word for word like those of the vendor's emulator.
 enum LocalStorageFailure: Error {
     case badRequest
     case badType(String)
@@ -128,7 +128,7 @@ enum LocalStorageFailure: Error {
     case notImplemented
     case badPrefix
     case unauthenticated
-    /// The vendor's emulator looks at no project.
+    /// The vendor's emulator does not check the project.
     case otherProject(String, served: String)
     case forbidden(String)
     case notFound

@@ -2,7 +2,7 @@ public import Foundation
 import SwitchyardBytes
 import SwitchyardServerKit
 
-/// A Firebase project whose people a local Supabase takes for its own, as a hosted project does for third-party auth.
+/// A Firebase project whose users a local Supabase accepts like its own, as a hosted project does with third-party auth.
 ///
 /// ```swift
 /// let firebase = try LocalFirebase()
@@ -10,17 +10,17 @@ import SwitchyardServerKit
 /// options.firebase = try FirebaseProject(firebase.project, keys: firebase.publishedKeys)
 /// ```
 ///
-/// Their tokens need the claim `role` with the value `authenticated`, as they do in production.
+/// Their tokens need the claim `role` with the value `authenticated`, as in production.
 public struct FirebaseProject: Hashable, Sendable {
     public let name: String
-    /// What tokens are signed with; empty where they are not signed.
+    /// The keys that sign tokens; empty if tokens are not signed.
     private let keys: [RSAPublicKey]
 
     /// - Parameters:
-    ///   - name: The project's ID, which stands in its tokens.
-    ///   - keys: The keys that its tokens are signed with, a list in JSON. With none, tokens that nobody has signed are
-    ///     taken, as local servers of Firebase give them out: anybody on this machine can write one.
-    /// - Throws: For keys that cannot be read.
+    ///   - name: The project's ID, as in its tokens.
+    ///   - keys: The keys that sign its tokens, as a JSON list. Without keys, unsigned tokens are accepted, as issued by
+    ///     local Firebase servers: anybody on this machine can write one.
+    /// - Throws: If the keys cannot be read.
     public init(_ name: String, keys: String = "[]") throws(LocalSupabaseError) {
         guard let list = (try? JSON(parsing: keys))?.array else {
             throw LocalSupabaseError("The keys of the Firebase project “\(name)” are not a JSON array.")
@@ -35,7 +35,7 @@ public struct FirebaseProject: Hashable, Sendable {
 
     /// The project of a local Firebase that runs on this machine.
     ///
-    /// - Throws: When nobody answers there, or something else does.
+    /// - Throws: If no server answers there, or a different one does.
     public init(at url: URL) async throws(LocalSupabaseError) {
         guard let fetch = LoopbackFetch(url.absoluteString) else {
             throw LocalSupabaseError(
@@ -52,7 +52,7 @@ public struct FirebaseProject: Hashable, Sendable {
         try self.init(name, keys: keys.text())
     }
 
-    /// The claims of a token of the project; `nil` for what is none of its tokens.
+    /// The claims of a token of the project; `nil` if it is not one of its tokens.
     ///
     /// - Parameters:
     ///   - parts: The token's three parts.

@@ -3,15 +3,15 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// The project's secret, and what it proves.
+/// The project's secret, and the verification of tokens with it.
 struct SupabaseAccess: Sendable {
     let secret: [UInt8]
-    /// Whose tokens are taken beside the project's own.
+    /// The Firebase project whose tokens are also accepted.
     let firebase: FirebaseProject?
     /// In seconds since 1970.
     let now: @Sendable () -> Int64
 
-    /// What stands in the `Authorization` field as a bearer's token.
+    /// The bearer token in the `Authorization` header.
     static func bearer(of request: ServerRequest) -> String? {
         request.headers["Authorization"].flatMap { field in
             let parts = field.split(separator: " ", maxSplits: 1)
@@ -19,7 +19,7 @@ struct SupabaseAccess: Sendable {
         }
     }
 
-    /// Who asks: the bearer, or whom the project's key stands for when there is none.
+    /// The caller: the bearer or, without one, the role of the project's key.
     func token(of request: ServerRequest) throws(RESTFailure) -> SupabaseToken {
         guard let text = Self.bearer(of: request) ?? request.headers["apikey"] else {
             throw RESTFailure(401, "PGRST302", "Anonymous access is disabled")
@@ -31,7 +31,7 @@ struct SupabaseAccess: Sendable {
         }
     }
 
-    /// Whom a token or a key stands for.
+    /// The identity of a token or key.
     func token(_ text: String) throws(SupabaseToken.Refusal) -> SupabaseToken {
         try SupabaseToken(text, secret: secret, now: now(), firebase: firebase)
     }

@@ -1,22 +1,22 @@
 import SwitchyardBytes
 package import SwitchyardServerKit
 
-/// The database that all services share: asked in the name of whoever sent a request, or by the server itself.
+/// The database that all services share, used on behalf of a request's sender or by the server itself.
 package struct SupabaseDatabase: Sendable {
-    /// Connections of a role that may do nothing but take the roles that tokens name.
+    /// Connections with a role that may only switch to the roles that tokens name.
     private let requests: PostgresPool
     /// Connections of the database's owner.
     let own: PostgresPool
     private let place: Place
 
-    /// Where the database is, and whose connections the server's own are.
+    /// The address of the database, and the user of the server's own connections.
     package struct Place: Sendable {
         package let port: UInt16
         package let user: String
         package let name: String
     }
 
-    /// As whom requests arrive, before they take the role of a token.
+    /// The role of requests before they switch to the role of a token.
     static let authenticator = "authenticator"
 
     package init(_ place: Place) {
@@ -25,16 +25,16 @@ package struct SupabaseDatabase: Sendable {
         own = PostgresPool(port: place.port, user: place.user, database: place.name)
     }
 
-    /// Runs statements with the role and the claims of a token, as one transaction; policies hold.
+    /// Runs statements with the role and the claims of a token, as one transaction; policies apply.
     ///
     /// - Parameters:
-    ///   - schemas: Where names without a schema are looked for, in this order; quoted already where need be.
+    ///   - schemas: The search path for names without a schema, in this order; already quoted if necessary.
     ///   - settings: Further settings of the transaction, such as `realtime.topic`.
     package func run(
         _ statements: [PostgresStatement], as token: SupabaseToken, readOnly: Bool = false,
         schemas: String = "public, extensions", settings: [(name: String, value: String)] = []
     ) async throws(PostgresFailure) -> [PostgresResult] {
-        // The role comes last: what it may not set is set before.
+        // The role comes last, because it may not be allowed to change the other settings.
         let all =
             [
                 ("search_path", schemas), ("request.jwt.claims", JSON.object(token.claims).text()),
@@ -47,7 +47,7 @@ package struct SupabaseDatabase: Sendable {
         return Array(try await requests.run([setUp] + statements).dropFirst())
     }
 
-    /// Takes on how long the role may take, which the database by itself sees to for those who sign in as the role only.
+    /// Applies the role's time limits, which the database itself applies only when signing in as that role.
     private static func limits(of role: String) -> String {
         """
         (select count(set_config(split_part(s, '=', 1), substr(s, strpos(s, '=') + 1), true))
@@ -62,11 +62,11 @@ package struct SupabaseDatabase: Sendable {
         try await own.run(statements)
     }
 
-    /// A connection of the server's own, for scripts and for listening.
+    /// A connection of the server itself, for scripts and for listening.
     ///
     /// - Parameters:
-    ///   - notified: Called on the connection's thread for what is notified; it must not wait.
-    ///   - ended: Called there once it is of no more use; it must not wait either.
+    ///   - notified: Called on the connection's thread for notifications; must not block.
+    ///   - ended: Called there once the connection has ended; must not block either.
     package func connect(
         notified: @escaping @Sendable (_ channel: String, _ payload: String) -> Void = { _, _ in },
         ended: @escaping @Sendable () -> Void = {}

@@ -1,6 +1,6 @@
 package import SwitchyardBytes
 
-/// A JWT of the project: who asks, and as which role of the database.
+/// A JWT of the project: the caller and the database role.
 package struct SupabaseToken: Sendable {
     package let claims: JSONObject
 
@@ -10,22 +10,22 @@ package struct SupabaseToken: Sendable {
         case expired
         case notYetValid
         case fromTheFuture
-        /// A claim that every token is checked for is of another type.
+        /// A required claim has the wrong type.
         case malformedClaim(String)
         case unknownRole(String)
     }
 
-    /// The roles that a token may name; no other is ever switched to.
+    /// The roles that a token may name; requests never switch to any other.
     static let roles: Set<String> = ["anon", "authenticated", "service_role"]
 
-    /// Clocks of issuers and servers differ; this much is let pass.
+    /// The tolerated difference between the clocks of issuers and servers.
     static let leeway: Int64 = 30
 
     package init(claims: JSONObject) { self.claims = claims }
 
     /// - Parameters:
     ///   - now: In seconds.
-    ///   - firebase: The project whose tokens are taken beside those that the secret has signed.
+    ///   - firebase: The project whose tokens are accepted in addition to those signed with the secret.
     init(_ text: String, secret: [UInt8], now: Int64, firebase: FirebaseProject? = nil) throws(Refusal) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Self.decode(parts[0]), let claims = Self.decode(parts[1]) else {
@@ -44,7 +44,7 @@ package struct SupabaseToken: Sendable {
         guard Self.roles.contains(role) else { throw .unknownRole(role) }
     }
 
-    /// Times that are none are refused, as well as those that are over or have not come.
+    /// Refuses invalid times, and tokens that are expired or not yet valid.
     private static func check(_ claims: JSONObject, now: Int64) throws(Refusal) {
         for name in ["exp", "nbf", "iat"] {
             guard let value = claims[name], !value.isNull else { continue }

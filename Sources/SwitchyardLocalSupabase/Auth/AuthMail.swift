@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// A mail with a code and a link, as a person would find it, and with what a test wants of it.
+/// An email with a code and a link, as a person would receive it, with the parts that tests need.
 struct AuthMail {
     let occasion: LocalSupabaseAuth.Occasion
     let receiver: String

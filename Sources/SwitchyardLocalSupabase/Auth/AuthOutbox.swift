@@ -1,7 +1,7 @@
 import SwitchyardBytes
 import Synchronization
 
-/// Mails and messages to telephones that would have been sent: kept in memory, the newest last.
+/// Emails and text messages that would have been sent; kept in memory, newest last.
 final class AuthOutbox: Sendable {
     private static let limit = 1000
     private let sent = Mutex<[JSONObject]>([])

@@ -26,8 +26,8 @@ struct AuthPerson: Sendable {
     private func text(_ column: String) -> String? { row[column]?.string.flatMap { $0.isEmpty ? nil : $0 } }
     private func has(_ column: String) -> Bool { row[column]?.string != nil }
 
-    /// As the answer to a sign-up tells of somebody whose address counts as confirmed at once: what has just been written
-    /// is told as it was sent to the database.
+    /// The user as returned by a sign-up whose address counts as confirmed at once: new values have the format in which they
+    /// were sent to the database.
     var jsonOfNewcomer: JSONObject {
         var user = json
         user["confirmed_at"] = nil
@@ -43,7 +43,8 @@ struct AuthPerson: Sendable {
         return user
     }
 
-    /// As clients are told of it: what is not set is left out, but an address and a number are empty text.
+    /// The user as returned to clients: unset values are left out, except the address and the number, which are empty
+    /// strings.
     var json: JSONObject {
         var user: JSONObject = [
             "id": .string(id), "aud": row["aud"] ?? "authenticated", "role": row["role"] ?? "authenticated",

@@ -9,7 +9,7 @@ struct AuthRefusal: Error, Sendable {
     let message: String
     /// Further members of the body.
     var more = JSONObject()
-    /// Whether what the call has changed until then stays changed, as when a stolen token ends a session.
+    /// Whether the call's changes so far are kept, as when a stolen token ends a session.
     var keepsChanges = false
     private var isOAuth = false
 
@@ -19,10 +19,10 @@ struct AuthRefusal: Error, Sendable {
         self.message = message
     }
 
-    /// From when on refusals name their code in the member `code`.
+    /// The API version from which refusals have the member `code`.
     private static let presentShape = "2024-01-01"
 
-    /// - Parameter version: What the request says of the shape it expects.
+    /// - Parameter version: The API version in the request.
     func response(for version: String?) -> ServerResponse {
         let isPresent = (version ?? "") >= AuthRefusal.presentShape
         var body: JSONObject
@@ -50,7 +50,7 @@ struct AuthRefusal: Error, Sendable {
     }
     static let wrongCredentials = AuthRefusal(400, "invalid_credentials", "Invalid login credentials")
     static let wrongCode = AuthRefusal(403, "otp_expired", "Token has expired or is invalid")
-    /// The same of what stands in links.
+    /// The same for codes in links.
     static let wrongLink = AuthRefusal(403, "otp_expired", "Email link is invalid or has expired")
     static let banned = AuthRefusal(400, "user_banned", "User is banned")
     static let badJSON = AuthRefusal(400, "bad_json", "Could not parse request body as JSON")
@@ -62,7 +62,7 @@ struct AuthRefusal: Error, Sendable {
         AuthRefusal(422, code, "A user with this email address has already been registered")
     }
 
-    /// What the database refused; a trigger of the project's own, most of the time.
+    /// A refusal by the database, usually by one of the project's own triggers.
     init(_ failure: PostgresFailure) {
         self.init(500, "unexpected_failure", "Database error: \(failure.message)")
     }

@@ -1,8 +1,8 @@
 import SwitchyardBytes
 
-/// Codes that were sent to an address or a number, of which the tables know a hash only.
+/// Codes that were sent to an address or a number. The tables contain only their hashes.
 extension AuthTables {
-    /// What a code lets its owner do; the names are the vendor's.
+    /// The purpose of a code; the names are the vendor's.
     enum CodeKind: String, Sendable {
         case confirmation = "confirmation_token"
         case recovery = "recovery_token"
@@ -12,19 +12,19 @@ extension AuthTables {
         case reauthentication = "reauthentication_token"
     }
 
-    /// A code and the hash that stands for it in links.
+    /// A code, and its hash for links.
     struct Code: Sendable {
         let digits: String
         let hash: String
     }
 
-    /// How long codes are good for: those in mails, and those in messages to telephones.
+    /// The lifetime of codes in emails and text messages.
     static let mailLifetime: Int64 = 3600
     static let messageLifetime: Int64 = 60
 
-    /// A new code, in place of the last one of its kind.
+    /// Makes a new code, which replaces the last one of its kind.
     ///
-    /// - Parameter challenge: With one its link leads to a code that wants the verifier.
+    /// - Parameter challenge: If set, the link leads to a code that needs the verifier.
     func makeCode(
         _ kind: CodeKind, for person: AuthPerson, at place: String, _ challenge: AuthChallenge? = nil,
         digits given: String? = nil
@@ -48,16 +48,16 @@ extension AuthTables {
         Hex.encode(SHA256.digest(of: Array("\(place) \(digits)".utf8)))
     }
 
-    /// A code that has come back.
+    /// A redeemed code.
     struct Redeemed: Sendable {
         let kind: CodeKind
         let person: AuthPerson
-        /// Where it had been sent.
+        /// The address or number to which it was sent.
         let place: String
         let challenge: AuthChallenge?
     }
 
-    /// Finds the code of one of these kinds, and takes it away.
+    /// Finds and removes a code of one of these kinds.
     func redeem(hashes: [String], kinds: [CodeKind], lifetime: Int64) async throws(AuthRefusal) -> Redeemed? {
         for hash in hashes {
             for row in try await all("one_time_tokens", where: ["token_hash": .string(hash)]) {
@@ -76,7 +76,7 @@ extension AuthTables {
         return nil
     }
 
-    /// Lets all codes of a person run out, as a new password does.
+    /// Invalidates all codes of a person, as a new password does.
     func forgetCodes(of person: AuthPerson) async throws(AuthRefusal) {
         try await delete("one_time_tokens", where: ["user_id": .string(person.id)])
         try await update("users", person.id, ["recovery_sent_at": .null, "reauthentication_sent_at": .null])

@@ -7,7 +7,7 @@ extension AuthTables {
         try await person(where: ["id": .string(id)])
     }
 
-    /// As administrators see people: those that are only kept for others to point at included.
+    /// Finds a user for administrators, including deleted ones that are kept only because others refer to them.
     func anybody(_ id: String) async throws(AuthRefusal) -> AuthPerson? {
         guard let row = try await first("users", where: ["id": .string(id)]) else { return nil }
         return try await person(row)
@@ -33,7 +33,7 @@ extension AuthTables {
             factors: try await all("mfa_factors", where: own))
     }
 
-    /// Changes columns, and gives the person as they are then.
+    /// Changes columns, and returns the updated person.
     func change(_ person: AuthPerson, _ values: JSONObject) async throws(AuthRefusal) -> AuthPerson {
         var values = values
         values["updated_at"] = time
@@ -54,7 +54,7 @@ extension AuthTables {
 
     // MARK: Identities
 
-    /// Adds an identity, or brings what is known of it up to date, and names its provider in the person's data.
+    /// Adds or updates an identity, and lists its provider in the person's data.
     func add(
         identity subject: String, of provider: String, _ data: JSONObject, to person: AuthPerson, isNamed: Bool = true
     ) async throws(AuthRefusal) -> AuthPerson {
@@ -78,7 +78,7 @@ extension AuthTables {
         return try await nameProviders(of: person)
     }
 
-    /// Writes the providers of a person's identities into what apps are told.
+    /// Updates the list of providers in the data for apps.
     func nameProviders(of person: AuthPerson) async throws(AuthRefusal) -> AuthPerson {
         let identities = try await all("identities", where: ["user_id": .string(person.id)])
         var names: [String] = []
@@ -99,7 +99,7 @@ extension AuthTables {
 
     func matches(_ password: String, of person: AuthPerson) async throws(AuthRefusal) -> Bool {
         guard person.hasPassword, !password.isEmpty else { return false }
-        // The database's function knows hashes of bcrypt by one of their names, and fails for other kinds.
+        // The database's function knows bcrypt hashes under only one of their prefixes, and fails for other kinds.
         return try await run(
             """
             select 1 from auth.users u, regexp_replace(u.encrypted_password, '^\\$2[by]\\$', '$2a$') hash

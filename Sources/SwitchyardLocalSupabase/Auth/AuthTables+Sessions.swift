@@ -1,10 +1,10 @@
 import SwitchyardBytes
 
-/// Sessions and their refresh tokens, each of which is good once.
+/// Sessions and their refresh tokens, each of which can be used once.
 extension AuthTables {
     /// Begins a session.
     ///
-    /// - Parameter method: How the person has proved who they are, such as "password".
+    /// - Parameter method: How the person signed in, such as "password".
     func beginSession(of person: AuthPerson, by method: String) async throws(AuthRefusal) -> JSONObject {
         try await insert(
             "sessions",
@@ -15,7 +15,7 @@ extension AuthTables {
             ])
     }
 
-    /// A new refresh token of a session; `parent` is the one that it takes the place of.
+    /// Makes a new refresh token for a session; it replaces `parent`.
     func makeToken(of session: JSONObject, after parent: String? = nil) async throws(AuthRefusal) -> String {
         let token = AuthTables.randomToken()
         var row: JSONObject = [
@@ -27,10 +27,10 @@ extension AuthTables {
         return token
     }
 
-    /// Gives a refresh token for a refresh token.
+    /// Exchanges a refresh token for a new one.
     ///
-    /// One that was used before is forgiven where its answer was probably lost: when it is the last one before the one in
-    /// use, or the last refresh is no longer ago than `interval`. Any other is taken for stolen, and ends the session.
+    /// A used token is accepted if its answer was probably lost: if it is the direct predecessor of the current one, or if
+    /// the last refresh is at most `interval` ago. Any other used token counts as stolen, and ends the session.
     func rotate(
         _ token: String, rotates: Bool, interval: Int64
     ) async throws(AuthRefusal) -> (session: JSONObject, token: String) {
@@ -72,7 +72,7 @@ extension AuthTables {
         return String((0..<12).map { _ in letters[Int.random(in: 0..<letters.count)] })
     }
 
-    /// Ends the sessions of a person, but for one.
+    /// Ends the sessions of a person, except one.
     func endSessions(of person: String, except session: String? = nil) async throws(AuthRefusal) {
         _ = try await run(
             "delete from auth.sessions where user_id = $1::uuid and id is distinct from $2::uuid", [person, session])

@@ -4,7 +4,7 @@ import SwitchyardServerKit
 
 /// The tables of the auth service within one transaction. Rows are JSON objects with the columns' names.
 ///
-/// Names of tables and columns come from the code of the service, never from a request; values are parameters always.
+/// Names of tables and columns come from the service's code, never from a request; values are always parameters.
 struct AuthTables: Sendable {
     let connection: PostgresConnection
     let now: Timestamp
@@ -12,19 +12,19 @@ struct AuthTables: Sendable {
     /// Whole seconds, as tokens count.
     var seconds: Int64 { now.seconds }
 
-    /// For the second of two rows that one call makes: they stay in this order.
+    /// For the second of two rows made by one call, to keep their order.
     var oneMomentLater: AuthTables {
         AuthTables(connection: connection, now: Timestamp(microseconds: now.microseconds + 1))
     }
 
-    /// The present time as columns take it.
+    /// The current time in column format.
     var time: JSON { AuthTables.text(now) }
 
     static func text(_ time: Timestamp) -> JSON {
         .string(RFC3339.format(RFC3339.Moment(seconds: time.seconds, nanoseconds: time.nanoseconds)))
     }
 
-    /// What a column of times holds, in seconds.
+    /// The value of a time column, in seconds.
     static func seconds(_ value: JSON?) -> Int64? { value?.string.flatMap { RFC3339.parse($0) }?.seconds }
 
     func run(_ sql: String, _ parameters: [String?] = []) async throws(AuthRefusal) -> PostgresResult {

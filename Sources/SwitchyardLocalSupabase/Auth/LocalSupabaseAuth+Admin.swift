@@ -2,7 +2,7 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// What the project's own server does with accounts, with the service key.
+/// Account management for the project's own server, with the service key.
 extension LocalSupabaseAuth {
     func createPerson(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
         let (email, phone) = (try call.email(), try call.phone())
@@ -17,21 +17,21 @@ extension LocalSupabaseAuth {
         if let id = call.text("id") {
             guard Self.isUUID(id) else { throw .invalid("ID must conform to the uuid v4 format") }
             guard id.contains(where: { $0 != "0" && $0 != "-" }) else { throw .invalid("ID cannot be a nil uuid") }
-            // One that is taken is the database's to refuse.
+            // The database refuses an ID that is taken.
             more["id"] = .string(id.lowercased())
         }
         if let hash = call.text("password_hash") {
             guard call.text("password") == nil else {
                 throw .invalid("Only a password or a password hash should be provided")
             }
-            // Of the kinds that the vendor knows, this local server can tell whose password it is with bcrypt only.
+            // Of the kinds that the vendor supports, this local server can verify only bcrypt.
             guard ["$2a$", "$2b$", "$2y$", "$argon2i$", "$argon2id$", "$fbscrypt$"].contains(where: hash.hasPrefix)
             else {
                 throw AuthRefusal(500, "unexpected_failure", "Error creating user")
             }
             more["encrypted_password"] = .string(hash)
         }
-        // Unlike at a sign-up, nobody looks whether the password is a good one.
+        // Unlike at a sign-up, the password's strength is not checked.
         var person = try await newPerson(
             email: email, phone: phone, call.text("password"), data: [:], signsUp: false, adding: more, call)
         if email != nil, let phone {
@@ -53,7 +53,7 @@ extension LocalSupabaseAuth {
         let (email, phone) = (try call.email(), try call.phone())
         if let password = call.fields["password"]?.string { try check(password) }
         let known = person.identities
-        // An address or a number that is taken is the database's to refuse.
+        // The database refuses an address or a number that is taken.
         if let email {
             let isConfirmed = call.fields["email_confirm"]?.bool == true
             person = try await lay(
@@ -75,7 +75,7 @@ extension LocalSupabaseAuth {
             try await tables.forgetCodes(of: person)
         }
         person = try await apply(call, to: person)
-        // Identities are told as they were when the call began, and those that it has made.
+        // The answer has the identities from before the call, and those that it has created.
         let (old, now) = (Set(known.map { $0["id"] }), person.identities)
         person.identities = known + now.filter { !old.contains($0["id"]) }
         return Self.ok(person.json)
@@ -85,8 +85,8 @@ extension LocalSupabaseAuth {
         ["phone": .string(phone), "email_verified": false, "phone_verified": .bool(isConfirmed)]
     }
 
-    /// Brings the identity of an address or a number up to date. A new one is named to nobody: as with the vendor, the data that
-    /// apps are told has it only after the next sign-in that looks.
+    /// Updates the identity of an address or a number. A new one is not listed at once: as with the vendor, the data for apps
+    /// includes it only after the next sign-in that checks.
     private func lay(
         _ data: JSONObject, over provider: String, of person: AuthPerson, _ call: SupabaseAuthCall
     ) async throws(AuthRefusal) -> AuthPerson {
@@ -109,7 +109,7 @@ extension LocalSupabaseAuth {
         return Self.ok([:])
     }
 
-    /// Keeps the rows for those that point at them, with nothing in them by which somebody could be found or signed in.
+    /// Keeps the rows that others refer to, without any data by which a user could be found or sign in.
     private func forget(_ person: AuthPerson, _ call: SupabaseAuthCall) async throws(AuthRefusal) {
         func hidden(_ text: String?, _ name: String) -> JSON {
             .string(Base64.encode(SHA256.digest(of: Array("\(person.id)\(name)\(text ?? "")".utf8)), alphabet: .url))
@@ -135,7 +135,7 @@ extension LocalSupabaseAuth {
             ])
     }
 
-    /// Makes an account without a password and mails its owner.
+    /// Creates an account without a password and sends its owner an email.
     func invite(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
         guard let email = try call.email() else { throw .invalid("An email address is required") }
         if let known = try await call.tables.person(withEmail: email), known.isEmailConfirmed {
@@ -161,7 +161,7 @@ extension LocalSupabaseAuth {
         return person
     }
 
-    /// What only the project's server may set.
+    /// Applies properties that only the project's server may set.
     private func apply(_ call: SupabaseAuthCall, to person: AuthPerson) async throws(AuthRefusal) -> AuthPerson {
         let tables = call.tables
         var person = person

@@ -2,16 +2,16 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// Signing in through a browser. The page of an identity provider is one of this server's own, where whoever opens it says
-/// in the query who they are: `sub=…`, and `email=…` and `name=…` where wanted.
+/// Signing in through a browser. This server provides the page of the identity provider; its query says who signs in: `sub=…`
+/// and, optionally, `email=…` and `name=…`.
 ///
-/// `redirect_to` is not checked against a list, as it is at the vendor's: tests come back to any address.
+/// Unlike at the vendor's, `redirect_to` is not checked against a list, so tests can return to any URL.
 extension LocalSupabaseAuth {
     func authorize(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
         try page(call, for: nil)
     }
 
-    /// The same for somebody who is signed in and wants to add an identity.
+    /// The same for a signed-in user who adds an identity.
     func authorizeLink(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
         let person = try await caller(call).person
         let answer = try page(call, for: person)
@@ -73,7 +73,7 @@ extension LocalSupabaseAuth {
         return Self.redirect(to: back, query: [("state", state), ("code", code)])
     }
 
-    /// `GET /callback`: where the identity provider sends the browser, which goes on to the app from here.
+    /// `GET /callback`: the identity provider sends the browser here, which then continues to the app.
     func callback(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
         let text = call.request.query("state") ?? ""
         guard let state = seal.open(text, as: .browserSession), (state["until"]?.int64 ?? 0) > call.seconds else {

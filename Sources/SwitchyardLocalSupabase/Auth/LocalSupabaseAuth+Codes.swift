@@ -2,9 +2,9 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// Codes and links that are sent, and what they do.
+/// Sending codes and links.
 extension LocalSupabaseAuth {
-    /// Why a mail or message is sent; the names are those of links.
+    /// The reason for an email or message; the names are those in links.
     enum Occasion: String, Sendable {
         case signUp = "signup"
         case magicLink = "magiclink"
@@ -16,7 +16,7 @@ extension LocalSupabaseAuth {
         case phoneChange = "phone_change"
     }
 
-    /// Writes a mail or a message with a new code.
+    /// Writes an email or a message with a new code.
     @discardableResult
     func send(
         _ occasion: Occasion, _ kind: AuthTables.CodeKind, to person: AuthPerson, at place: String,
@@ -67,7 +67,7 @@ extension LocalSupabaseAuth {
 
     // MARK: Asking for one
 
-    /// `POST /otp` and `/magiclink`: a code that signs in, and makes the account where there is none.
+    /// `POST /otp` and `/magiclink`: a code that signs in, and creates the account if there is none.
     func sendSignInCode(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
         let challenge = try call.challenge { call.text($0) }
         let makesAccount = call.fields["create_user"]?.bool ?? true
@@ -110,7 +110,7 @@ extension LocalSupabaseAuth {
         }
     }
 
-    /// Nobody learns whether the address has an account.
+    /// Does not reveal whether the address has an account.
     func recover(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
         guard let email = try call.email() else { throw .invalid("Password recovery requires an email") }
         let challenge = try call.challenge { call.text($0) }
@@ -146,7 +146,7 @@ extension LocalSupabaseAuth {
         return Self.ok([:])
     }
 
-    /// Mails to the new address, and to the old one where both have to agree.
+    /// Sends emails to the new address, and to the old one if both have to confirm.
     func sendEmailChange(
         to email: String, of person: AuthPerson, _ challenge: AuthChallenge?, _ call: SupabaseAuthCall
     ) async throws(AuthRefusal) {

@@ -59,7 +59,7 @@ extension LocalSupabaseAuth {
         ])
     }
 
-    /// A right code makes the session one of the second level; the first one sets the factor up.
+    /// A correct code raises the session to the second level; the first one activates the factor.
     func verifyFactor(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
         let caller = try await caller(call)
         let tables = call.tables
@@ -83,7 +83,7 @@ extension LocalSupabaseAuth {
         try await tables.update("mfa_challenges", challenge, ["verified_at": tables.time])
         try await tables.update(
             "mfa_factors", id, ["status": "verified", "last_step": .integer(step), "updated_at": tables.time])
-        // Those that knew one factor only are over.
+        // Sessions with only one factor end.
         _ = try await tables.run(
             "delete from auth.sessions where user_id = $1::uuid and aal = 'aal1' and id <> $2::uuid",
             [caller.person.id, caller.sessionID])
@@ -110,7 +110,7 @@ extension LocalSupabaseAuth {
         return Self.ok(["id": factor["id"] ?? .null])
     }
 
-    /// In place of a picture to be photographed: whoever tests reads the key.
+    /// A placeholder for the QR code: tests read the key instead.
     private static func picture(of secret: String) -> String {
         """
         <?xml version="1.0"?>

@@ -2,12 +2,12 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// People whom somebody else vouches for.
+/// Users of identity providers.
 ///
-/// Signatures of identity providers are not checked: a test writes what they would say, as a JSON object or as a token that
-/// nobody signed. Everything else about it is checked as the vendor does.
+/// Signatures of identity providers are not checked: a test writes their statement as a JSON object or an unsigned token.
+/// Everything else is checked as at the vendor's.
 extension LocalSupabaseAuth {
-    /// What an identity provider says of somebody.
+    /// An identity provider's statement about a user.
     struct Assertion: Sendable {
         let provider: String
         let subject: String
@@ -15,7 +15,7 @@ extension LocalSupabaseAuth {
         var accessToken: String?
 
         var email: String? { claims["email"]?.string.flatMap { $0.isEmpty ? nil : $0.lowercased() } }
-        /// Providers that do not say are taken by their word.
+        /// If the provider does not say, the address counts as verified.
         var isEmailVerified: Bool {
             switch claims["email_verified"] {
             case .bool(let isVerified)?: isVerified
@@ -25,7 +25,7 @@ extension LocalSupabaseAuth {
         }
     }
 
-    /// Those whose tokens apps hand in themselves.
+    /// The providers whose tokens apps may pass directly.
     private static let issuers = ["apple", "google", "azure", "facebook", "keycloak", "kakao", "snapchat"]
 
     func grantIdentity(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> JSONObject {
@@ -55,7 +55,7 @@ extension LocalSupabaseAuth {
         return try await signIn(try await person(of: assertion, call), by: "oauth", call)
     }
 
-    /// Whom an identity belongs to: its owner, whoever has the same address, or somebody new.
+    /// The user of an identity: its owner, the user with the same address, or a new one.
     func person(of assertion: Assertion, _ call: SupabaseAuthCall) async throws(AuthRefusal) -> AuthPerson {
         let tables = call.tables
         if let owner = try await owner(of: assertion, call) {
@@ -67,7 +67,7 @@ extension LocalSupabaseAuth {
         {
             person = known
             if !known.isEmailConfirmed {
-                // Whoever has chosen the password has not shown that the address is theirs.
+                // The user who chose the password has not proved ownership of the address.
                 try await tables.delete("identities", where: ["user_id": .string(known.id)])
                 person = try await tables.change(known, ["encrypted_password": .null])
             }
@@ -132,7 +132,7 @@ extension LocalSupabaseAuth {
         return try await call.tables.person(id)
     }
 
-    /// What of a provider's claims becomes a person's own data.
+    /// The part of a provider's claims that becomes the user's own data.
     private static func ownData(_ claims: JSONObject) -> JSONObject {
         var data: JSONObject = [:]
         for name in ["name", "full_name", "avatar_url", "picture", "email", "email_verified"] {

@@ -4,7 +4,7 @@ import SwitchyardWire
 
 /// Links that the project's own server sends itself.
 extension LocalSupabaseAuth {
-    /// `POST /admin/generate_link`: what a mail would have had in it, without the mail.
+    /// `POST /admin/generate_link`: the link that an email would contain, without sending the email.
     func generateLink(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
         guard let email = try call.email() else { throw .invalid("An email address is required") }
         let tables = call.tables
@@ -12,7 +12,7 @@ extension LocalSupabaseAuth {
         var type = call.text("type") ?? ""
         var password = call.text("password")
         if type == "magiclink", known == nil {
-            // Whoever is unknown signs up by it, with a password that nobody knows.
+            // An unknown user signs up with it, with an unknown password.
             type = "signup"
             password = RandomID.make(length: 64)
         }

@@ -2,7 +2,7 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// Where everything is.
+/// The routes of the auth service.
 extension LocalSupabaseAuth {
     package func addRoutes(to router: inout Router) {
         add(.post, "/signup", to: &router) { call throws(AuthRefusal) in try await self.signUp(call) }
@@ -75,7 +75,7 @@ extension LocalSupabaseAuth {
         router.on(.get, "/auth/v1/.well-known/jwks.json") { _ in Self.ok(["keys": []]) }
         router.on(.get, "/_supabase/identity") { identify($0) }
         router.on(.get, "/_supabase/sent") { request in
-            // Codes are as good as passwords: they are for whoever owns the project.
+            // Codes are like passwords, so only the project's owner may see them.
             let key = request.headers["apikey"] ?? request.query("apikey") ?? SupabaseAccess.bearer(of: request)
             guard let key, (try? ground.access.token(key))?.role == "service_role" else {
                 return AuthRefusal.notAdmin.response(for: nil)

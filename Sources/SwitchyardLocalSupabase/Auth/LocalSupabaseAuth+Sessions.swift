@@ -2,12 +2,12 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// Who asks, and what sessions are given out.
+/// Callers, and the sessions that are issued.
 extension LocalSupabaseAuth {
-    /// Whoever a call is made by: their account, and the session it is made in.
+    /// The caller's account and session.
     struct Caller: Sendable {
         let person: AuthPerson
-        /// `nil` for a token with which no session goes.
+        /// `nil` for a token without a session.
         let session: JSONObject?
 
         var sessionID: String? { session?["id"]?.string }
@@ -55,7 +55,7 @@ extension LocalSupabaseAuth {
         }
     }
 
-    /// Lets nobody pass but whoever has the project's service key.
+    /// Requires the project's service key.
     func requireAdmin(_ request: ServerRequest) throws(AuthRefusal) {
         guard let text = SupabaseAccess.bearer(of: request) else { throw .noBearer }
         guard let token = try? ground.access.token(text) else {
@@ -75,7 +75,7 @@ extension LocalSupabaseAuth {
 
     // MARK: Giving out
 
-    /// Begins a session for somebody who has proved who they are, and gives it out.
+    /// Begins and returns a session for an authenticated user.
     func signIn(
         _ person: AuthPerson, by method: String, isNew: Bool = false, _ call: SupabaseAuthCall
     ) async throws(AuthRefusal) -> JSONObject {
@@ -88,7 +88,7 @@ extension LocalSupabaseAuth {
         return answer
     }
 
-    /// A session as clients get it.
+    /// A session as returned to clients.
     func grant(
         _ person: AuthPerson, _ session: JSONObject, _ refreshToken: String, _ call: SupabaseAuthCall
     ) -> JSONObject {

@@ -38,7 +38,7 @@ extension LocalSupabaseAuth {
         if let known = try await tables.person(withEmail: email) {
             if options.confirmsEmails { throw AuthRefusal(422, "user_already_exists", "User already registered") }
             guard known.isEmailConfirmed else {
-                // The password stays the first one: whoever has the mailbox has not chosen the second.
+                // The first password stays, because the owner of the mailbox may not have chosen the second.
                 try await send(.signUp, .confirmation, to: known, at: email, challenge, call)
                 return Self.ok(try await tables.person(known.id)?.json ?? known.json)
             }
@@ -75,12 +75,12 @@ extension LocalSupabaseAuth {
         return Self.ok(try await tables.person(person.id)?.json ?? person.json)
     }
 
-    /// An account with an address or a number that nobody has confirmed yet.
+    /// Creates an account with an unconfirmed address or number.
     ///
     /// - Parameters:
-    ///   - data: What the person is to have as data of their own.
-    ///   - signsUp: Whether the person makes the account, and then has the same data as the identity; an administrator's
-    ///     accounts have what the administrator says.
+    ///   - data: The user's own data.
+    ///   - signsUp: Whether the user signs up, so that the identity gets the same data; for accounts made by an
+    ///     administrator, the administrator decides.
     ///   - more: Further columns.
     func newPerson(
         email: String?, phone: String?, _ password: String?, data own: JSONObject, signsUp: Bool,
@@ -103,9 +103,9 @@ extension LocalSupabaseAuth {
         return try await tables.add(identity: person.id, of: email == nil ? "phone" : "email", data, to: person)
     }
 
-    /// The address of a person counts as theirs from now on.
+    /// Marks the address of a person as confirmed.
     ///
-    /// - Parameter isShown: Whether somebody has shown that it is; the identity says so then.
+    /// - Parameter isShown: Whether ownership was proved; then the identity says so.
     func confirmEmail(
         of person: AuthPerson, isShown: Bool = true, _ call: SupabaseAuthCall
     ) async throws(AuthRefusal) -> AuthPerson {
@@ -124,7 +124,7 @@ extension LocalSupabaseAuth {
             person, ["email_confirmed_at": tables.time, "raw_user_meta_data": .object(own)])
     }
 
-    /// What stands for an account that exists already, so that nobody learns that it does.
+    /// A made-up answer for an existing account, so as not to reveal that it exists.
     private static func fabricated(_ email: String?, phone: String? = nil, _ call: SupabaseAuthCall) -> JSONObject {
         var row: JSONObject = [
             "id": .string(RandomID.uuid()), "raw_app_meta_data": ["provider": "email", "providers": ["email"]],
@@ -136,7 +136,7 @@ extension LocalSupabaseAuth {
         return AuthPerson(row: row).json
     }
 
-    /// Whether the service takes this as a password.
+    /// Checks that the service accepts this password.
     func check(_ password: String) throws(AuthRefusal) {
         guard password.utf8.count <= 72 else { throw .invalid("Password cannot be longer than 72 characters") }
         guard password.count >= options.minimumPasswordLength else {

@@ -23,7 +23,7 @@ extension LocalSupabaseAuth {
         guard call.text("email") != nil || call.text("phone") != nil else {
             throw .invalid("missing email or phone")
         }
-        // What is no address is no account either.
+        // An invalid address means that there is no account.
         let (email, phone) = (try? call.email(), try? call.phone())
         var found: AuthPerson?
         if let email { found = try await tables.person(withEmail: email) }
@@ -56,10 +56,10 @@ extension LocalSupabaseAuth {
 
     // MARK: Codes of browsers
 
-    /// How long the code in the address counts to which a browser came back.
+    /// The lifetime of the code in the browser's return URL.
     private static let flowLifetime: Int64 = 300
 
-    /// Makes the code with which a browser comes back to whoever knows the verifier.
+    /// Makes the code that the browser returns, which can be redeemed with the verifier.
     func makeFlow(
         _ challenge: AuthChallenge, for person: AuthPerson, by method: String, providerToken: String? = nil,
         _ call: SupabaseAuthCall

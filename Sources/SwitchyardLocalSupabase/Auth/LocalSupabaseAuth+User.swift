@@ -2,7 +2,7 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// What people do with their own account.
+/// Calls of users on their own account.
 extension LocalSupabaseAuth {
     func user(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
         Self.ok(try await caller(call).person.json)
@@ -32,7 +32,7 @@ extension LocalSupabaseAuth {
         }
         if let email, email != person.email {
             if let other = try await tables.person(withEmail: email), other.id != person.id { throw .emailTaken() }
-            // Somebody who has had no address yet has none to lose; every other change waits for its mail.
+            // A user without an address has none to lose; every other change waits for its email.
             if options.confirmsEmails, person.isAnonymous {
                 person = try await changeEmail(of: person, to: email, isFirst: true, call)
             } else {
@@ -53,7 +53,7 @@ extension LocalSupabaseAuth {
             }
         }
         var answer = try await tables.person(person.id)?.json ?? person.json
-        // An address that counts at once was written a moment ago, and is told as it was sent to the database.
+        // An address that is confirmed at once has just been written, and is returned as it was sent to the database.
         if caller.person.isAnonymous, !caller.person.isEmailConfirmed { answer["confirmed_at"] = nil }
         return Self.ok(answer)
     }
@@ -85,7 +85,7 @@ extension LocalSupabaseAuth {
         return changed
     }
 
-    /// Mails a number that lets its reader change the password.
+    /// Sends a code by email that allows changing the password.
     func reauthenticate(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
         let person = try await caller(call).person
         guard let place = person.email ?? person.phone else {

@@ -2,9 +2,9 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// Codes that come back.
+/// Redeeming codes.
 extension LocalSupabaseAuth {
-    /// What a code has brought about.
+    /// The outcome of a code.
     private enum Outcome {
         case session(AuthPerson, method: String)
         /// One of two confirmations that are needed.
@@ -93,7 +93,7 @@ extension LocalSupabaseAuth {
         }
     }
 
-    /// The address is the person's from now on.
+    /// Makes the address the user's own.
     func changeEmail(
         of person: AuthPerson, to email: String, isFirst: Bool = false, _ call: SupabaseAuthCall
     ) async throws(AuthRefusal) -> AuthPerson {
@@ -110,7 +110,7 @@ extension LocalSupabaseAuth {
         }
         let changed = try await tables.change(person, changes)
         let data: JSONObject = ["email": .string(email), "email_verified": true, "phone_verified": false]
-        // As with the vendor, the first address of somebody without one is no provider in what apps are told.
+        // As with the vendor, the first address of a user is not listed as a provider in the data for apps.
         return try await tables.add(identity: person.id, of: "email", data, to: changed, isNamed: !isFirst)
     }
 
@@ -131,7 +131,7 @@ extension LocalSupabaseAuth {
 
     // MARK: Links
 
-    /// `GET /verify`: the link in a mail. It leads on to the app, with the session, a code for it, or what went wrong.
+    /// `GET /verify`: the link in an email. It redirects to the app, with the session, a code for it, or an error.
     func follow(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
         let target = call.request.query("redirect_to") ?? options.site
         let (hash, type) = (call.request.query("token") ?? "", call.request.query("type") ?? "")

@@ -3,13 +3,13 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// The auth service: accounts in the schema `auth`, sessions with tokens that rotate, and the mail that was never sent.
+/// The auth service: accounts in the schema `auth`, sessions with rotating tokens, and unsent emails.
 ///
-/// Each call is one transaction, and no two run at once; what a call has answered is in the database by then.
+/// Each call is one transaction, no two run at once, and changes are committed before the call is answered.
 struct LocalSupabaseAuth: LocalSupabaseService {
     let ground: LocalSupabaseGround
     let outbox = AuthOutbox()
-    /// Makes and opens what travels through a browser.
+    /// Seals and opens values that pass through a browser.
     let seal: ServerSeal
 
     typealias Handler = @Sendable (SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse
@@ -22,14 +22,14 @@ struct LocalSupabaseAuth: LocalSupabaseService {
     var options: LocalSupabaseOptions.Auth { ground.options.auth }
     package var schema: String { String(decoding: PackageResources.auth_sql, as: UTF8.self) }
 
-    /// Where this service is: the issuer of its tokens.
+    /// This service's URL, which is the issuer of its tokens.
     var address: String { ground.url + "/auth/v1" }
 
     // MARK: Calls
 
-    /// Runs a call and words its answer or refusal.
+    /// Runs a call and makes its response.
     ///
-    /// - Parameter isOpen: Whether people come here by a link, without the project's key.
+    /// - Parameter isOpen: Whether the call is reached through a link, without the project's key.
     func answer(_ request: ServerRequest, isOpen: Bool = false, _ handler: Handler) async -> ServerResponse {
         if !isOpen, let refusal = gateway(request) { return refusal }
         do throws(AuthRefusal) {
@@ -58,7 +58,7 @@ struct LocalSupabaseAuth: LocalSupabaseService {
         .json(JSON.object(json).bytes(), status: status)
     }
 
-    /// What stands before the service lets in who has one of the project's keys.
+    /// The gateway in front of the service, which requires one of the project's keys.
     private func gateway(_ request: ServerRequest) -> ServerResponse? {
         let key = request.headers["apikey"] ?? request.query("apikey")
         if let key, ground.access.isKey(key) { return nil }

@@ -2,7 +2,7 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// One call to the auth service, with all it may look at and change.
+/// One call to the auth service, with its context.
 struct SupabaseAuthCall: Sendable {
     let request: ServerRequest
     let fields: JSONObject
@@ -16,10 +16,10 @@ struct SupabaseAuthCall: Sendable {
 
     func object(_ name: String) -> JSONObject { fields[name]?.object ?? [:] }
 
-    /// Where a link in a mail, or a browser, is to lead in the end.
+    /// The final target of a link in an email, or of a browser.
     var redirect: String? { request.query("redirect_to") ?? request.headers["redirect_to"] }
 
-    /// The address in it, in small letters.
+    /// The address in it, in lower case.
     func email(_ name: String = "email") throws(AuthRefusal) -> String? {
         guard let text = text(name) else { return nil }
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
@@ -47,7 +47,7 @@ struct SupabaseAuthCall: Sendable {
         return digits
     }
 
-    /// The challenge of a sign-in whose end is proved with a verifier.
+    /// The challenge of a sign-in that is completed with a verifier.
     func challenge(_ value: (String) -> String?) throws(AuthRefusal) -> AuthChallenge? {
         let (text, method) = (value("code_challenge"), value("code_challenge_method"))
         guard text != nil || method != nil else { return nil }
@@ -61,7 +61,7 @@ struct SupabaseAuthCall: Sendable {
     }
 }
 
-/// What a client sends of a secret before a browser sign-in, to prove at its end that it is the one who began it.
+/// Derived from a secret that the client proves at the end of a browser sign-in to show that it began it.
 struct AuthChallenge: Hashable, Sendable {
     let text: String
     let method: String

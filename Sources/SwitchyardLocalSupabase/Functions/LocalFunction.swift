@@ -2,17 +2,17 @@ import SwitchyardBytes
 package import SwitchyardServerKit
 import SwitchyardWire
 
-/// A function at the edge of a local project.
+/// An edge function of a local project.
 ///
 /// ```swift
 /// options.functions["hello"] = LocalFunction { call in .text("Hello, \(call.token?.claims["sub"]?.string ?? "you")") }
 /// ```
 package struct LocalFunction: Sendable {
-    /// Answers a call, whatever its method. What it throws is a ``LocalFunctionFailure``, or counts as one that has failed.
+    /// Answers a call, whatever its method. Any error other than a ``LocalFunctionFailure`` counts as a failed function.
     package typealias Handler = @Sendable (LocalFunctionCall) async throws -> ServerResponse
 
-    /// Whether only those reach it who show a token of the project. `OPTIONS` always does, since browsers ask without one;
-    /// what pages of other origins may do is for the function to say.
+    /// Whether callers need a token of the project. `OPTIONS` never does, since browsers send it without one; the function
+    /// itself decides what pages of other origins may do.
     package var verifiesToken: Bool
     let handler: Handler
 
@@ -22,22 +22,22 @@ package struct LocalFunction: Sendable {
     }
 }
 
-/// What a function is asked.
+/// A call of a function.
 package struct LocalFunctionCall: Sendable {
     package let request: ServerRequest
-    /// What follows the function's name, as in "/greetings/7"; empty where nothing does.
+    /// The path after the function's name, as in "/greetings/7"; may be empty.
     package let path: String
-    /// Who asks; `nil` where nobody looked.
+    /// The caller's token; `nil` if it was not checked.
     package let token: SupabaseToken?
 }
 
-/// What a platform answers in a function's place; for functions to throw, so that clients can be tried.
+/// Responses of the platform in place of a function. A function can throw them to test clients.
 package enum LocalFunctionFailure: Error, Hashable, CaseIterable {
     /// The platform could not run it.
     case notRun
     case notStarted
     case failed
-    /// It gave no sign of life in time.
+    /// It did not respond in time.
     case silent
     /// It took too much memory or time.
     case overLimit
@@ -59,7 +59,7 @@ package enum LocalFunctionFailure: Error, Hashable, CaseIterable {
 }
 
 extension ServerResponse {
-    /// - Parameter code: What the platform calls it; without one the status stands in the body.
+    /// - Parameter code: The platform's code; without one, the body contains the status.
     static func refusedFunction(_ status: Int, _ code: String?, _ message: String) -> ServerResponse {
         let body: JSON = ["code": code.map { .string($0) } ?? .integer(Int64(status)), "message": .string(message)]
         var response = ServerResponse.json(body.bytes(), status: status)

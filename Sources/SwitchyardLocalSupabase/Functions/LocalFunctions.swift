@@ -1,7 +1,7 @@
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// The functions at the edge, behind the gateway that looks at tokens.
+/// The edge functions, behind the gateway that checks tokens.
 struct LocalFunctions: LocalSupabaseService {
     static let path = "/functions/v1/"
 

@@ -1,8 +1,8 @@
 import SwitchyardServerKit
 import Synchronization
 
-/// Functions as they were when they were looked up last. A call that goes by them takes along a check that they are still
-/// so, and is made once more with what is found then.
+/// A cache of functions. A call that uses it includes a check that they are unchanged, and is otherwise repeated with the
+/// current ones.
 final class KnownFunctions: Sendable {
     private struct Name: Hashable {
         let schema: String
@@ -11,7 +11,7 @@ final class KnownFunctions: Sendable {
 
     private let known = Mutex<[Name: [RESTFunction]]>([:])
 
-    /// `nil` where nothing is known; names of no function are not kept.
+    /// `nil` if nothing is cached; missing functions are not cached.
     func candidates(_ schema: String, _ name: String) -> [RESTFunction]? {
         known.withLock { $0[Name(schema: schema, name: name)] }
     }
@@ -20,7 +20,7 @@ final class KnownFunctions: Sendable {
         known.withLock { $0[Name(schema: schema, name: name)] = candidates.isEmpty ? nil : candidates }
     }
 
-    /// Fails, and takes everything back that comes with it, unless the functions of the name are these.
+    /// A statement that fails, and rolls everything back, unless the functions with this name are these.
     static func check(_ candidates: [RESTFunction]) -> PostgresStatement? {
         guard let first = candidates.first else { return nil }
         return PostgresStatement(

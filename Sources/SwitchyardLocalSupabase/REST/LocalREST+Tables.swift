@@ -76,7 +76,7 @@ extension LocalREST {
         return try await write(sql, statement, call, success: 204)
     }
 
-    /// As with the vendor, nobody changes a whole table by leaving something out.
+    /// As with the vendor, requires conditions, so that a whole table is not changed by accident.
     private func requireConditions(_ filters: [RESTFilter], _ what: String) throws(RESTFailure) {
         guard filters.isEmpty else { return }
         throw RESTFailure(400, "21000", "\(what) requires a WHERE clause")
@@ -85,7 +85,7 @@ extension LocalREST {
     /// What a write gives back. Without an answer no column is named, for to name it asks for the right to read it.
     func returned(_ name: String, _ call: RESTCall) -> String {
         guard call.preferences.returning == .representation else { return "1 as \"written\"" }
-        // Only what is asked for: a column that may not be read stands in nobody's way who does not ask for it.
+        // Only the requested columns, so that an unreadable column that is not requested causes no error.
         let wanted = call.selection.items.map { $0?.column.name } + call.order.map { $0.column.name }
         guard !wanted.contains(nil) else { return "\(name).*" }
         let names = wanted.compactMap { $0 }.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }

@@ -2,12 +2,12 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// The data service: tables and functions of the database, in the name and with the rights of whoever asks.
+/// The data service: tables and functions of the database, with the caller's rights.
 struct LocalREST: LocalSupabaseService {
     let database: SupabaseDatabase
     private let access: SupabaseAccess
     let maximumRows: Int
-    /// What clients may reach.
+    /// The schemas that clients may access.
     let schemas: [String]
     let functions = KnownFunctions()
 
@@ -50,9 +50,9 @@ struct LocalREST: LocalSupabaseService {
         }
     }
 
-    /// Runs statements as whoever asks. What the last of them leaves in settings goes into the answer.
+    /// Runs statements as the caller. The settings after the last of them go into the response.
     ///
-    /// - Parameter check: What has to hold beforehand; it has no result among the others.
+    /// - Parameter check: A check to run first; its result is not returned.
     func run(
         _ statements: [PostgresStatement], _ call: RESTCall, readOnly: Bool, after check: PostgresStatement? = nil
     ) async throws(RESTFailure) -> [PostgresResult] {
@@ -87,7 +87,7 @@ struct LocalREST: LocalSupabaseService {
         }
     }
 
-    /// What the database knows, asked with rights of its own: a name that is there and closed is not one that is missing.
+    /// Looks up the database's catalogue with the server's own rights, to distinguish inaccessible names from missing ones.
     func lookUp(_ query: String, _ schema: String, _ name: String) async throws(RESTFailure) -> [[UInt8]] {
         // Nothing in the database has a name with a zero in it.
         guard !name.utf8.contains(0) else { return [] }

@@ -38,7 +38,7 @@ struct RESTFailure: Error, Sendable {
         hint = failure.hint.map { .string($0) } ?? .null
     }
 
-    /// What a function says that words its refusal itself, as JSON in the message and in the details.
+    /// The refusal of a function that defines its own response, as JSON in the message and the details.
     init?(worded failure: PostgresFailure) {
         guard failure.code == "PGRST" else { return nil }
         guard let said = try? JSON(parsing: failure.message), let code = said["code"]?.string,
@@ -56,8 +56,8 @@ struct RESTFailure: Error, Sendable {
         }
     }
 
-    /// What the vendor's service answers when it finds its connection to the database dead before a transaction has begun, and
-    /// when the connection breaks before the commit is acknowledged: the same, whether nothing was done or all of it.
+    /// The response of the vendor's service if its database connection is dead before a transaction begins, and also if it
+    /// breaks before the commit is acknowledged: the same, whether nothing or everything was done.
     static let lostDatabase = RESTFailure(400, "", "")
 
     var response: ServerResponse {

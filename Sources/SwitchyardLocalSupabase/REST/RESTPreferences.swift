@@ -40,7 +40,7 @@ struct RESTPreferences: Hashable, Sendable {
             case "handling": isStrict = value == "strict"
             case "max-affected": limit = Int(value)
             case "timezone": timeZone = value
-            // As with the vendor, nobody may ask for a change that is taken back.
+            // As with the vendor, requesting a rollback is not allowed.
             case "tx", "params": isKnown = name == "params"
             default:
                 isKnown = false

@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// Which rows a channel wants to be told of.
+/// The rows whose changes a channel requests.
 struct ChangeBinding: Sendable {
     /// Makes identical requests identical, and is told with each change.
     let id: Int64

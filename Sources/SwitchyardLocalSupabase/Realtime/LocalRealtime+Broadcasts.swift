@@ -2,7 +2,7 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// Broadcasts of servers, and faults that are none of single requests.
+/// Broadcasts from servers, and faults other than request faults.
 extension LocalRealtime {
     private func caller(_ request: ServerRequest) throws(RealtimeRefusal) -> SupabaseToken {
         guard let text = SupabaseAccess.bearer(of: request) ?? request.headers["apikey"] else {
@@ -15,7 +15,7 @@ extension LocalRealtime {
         }
     }
 
-    /// Of several, those that may not be sent are passed over without a word.
+    /// Silently skips those that may not be sent.
     func broadcastMany(_ request: ServerRequest) async -> ServerResponse {
         do throws(RealtimeRefusal) {
             let token = try caller(request)
@@ -101,7 +101,7 @@ extension LocalRealtime {
     // MARK: Faults
 
     /// `{"dropEvents": 3, "doubleEvents": 1, "reorderEvents": 1, "delayEvents": 5, "delay": 250, "cutSockets": true,
-    /// "refuseWebSockets": true, "expireTokens": true, "fallSilent": 10, "refusalPause": 5000}`, each if there is something to do.
+    /// "refuseWebSockets": true, "expireTokens": true, "fallSilent": 10, "refusalPause": 5000}`, with any of these members.
     func setFaults(_ request: ServerRequest) async -> ServerResponse {
         guard let bytes = try? await request.body.collect(upTo: 1 << 16), let json = try? JSON(parsing: bytes),
             let switches = json.object
@@ -125,7 +125,7 @@ extension LocalRealtime {
         return .json(JSON.object([:]).bytes())
     }
 
-    /// Ends all connections without a word.
+    /// Ends all connections without notice.
     package func cutSockets() { for session in hub.sessions { hub.remove(session) } }
 
     /// The tokens of people that are in use now count as expired from now on; the project's keys do not.

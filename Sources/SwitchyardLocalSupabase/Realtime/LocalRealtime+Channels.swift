@@ -2,7 +2,7 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import Synchronization
 
-/// What clients say on their channels.
+/// Messages of clients on their channels.
 extension LocalRealtime {
     /// One message of a client; the next one is taken when this is done.
     func take(_ frame: RealtimeFrame, from session: RealtimeSession) async {
@@ -28,7 +28,7 @@ extension LocalRealtime {
         }
     }
 
-    /// In order: nobody is told why.
+    /// Closes normally, without a reason.
     func close(_ channel: LocalChannel) {
         guard channel.session.remove(channel) else { return }
         hub.remove(channel)
@@ -134,7 +134,7 @@ extension LocalRealtime {
         if feed.isListening { channel.system("postgres_changes", "ok", "Subscribed to PostgreSQL") }
     }
 
-    /// What the policies allow; everything on a public channel.
+    /// The rights under the policies; all rights on a public channel.
     func rights(
         on name: String, isPrivate: Bool, _ token: SupabaseToken
     ) async throws(TokenProblem) -> RealtimeRights {
@@ -208,7 +208,7 @@ extension LocalRealtime {
     private func broadcast(_ frame: RealtimeFrame, on channel: LocalChannel) {
         // Also where it is not allowed.
         if channel.join.isPrivate { faults.wake() }
-        // Nobody says that it was not sent.
+        // The client is not told that it was not sent.
         guard channel.rights.sendsBroadcasts else { return }
         let size = frame.bytes?.count ?? (frame.payload["payload"] ?? .null).bytes().count
         guard size <= limits.broadcastSize else {

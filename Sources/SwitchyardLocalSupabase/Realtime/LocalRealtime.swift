@@ -6,8 +6,8 @@ import Synchronization
 /// The realtime service of a local Supabase, under `/realtime/v1`: channels with broadcasts, presence and changes of rows,
 /// over web sockets and by polling.
 ///
-/// Policies on `realtime.messages` decide who may join and use a private channel, those of each table who is told of its
-/// rows. Refusals come at once, where the vendor's service waits a while first.
+/// Policies on `realtime.messages` decide who may join and use a private channel; those of each table decide who receives its
+/// changes. Refusals come at once, while the vendor's service waits first.
 final class LocalRealtime: LocalSupabaseService {
     let ground: LocalSupabaseGround
     let faults = RealtimeFaults()
@@ -38,7 +38,7 @@ final class LocalRealtime: LocalSupabaseService {
     func start() async throws(PostgresFailure) {
         try await feed.start { [weak self] in self?.databaseIsHeard() }
         let task = Task { [weak self] in
-            // Tokens run out and peers fall silent without an event: somebody has to look.
+            // Tokens expire and clients fall silent without an event, so this checks periodically.
             while (try? await Task.sleep(for: .milliseconds(200))) != nil { self?.sweep() }
         }
         sweeper.withLock { $0 = task }
@@ -91,7 +91,7 @@ final class LocalRealtime: LocalSupabaseService {
         }
     }
 
-    /// A session for whoever asks, if the key is good.
+    /// Opens a session if the key is valid.
     func open(_ request: ServerRequest) throws(RealtimeRefusal) -> RealtimeSession {
         let form: RealtimeFrame.Form
         switch request.query("vsn") ?? "1.0.0" {
@@ -114,7 +114,7 @@ final class LocalRealtime: LocalSupabaseService {
 
     // MARK: Tokens
 
-    /// Why a token is not taken, under its name and in words.
+    /// Why a token is not accepted, as a code and a message.
     struct TokenProblem: Error {
         let name: String
         let text: String

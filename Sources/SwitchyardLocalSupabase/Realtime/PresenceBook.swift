@@ -1,13 +1,13 @@
 import SwitchyardBytes
 
-/// Who is on a channel and says so. Pure: what is tracked in, what others are told out.
+/// The presence state of a channel. Pure: tracked entries in, notifications out.
 struct PresenceBook {
     /// By key, each of its entries by the channel that tracks it.
     private var entries: [String: [(owner: ObjectIdentifier, meta: JSONObject)]] = [:]
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// All of it, for whoever comes.
+    /// The whole state, for a new client.
     var state: JSON {
         .object(
             JSONObject(

@@ -1,8 +1,8 @@
 import SwitchyardBytes
 import Synchronization
 
-/// What can go wrong on purpose between the realtime service and its clients: of broadcasts and of changes of rows, which
-/// the vendor's service delivers at most once and promises nothing of.
+/// Simulated faults between the realtime service and its clients, for broadcasts and row changes, which the vendor's service
+/// delivers at most once and without guarantees.
 package final class RealtimeFaults: Sendable {
     private struct State {
         var drops = 0
@@ -14,7 +14,7 @@ package final class RealtimeFaults: Sendable {
         var refusesWebSockets = false
         var refusedTokens: Set<String> = []
         var refusalPause = Duration.zero
-        /// After how many events of the database each silence begins; `nil` for never.
+        /// The number of database events after which each silence begins; `nil` for never.
         var eventsToSilence: Int?
         var eventsLeft = 0
     }
@@ -23,16 +23,16 @@ package final class RealtimeFaults: Sendable {
 
     package init() {}
 
-    /// The next `count` events reach nobody.
+    /// The next `count` events are lost.
     package func dropEvents(_ count: Int) { state.withLock { $0.drops = count } }
 
-    /// The next `count` events come twice.
+    /// The next `count` events arrive twice.
     package func doubleEvents(_ count: Int) { state.withLock { $0.doubles = count } }
 
-    /// The next `count` events come behind the one that follows them.
+    /// The next `count` events arrive after the one that follows them.
     package func reorderEvents(_ count: Int) { state.withLock { $0.reorders = count } }
 
-    /// The next `count` events come so much later.
+    /// The next `count` events arrive late by `delay`.
     package func delayEvents(_ count: Int, by delay: Duration) {
         state.withLock { state in
             state.delays = count
@@ -40,20 +40,20 @@ package final class RealtimeFaults: Sendable {
         }
     }
 
-    /// Answers web sockets as a proxy does that lets none through.
+    /// Refuses web sockets like a proxy that blocks them.
     package var refusesWebSockets: Bool {
         get { state.withLock(\.refusesWebSockets) }
         set { state.withLock { $0.refusesWebSockets = newValue } }
     }
 
-    /// How long each refused join holds up everything on its connection, in both directions: five seconds with the vendor's.
+    /// How long each refused join blocks its connection, in both directions: five seconds at the vendor's.
     package var refusalPause: Duration {
         get { state.withLock(\.refusalPause) }
         set { state.withLock { $0.refusalPause = newValue } }
     }
 
-    /// After each `count` events of the database the connection to it is lost, of which nobody is told: heartbeats are
-    /// answered, and nothing comes until somebody joins a channel, renews a token or sends on a private channel.
+    /// After each `count` database events, the connection to the database is lost silently: heartbeats are answered, but no
+    /// events arrive until a client joins a channel, renews a token or sends on a private channel.
     package func fallSilent(afterEvents count: Int?) {
         state.withLock { state in
             state.eventsToSilence = count
@@ -63,7 +63,7 @@ package final class RealtimeFaults: Sendable {
 
     package var isSilent: Bool { state.withLock { $0.eventsToSilence != nil && $0.eventsLeft == 0 } }
 
-    /// Somebody has done what finds the database again.
+    /// Restores the connection to the database.
     func wake() { state.withLock { $0.eventsLeft = $0.eventsToSilence ?? 0 } }
 
     /// - Returns: Whether an event of the database comes through.

@@ -2,10 +2,10 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import Synchronization
 
-/// Brings what the database says by itself to the channels: reads its queue whenever it is told that something is in it.
+/// Delivers database events to the channels: reads the queue whenever it is notified.
 ///
-/// A row is removed from the queue after it was told. What a broken connection leaves in doubt is remembered, so that
-/// nothing comes twice while the server lives and nothing is lost.
+/// A row is removed from the queue after delivery. Rows left uncertain by a broken connection are remembered, so that nothing
+/// is lost, and nothing is delivered twice while the server runs.
 final class RealtimeFeed: Sendable {
     private struct State {
         var isListening = false
@@ -20,19 +20,19 @@ final class RealtimeFeed: Sendable {
     private let admits: @Sendable () -> Bool
     private let state = Mutex(State())
 
-    /// - Parameter admits: Whether the project bears one more row that is told; the others are dropped without a word.
+    /// - Parameter admits: Whether one more row is within the project's limits; others are dropped silently.
     init(database: SupabaseDatabase, hub: RealtimeHub, admits: @escaping @Sendable () -> Bool) {
         self.database = database
         self.hub = hub
         self.admits = admits
     }
 
-    /// Whether what the database says comes through.
+    /// Whether database events are being received.
     var isListening: Bool { state.withLock(\.isListening) }
 
-    /// - Parameter connected: Called whenever what the database says comes through again.
+    /// - Parameter connected: Called whenever database events are received again.
     func start(connected: @escaping @Sendable () -> Void) async throws(PostgresFailure) {
-        // What was written before anybody could listen is nobody's news.
+        // Events from before listening began are discarded.
         _ = try await database.run([
             PostgresStatement("delete from realtime.queue"),
             PostgresStatement(
@@ -46,7 +46,7 @@ final class RealtimeFeed: Sendable {
                     try await self.listen(&told, connected: connected)
                 } catch {}
                 self.state.withLock { $0.isListening = false }
-                // The database is not there; it is looked for again and again.
+                // The database is not available; keep retrying.
                 try? await Task.sleep(for: .milliseconds(50))
             }
         }
@@ -135,11 +135,11 @@ final class RealtimeFeed: Sendable {
         let payload: JSON
     }
 
-    /// Who is told what of each change, after the policies were asked for each whom it may concern.
+    /// The recipients of each change, after checking the policies for each candidate.
     private func viewers(of changes: [RowChange?]) async throws(PostgresFailure) -> [Int: [Told]] {
         let listeners = hub.channels.filter { $0.state.withLock(\.hearsChanges) }
         var told: [Int: [Told]] = [:]
-        // Those who come with one token see the same.
+        // Clients with the same token see the same.
         for (_, group) in Dictionary(grouping: listeners, by: { $0.token.text }) {
             let wanted = changes.enumerated().compactMap { index, change in
                 change.flatMap { change in
@@ -182,7 +182,7 @@ final class RealtimeFeed: Sendable {
     }
 }
 
-/// Rings for one who waits; a ring that nobody waited for is kept, once.
+/// Wakes a waiting task; one ring without a waiter is kept.
 private final class Bell: Sendable {
     private let state = Mutex<(hasRung: Bool, waiter: CheckedContinuation<Void, Never>?)>((false, nil))
 

@@ -1,7 +1,7 @@
 import SwitchyardBytes
 import Synchronization
 
-/// Who is on which channel, and what goes to all of them.
+/// The members of each channel, and messages to all of them.
 final class RealtimeHub: Sendable {
     struct Place: Hashable, Sendable {
         let name: String
@@ -64,9 +64,9 @@ final class RealtimeHub: Sendable {
     // MARK: To all
 
     /// - Parameters:
-    ///   - sender: Who does not hear it unless it wants to.
+    ///   - sender: The sender, which receives it only if it asked to.
     ///   - admits: Asked for each channel.
-    /// - Returns: How many it was told.
+    /// - Returns: The number of recipients.
     @discardableResult
     func broadcast(
         _ frame: RealtimeFrame, to place: Place, from sender: LocalChannel? = nil
@@ -89,7 +89,7 @@ final class RealtimeHub: Sendable {
 
     func presence(at place: Place) -> JSON { state.withLock { $0.presence[place]?.state ?? [:] } }
 
-    /// Changes what is known of a channel's presence and tells all who want to know.
+    /// Changes a channel's presence and notifies its subscribers.
     func tellPresence(of channel: LocalChannel, _ change: (inout PresenceBook) -> JSON?) {
         let place = channel.place
         let difference = state.withLock { state -> JSON? in

@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// What a channel is joined for. Whatever is of the wrong shape counts as not said, as the vendor's service has it.
+/// The options of a join. Malformed values are ignored, as at the vendor's.
 struct RealtimeJoin: Sendable {
     struct Replay: Sendable {
         /// In milliseconds since 1970; `nil` where it was not said, which is a mistake.

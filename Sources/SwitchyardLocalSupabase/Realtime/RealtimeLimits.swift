@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How much a project bears. Hosted plans differ; these are those of a large one.
+/// The limits of a project. Hosted plans differ; these are those of a large one.
 package struct RealtimeLimits: Hashable, Sendable {
     package var clients = 10_000
     package var channelsPerClient = 100
@@ -10,11 +10,11 @@ package struct RealtimeLimits: Hashable, Sendable {
     package var presencePerSecond = 1_000
     package var broadcastSize = 3_000_500
     package var frameSize = 5_000_000
-    /// How long a client may say nothing.
+    /// How long a client may be silent.
     package var idle = Duration.seconds(60)
     /// How long a poll waits for news.
     package var pollWindow = Duration.seconds(10)
-    /// How long a session lives that nobody polls.
+    /// How long a session lives without being polled.
     package var pollPatience = Duration.seconds(30)
 
     package init() {}

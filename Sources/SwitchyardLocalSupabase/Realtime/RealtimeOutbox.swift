@@ -1,7 +1,7 @@
 import SwitchyardWire
 import Synchronization
 
-/// What waits to go to a client. One who takes none of it is not waited for without an end.
+/// Messages waiting for a client. A client that takes none is eventually dropped.
 final class RealtimeOutbox: Sendable {
     private struct State {
         var waiting: [WebSocketMessage] = []
@@ -70,7 +70,7 @@ final class RealtimeOutbox: Sendable {
         }
     }
 
-    /// Lets whoever waits go on with nothing.
+    /// Wakes the waiting task with no messages.
     func wake() { taker()?.resume(returning: []) }
 
     /// What was put in before is still taken.

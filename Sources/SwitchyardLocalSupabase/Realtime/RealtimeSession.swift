@@ -31,7 +31,7 @@ final class RealtimeSession: Sendable {
         if let message = frame.message(in: form) { outbox.put(message) }
     }
 
-    /// Nothing goes out meanwhile, and nothing more is taken in, since each message is taken before the next.
+    /// Meanwhile nothing is sent, and nothing more is received, since messages are processed in order.
     func holdUp(for pause: Duration) async {
         guard pause > .zero else { return }
         outbox.isHeld = true
@@ -75,7 +75,7 @@ final class LocalChannel: Sendable {
         /// Since when it waits for messages of the database to come through.
         var awaitsDatabaseSince: ContinuousClock.Instant?
         var hasPresence: Bool
-        /// Whether it is told of rows: not before its bindings were found good.
+        /// Whether it receives row changes: only after its bindings were validated.
         var hearsChanges = false
     }
 
@@ -123,7 +123,7 @@ final class LocalChannel: Sendable {
     }
 }
 
-/// What somebody may do on a channel.
+/// A client's rights on a channel.
 struct RealtimeRights: Hashable, Sendable {
     var readsBroadcasts: Bool
     var readsPresence: Bool

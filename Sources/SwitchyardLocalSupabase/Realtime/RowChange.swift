@@ -13,7 +13,7 @@ struct RowChange: Sendable {
     /// As it came, for the question who may see it.
     let content: JSON
 
-    /// What is larger is told without its large values.
+    /// Larger changes are delivered without their large values.
     static let limit = 1 << 20
 
     init?(_ content: JSON) {
@@ -33,7 +33,7 @@ struct RowChange: Sendable {
     /// What filters look at.
     var filtered: JSONObject { record ?? old ?? [:] }
 
-    /// What a role may know of a change.
+    /// The parts of a change that a role may see.
     struct Look: Sendable {
         let columns: [(name: String, type: String)]
         let isAllowed: Bool
@@ -53,7 +53,7 @@ struct RowChange: Sendable {
     }
 
     /// - Parameter wanted: The columns to tell, the key aside; `nil` for all.
-    /// - Returns: `nil` for whoever cannot see it.
+    /// - Returns: `nil` if the role cannot see it.
     func payload(for look: Look, ids: [Int64], wanted: Set<String>?) -> JSON? {
         if keys.isEmpty, kind != "DELETE" { return failure(ids, "Error 400: Bad Request, no primary key") }
         guard look.isAllowed else { return failure(ids, "Error 401: Unauthorized") }
@@ -70,7 +70,7 @@ struct RowChange: Sendable {
         if isLarge { data["errors"] = ["Error 413: Payload Too Large"] }
         if let record { data["record"] = .object(Self.part(record, names, isCut: isLarge)) }
         if let old {
-            // Of what is gone nobody can say who could see it.
+            // For a deleted row, the policies cannot be checked.
             let told = kind == "DELETE" && look.isGuarded ? Set(keys) : names
             data["old_record"] = .object(Self.part(old, told, isCut: isLarge))
         }

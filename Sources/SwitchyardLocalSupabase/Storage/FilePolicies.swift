@@ -1,11 +1,11 @@
-/// What is put into the database about files besides the tables: what somebody has asked for at the start.
+/// The SQL for buckets requested at the start.
 enum FilePolicies {
     static func script(_ options: LocalSupabaseOptions) -> String {
         (options.buckets.map(bucket) + [open(options.allowsEverything)]).joined(separator: ";\n")
     }
 
-    /// A private bucket in which files belong to whoever uploads them, as the owner of a hosted project would write it. One
-    /// that is there already keeps the policies that it has.
+    /// A private bucket in which each file belongs to the user who uploaded it, as the owner of a hosted project would write
+    /// it. An existing bucket keeps its policies.
     static func bucket(_ name: String) -> String {
         let bucket = literal(name)
         let policies = [

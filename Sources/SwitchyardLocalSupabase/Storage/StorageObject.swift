@@ -7,9 +7,9 @@ struct StorageObject: Sendable {
     let place: StorageName
     /// The name of the file that holds the contents.
     let version: String
-    /// What the service notes itself.
+    /// The service's own metadata.
     let system: JSONObject
-    /// What the app notes.
+    /// The app's own metadata.
     let notes: JSON
     let createdAt: String
     let updatedAt: String
@@ -46,7 +46,7 @@ struct StorageObject: Sendable {
     var etag: String { system["eTag"]?.string ?? "\"\"" }
     var lastModified: String { system["lastModified"]?.string ?? updatedAt }
 
-    /// The answer to whoever asks about it.
+    /// The metadata in responses.
     var info: JSON {
         [
             "id": .string(id), "name": .string(place.name), "version": .string(version),

@@ -4,7 +4,7 @@ import SwitchyardServerKit
 
 /// Rows of buckets.
 extension StorageRows {
-    /// What the service itself must know of a bucket, whoever asks.
+    /// The bucket's settings that the service itself needs, whoever the caller is.
     func bucket(_ id: String) async throws(SupabaseStorageFailure) -> StorageBucket {
         let found = try await bucket(id, as: .service)
         guard let bucket = StorageBucket(found?.text()) else { throw .noSuchBucket }

@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// Lists of objects, as far as policies show them to whoever asks.
+/// Lists of objects that the policies show to the caller.
 extension StorageRows {
     struct Order: Sendable {
         let column: String
@@ -22,7 +22,7 @@ extension StorageRows {
         var direction: String { isDescending ? "desc" : "asc" }
     }
 
-    /// One level: what is below the first slash is told as the folder that it is in.
+    /// One level: names below the first slash are listed as their folder.
     func level(
         _ bucket: String, prefix: String, search: String, _ order: Order, limit: Int, offset: Int,
         as token: SupabaseToken

@@ -2,8 +2,8 @@ import Foundation
 import SwitchyardBytes
 import SwitchyardServerKit
 
-/// The rows behind the file service. What is asked or done in somebody's name is so with that person's rights, which the
-/// database decides; only what the service itself has to know goes past the policies.
+/// The rows behind the file service. Operations on behalf of a user have that user's rights, which the database enforces;
+/// only the service's own look-ups bypass the policies.
 struct StorageRows: Sendable {
     let database: SupabaseDatabase
 
@@ -31,9 +31,9 @@ struct StorageRows: Sendable {
         return StorageObject(results[0].text)
     }
 
-    /// Finds out whether an object may be written by somebody, without writing it.
+    /// Checks whether a user may write an object, without writing it.
     ///
-    /// - Throws: What the policies say, or `KeyAlreadyExists`.
+    /// - Throws: The policies' refusal, or `KeyAlreadyExists`.
     func check(_ object: NewObject, as token: SupabaseToken) async throws(SupabaseStorageFailure) {
         let undo = "do $$ begin raise exception using errcode = '\(Self.undone)'; end $$"
         do throws(PostgresFailure) {
@@ -45,10 +45,10 @@ struct StorageRows: Sendable {
         }
     }
 
-    /// A unit of statements that fails with this has come through to its end.
+    /// A transaction that fails with this code has run to its end.
     private static let undone = "SWUND"
 
-    /// Puts an object into its place; who may was asked before its contents came.
+    /// Stores an object; permission was checked before its contents arrived.
     func store(
         _ object: NewObject, version: String, system: JSON
     ) async throws(SupabaseStorageFailure) -> StorageObject {
@@ -98,7 +98,7 @@ struct StorageRows: Sendable {
         return object
     }
 
-    /// - Returns: Those that really went, as lists show them.
+    /// - Returns: The objects that were actually removed, in list format.
     func remove(
         _ names: [String], from bucket: String, as token: SupabaseToken
     ) async throws(SupabaseStorageFailure) -> JSON {
@@ -120,7 +120,7 @@ struct StorageRows: Sendable {
             [PostgresStatement("delete from storage.objects where bucket_id = $1", [bucket])], as: token)
     }
 
-    /// Contents that nothing points to any more; they are told once.
+    /// Unreferenced contents; each is returned once.
     func discarded() async throws(SupabaseStorageFailure) -> [String] {
         let results = try await run(
             [PostgresStatement("delete from storage.discarded returning version")], as: .service)

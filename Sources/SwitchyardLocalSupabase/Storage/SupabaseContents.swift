@@ -2,7 +2,7 @@ import Foundation
 import SwitchyardBytes
 import SwitchyardServerKit
 
-/// The folder that holds what objects consist of, each under a name that nobody chose.
+/// The folder with the contents of objects, each under a generated name.
 struct SupabaseContents: Sendable {
     private let folder: URL
 

@@ -2,7 +2,7 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// Buckets: made and changed by whoever the policies on `storage.buckets` let; nobody but the service key at first.
+/// Buckets. Policies on `storage.buckets` decide who may create and change them; at first, only the service key.
 extension SupabaseStorage {
     func addBucketRoutes(to router: inout Router) {
         on(&router, .post, "bucket") { try await $0.createBucket($1) }

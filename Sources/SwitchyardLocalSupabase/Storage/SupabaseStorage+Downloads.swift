@@ -2,15 +2,15 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// What goes out.
+/// Downloads.
 extension SupabaseStorage {
-    /// For whom an address is.
+    /// The audience of a URL.
     enum Audience: Sendable {
-        /// Whoever has a token that is good.
+        /// Callers with a valid token.
         case authenticated
-        /// Of public buckets only.
+        /// Everybody; public buckets only.
         case everybody
-        /// A token counts where it is good; otherwise nobody is signed in.
+        /// A valid token is used; otherwise the caller is anonymous.
         case either
 
         var route: String {
@@ -53,7 +53,7 @@ extension SupabaseStorage {
             }
         let isPublic = try await rows.bucket(place.bucket).isPublic
         if !isPublic {
-            // Somebody without any key, that is; the key of an app shows as little as the policies do.
+            // A caller without any key; the key of an app shows only what the policies allow.
             let isAnonymous =
                 SupabaseAccess.bearer(of: request) == nil && request.headers["apikey"] == nil
             if case .everybody = audience { throw .noSuchBucket }

@@ -2,7 +2,7 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// What is done to objects that are there: lists, moves, copies, deletions.
+/// Operations on existing objects: lists, moves, copies, deletions.
 extension SupabaseStorage {
     // MARK: Lists
 
@@ -129,7 +129,7 @@ extension SupabaseStorage {
     func delete(_ request: ServerRequest) async throws(Failure) -> ServerResponse {
         let token = try caller(request)
         let place = try StorageName(request, behind: "object")
-        // Whether it is there is said to everybody; whether it may go, the policies decide.
+        // Everybody learns whether it exists; the policies decide whether it may be deleted.
         guard try await rows.object(place, as: .service) != nil else { throw .noSuchKey }
         let gone = try await rows.remove([place.name], from: place.bucket, as: token)
         guard gone.array?.isEmpty == false else { throw .accessDenied("Access denied") }

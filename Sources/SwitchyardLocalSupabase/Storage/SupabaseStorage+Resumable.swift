@@ -38,7 +38,7 @@ extension SupabaseStorage {
 
     private typealias Answer = @Sendable (SupabaseStorage, ServerRequest, SupabaseToken?) async throws -> ServerResponse
 
-    /// Tokens are looked at first, and refused as everywhere; all else is told in plain text with its true status.
+    /// Tokens are checked first, and refused as everywhere; all other errors are plain text with the actual status.
     private func onResumable(
         _ router: inout Router, _ method: HTTPMethod, _ route: String, _ handler: @escaping Answer
     ) {
@@ -144,7 +144,7 @@ extension SupabaseStorage {
         _ request: ServerRequest, _ token: SupabaseToken?, isSigned: Bool
     ) async throws(Failure) -> ServerResponse {
         let session = try await session(request, token, isSigned: isSigned)
-        // Whoever asks wants to go on: what an older connection still brings is not taken any more.
+        // The client wants to continue, so bytes from an older connection are no longer accepted.
         _ = session.contents.takeOver()
         return ServerResponse(
             status: 200,
@@ -186,7 +186,7 @@ extension SupabaseStorage {
         return ServerResponse(status: 204)
     }
 
-    /// How far the upload is; once all of it is there it becomes an object.
+    /// Answers with the progress; a complete upload becomes an object.
     private func answer(_ session: Uploads.Session, status: Int) async throws(Failure) -> ServerResponse {
         let size = session.contents.size
         var response = ServerResponse(status: status, headers: ["Upload-Offset": String(size)])

@@ -2,9 +2,9 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// Addresses that are good without a session: for whoever may see an object now, or write it.
+/// Signed URLs, which need no session; available to callers who may read or write the object now.
 extension SupabaseStorage {
-    /// How long an address to write to is good, as on the vendor's hosts.
+    /// The lifetime of a signed upload URL, as with the vendor.
     private static let uploadSeconds: Int64 = 7200
 
     func sign(_ request: ServerRequest) async throws(Failure) -> ServerResponse {
@@ -78,7 +78,7 @@ extension SupabaseStorage {
         return .json(JSON.object(["Key": .string(stored.place.key)]).bytes())
     }
 
-    /// What a token lets its bearer write, with the rights of the moment in which it was made.
+    /// The object that a token allows its bearer to write, with the rights at the time of signing.
     func signedObject(_ place: StorageName, _ token: String?) throws(Failure) -> NewObject {
         let claims = try seal.claims(of: token, .upload, for: place)
         return NewObject(

@@ -6,10 +6,9 @@ import SwitchyardWire
 
 /// The file service of a local Supabase, under `/storage/v1`.
 ///
-/// Buckets and objects are rows, and what anybody may do with them is decided by the policies on `storage.buckets` and
-/// `storage.objects`. Contents are files in a folder. It is stricter than the vendor's service in two places: a body that
-/// comes without a length is held to the bucket's limit too, and parts of resumable uploads must have the size that the
-/// vendor asks for.
+/// Buckets and objects are rows, and the policies on `storage.buckets` and `storage.objects` decide who may access them.
+/// Contents are files in a folder. It is stricter than the vendor's service in two ways: the bucket's limit also applies to a
+/// body without a length, and parts of resumable uploads must have the size that the vendor requires.
 final class SupabaseStorage: LocalSupabaseService {
     typealias Failure = SupabaseStorageFailure
     typealias Uploads = ServerUploads<ResumableObject>
@@ -92,7 +91,7 @@ final class SupabaseStorage: LocalSupabaseService {
         }
     }
 
-    /// Whoever's token is no good is nobody.
+    /// The caller; anonymous if the token is not valid.
     func callerOrNobody(_ request: ServerRequest) -> SupabaseToken { (try? caller(request)) ?? .anonymous }
 
     // MARK: Bodies
@@ -108,7 +107,7 @@ final class SupabaseStorage: LocalSupabaseService {
         throw .invalidRequest("body must be an object")
     }
 
-    /// After something was written: removes what nothing points to any more.
+    /// Removes unreferenced contents after a write.
     func sweep() async {
         for version in (try? await rows.discarded()) ?? [] { contents.discard(version) }
     }
@@ -121,10 +120,10 @@ final class SupabaseStorage: LocalSupabaseService {
 }
 
 extension SupabaseToken {
-    /// Above all policies.
+    /// Bypasses all policies.
     static let service = SupabaseToken(claims: ["role": "service_role"])
     static let anonymous = SupabaseToken(claims: ["role": "anon"])
 
-    /// Who it speaks for; not every issuer names people by UUIDs.
+    /// The user; not every issuer uses UUIDs.
     var subject: String? { claims["sub"]?.string }
 }

@@ -2,15 +2,15 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// A refusal as clients of the vendor's file service see it: nearly always HTTP 400, with what is meant in the body.
+/// A refusal as clients of the vendor's file service see it: nearly always HTTP 400, with the actual status in the body.
 struct SupabaseStorageFailure: Error, Sendable {
-    /// What is meant.
+    /// The actual status.
     let status: Int
     let code: String
     /// The name that older clients look at.
     let error: String
     let message: String
-    /// Whether the status is told as it is, as that of resumable uploads always is.
+    /// Whether the response has the actual status, as for resumable uploads.
     var isPlain = false
 
     init(_ status: Int, _ code: String, _ message: String, error: String? = nil) {

@@ -1,13 +1,13 @@
 package import Switchyard
 
-/// One sign-in on this device, and what it has become since.
+/// One sign-in on this device, with its current state.
 package struct AuthSession: Sendable, Hashable {
-    /// Made at the sign-in, kept through every refresh: what calls are bound to.
+    /// Made at the sign-in and kept through every refresh; calls are bound to it.
     package let id: String
     package var user: AuthUser
-    /// `nil` once the server no longer takes them: the session has expired, its user is still known.
+    /// `nil` once the server no longer accepts them: the session has expired, but its user is still known.
     package var tokens: SessionTokens?
-    /// Grows with every new pair of tokens. Of two versions of one session the higher is the one to believe.
+    /// Grows with every new pair of tokens. Of two versions of one session, the higher one is right.
     package var revision: Int
 
     package init(id: String, user: AuthUser, tokens: SessionTokens?, revision: Int = 1) {
@@ -17,17 +17,17 @@ package struct AuthSession: Sendable, Hashable {
         self.revision = revision
     }
 
-    /// The token to hand out, however long it is good for.
+    /// The current token, whatever its remaining lifetime.
     package var accessToken: AccessToken? {
         tokens.map { AccessToken(value: $0.access, expiresAt: $0.expiresAt, userID: user.id) }
     }
 }
 
-/// What a server gives for a sign-in or a refresh.
+/// The tokens that a server returns for a sign-in or a refresh.
 package struct SessionTokens: Sendable, Hashable {
     package var refresh: Secret
     package var access: Secret
-    /// By the clock of this device: what the server said counts from the moment of its answer.
+    /// By this device's clock: the server's lifetimes count from the moment of its answer.
     package var issuedAt: Timestamp
     package var expiresAt: Timestamp
 
@@ -47,15 +47,15 @@ package struct SessionTokens: Sendable, Hashable {
                 ? .distantFuture : Timestamp(microseconds: end.partialValue))
     }
 
-    /// How long the access token is still good. Nothing, if the clock now stands before the moment it was issued: what was
-    /// reckoned from that clock says nothing any more.
+    /// The remaining lifetime of the access token. Zero if the clock is now before the time of issue, since times from that
+    /// clock are then meaningless.
     func remaining(at now: Timestamp) -> Duration {
         guard now.microseconds >= issuedAt.microseconds - 1_000_000 else { return .zero }
         return .microseconds(expiresAt.microseconds - now.microseconds)
     }
 }
 
-/// What a device keeps about who is signed in.
+/// The stored session state of a device.
 package enum SessionRecord: Sendable, Hashable {
     /// Nobody has signed in yet.
     case none

@@ -1,18 +1,18 @@
 package import Switchyard
 
-/// What came of asking a server for new tokens.
+/// The outcome of a token refresh.
 package enum RefreshAnswer: Sendable {
-    /// New tokens, and the account where the answer tells about it.
+    /// New tokens, and the account if the answer includes it.
     case renewed(SessionTokens, AuthUser?)
-    /// The server has said in so many words that it will never take this refresh token again.
+    /// The server has said explicitly that it will never accept this refresh token again.
     case refused(End, AuthError)
-    /// Anything else, a lost answer among it: the session stays as it is.
+    /// Any other outcome, including a lost answer: the session stays as it is.
     case failed(AuthError)
 
     package enum End: Sendable, Hashable {
         /// The session ran out; the same person can sign in again.
         case expired
-        /// The account is gone or barred.
+        /// The account is deleted or disabled.
         case signedOut
     }
 }

@@ -1,24 +1,24 @@
 package import Switchyard
 
-/// A change of what is kept, and the conditions under which it may happen.
+/// A change of the stored session, and its conditions.
 ///
-/// Stores carry it out between a read and a write that no other process can come between; that alone makes it safe for a
-/// slow answer to arrive after a sign-out, or after another process was quicker.
+/// Stores apply it in an atomic read and write across processes. This makes it safe if a slow answer arrives after a
+/// sign-out, or after another process was faster.
 package struct SessionChange: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
-        /// A sign-in takes the place of whatever is there.
+        /// A sign-in replaces whatever is stored.
         case begin(AuthSession)
-        /// New tokens, made from those of `revision`; the user too, where the server told about them.
+        /// New tokens, made from those of `revision`, and the user if the server returned it.
         case renew(SessionTokens, AuthUser?, revision: Int)
         /// The server refused the refresh token of `revision`.
         case expire(revision: Int)
-        /// The account as the server has it now. Tokens that come with it replace all earlier ones, those of `revision` too.
+        /// The account's current state on the server. Included tokens replace all earlier ones, also those of `revision`.
         case update(AuthUser, SessionTokens?, revision: Int)
         case signOut(SignOut)
     }
 
     package let kind: Kind
-    /// The session it is bound to; only a sign-in, and a sign-out where nobody is signed in, are bound to none.
+    /// The session it is bound to; `nil` only for a sign-in, and for a sign-out while nobody is signed in.
     package let sessionID: String?
 
     package init(_ kind: Kind, in sessionID: String?) {
@@ -26,7 +26,8 @@ package struct SessionChange: Sendable, Hashable {
         self.sessionID = sessionID
     }
 
-    /// Whether it is a person's wish, which holds whatever is kept now; all else is a server's word about a session.
+    /// Whether the user requested it, so that it applies whatever is stored; other changes come from the server and concern
+    /// one session.
     package var isPersonal: Bool {
         switch kind {
         case .begin: true
@@ -35,11 +36,11 @@ package struct SessionChange: Sendable, Hashable {
         }
     }
 
-    /// What is to be kept instead of `record`; `nil` if something else came first.
+    /// The replacement for `record`; `nil` if another change came first.
     package func applied(to record: SessionRecord) -> SessionRecord? {
         if case .begin(let session) = kind { return .session(session) }
         guard var session = record.session else {
-            // A person's wish counts also where nobody is signed in any more; a server's word about a session does not.
+            // A user's request applies even if nobody is signed in any more; a server's answer about a session does not.
             if isPersonal, case .signOut(let end) = kind { return .signedOut(end) }
             return nil
         }
@@ -66,11 +67,11 @@ package struct SessionChange: Sendable, Hashable {
     }
 }
 
-/// What became of a change.
+/// The outcome of a change.
 package enum SessionChangeResult: Sendable, Hashable {
-    /// It has happened: this is what there is now.
+    /// It was applied; this is the new record.
     case kept(SessionRecord)
-    /// Something else came first: this is what there is.
+    /// Another change came first; this is the current record.
     case overtaken(SessionRecord)
 
     package var record: SessionRecord {

@@ -2,12 +2,12 @@ package import Switchyard
 import SwitchyardBytes
 import Synchronization
 
-/// The session of an auth client: what ``SessionMachine`` decides, carried out.
+/// The session of an auth client: carries out the decisions of ``SessionMachine``.
 ///
-/// A provider signs in by itself and hands the outcome to ``begin(_:tokens:attempt:)``; from then on it asks here for
-/// tokens, and tells what its other calls found out. It supplies one call, the refresh.
+/// A provider signs in itself and passes the outcome to ``begin(_:tokens:attempt:)``. From then on it gets tokens here, and
+/// reports what its other calls find out. It supplies one call, the refresh.
 package actor SessionEngine {
-    /// Asks the server for new tokens. Runs to its end unless the session or the client goes away meanwhile.
+    /// Asks the server for new tokens. Runs to its end unless the session or the client ends meanwhile.
     package typealias Refresh = @Sendable (AuthSession) async -> RefreshAnswer
 
     private typealias Outcome = Result<AccessToken, AuthError>
@@ -28,8 +28,8 @@ package actor SessionEngine {
     private var isShutDown = false
 
     /// - Parameters:
-    ///   - now: The time of day, by which tokens are reckoned.
-    ///   - report: Told of refreshes, and of what a person should know.
+    ///   - now: The time of day, for token lifetimes.
+    ///   - report: Called for refreshes, and for notices to a person.
     package init(
         policy: SessionMachine.Policy = SessionMachine.Policy(), store: any SessionStore,
         clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Timestamp,
@@ -62,13 +62,13 @@ package actor SessionEngine {
 
     package nonisolated var listenerCount: Int { states.listenerCount }
 
-    /// What there is to sign out of, expired sessions too.
+    /// The session to sign out of, even if expired.
     package var session: AuthSession? {
         look()
         return machine.session
     }
 
-    /// The session to make a call with; the same one again if `id` is given.
+    /// The session to make a call with; with `id`, it must be that session.
     package func present(_ id: String? = nil) throws(AuthError) -> AuthSession {
         look()
         return try machine.present(id).get()
@@ -79,7 +79,7 @@ package actor SessionEngine {
     /// - Throws: `.shutDown`.
     package func checkOpen() throws(AuthError) { if isShutDown { throw .sessionShutDown } }
 
-    /// To be taken before a sign-in asks the server, and handed to ``begin(_:tokens:attempt:)`` after it.
+    /// Call this before a sign-in asks the server, and pass the result to ``begin(_:tokens:attempt:)`` afterwards.
     package func beginAttempt() throws(AuthError) -> Int {
         try checkOpen()
         look()
@@ -99,9 +99,9 @@ package actor SessionEngine {
         return session
     }
 
-    /// The account as the server has it now, with new tokens if the answer had any.
+    /// Stores the account's current state on the server, with new tokens if the answer had any.
     ///
-    /// - Throws: `.sessionChanged` if another session took its place.
+    /// - Throws: `.sessionChanged` if another session replaced it.
     package func update(
         _ user: AuthUser, tokens: SessionTokens? = nil, in session: AuthSession
     ) throws(AuthError) {
@@ -110,7 +110,7 @@ package actor SessionEngine {
         guard case .kept = run(.updated(user, tokens, session: session.id)) else { throw .sessionChanged }
     }
 
-    /// - Throws: `.sessionChanged` if another session took the place of `session`.
+    /// - Throws: `.sessionChanged` if another session replaced `session`.
     package func end(_ end: SignOut, _ session: AuthSession?) throws(AuthError) {
         look()
         try checkOpen()
@@ -118,7 +118,7 @@ package actor SessionEngine {
         if machine.session != nil { throw .sessionChanged }
     }
 
-    /// A call other than a refresh was told that the tokens of `session` are no longer taken, for good.
+    /// The server told a call other than a refresh that it no longer accepts the tokens of `session`.
     package func refused(_ session: AuthSession) {
         run(.refused(session: session.id, revision: session.revision))
     }
@@ -133,7 +133,7 @@ package actor SessionEngine {
 
     // MARK: Tokens
 
-    /// - Parameter session: The one the caller is bound to; the present one if `nil`.
+    /// - Parameter session: The session the caller is bound to; `nil` for the current one.
     package func accessToken(
         of session: AuthSession? = nil, refreshing: Bool = false
     ) async throws(AuthError) -> AccessToken {
@@ -147,7 +147,7 @@ package actor SessionEngine {
                 run(.tokenWanted(waiter, session: session?.id, refreshing: refreshing))
             }
         } onCancel: {
-            // Comes to its turn after the continuation is in its place: until then this actor is busy.
+            // Runs after the continuation is stored: until then this actor is busy.
             Task { await self.leave(waiter) }
         }
         return try outcome.get()
@@ -162,7 +162,7 @@ package actor SessionEngine {
     private func startRefresh(_ number: SessionMachine.RefreshNumber) {
         tasks[number] = Task { [store, clock] in
             do throws(AuthError) {
-                // Held until the answer is kept: only then may another process read what it is to refresh.
+                // Held until the answer is stored: only then may another process read the session it has to refresh.
                 let lease = try await store.lease(clock)
                 if let session = prepared(number) {
                     let answer = await refresh(session)
@@ -176,7 +176,7 @@ package actor SessionEngine {
         }
     }
 
-    /// - Returns: What to refresh; `nil` if that is no longer needed.
+    /// - Returns: The session to refresh; `nil` if that is no longer needed.
     private func prepared(_ number: SessionMachine.RefreshNumber) -> AuthSession? {
         look()
         var call: AuthSession?
@@ -186,14 +186,14 @@ package actor SessionEngine {
 
     // MARK: The machine
 
-    /// Reads the store if somebody else has changed it, or nobody has read it yet.
+    /// Reads the store if another process has changed it, or if it has not been read yet.
     private func look() {
         guard !isShutDown else { return }
         let present = store.mark
         guard machine.isUnread || present != mark else { return }
         switch store.read() {
         case .found(let record, let notice):
-            // The older mark: at worst it is read once more.
+            // The older mark: at worst the store is read once more.
             mark = present
             if let notice { tell(notice) }
             run(.found(record))
@@ -215,7 +215,7 @@ package actor SessionEngine {
         return run(event, call: &call)
     }
 
-    /// - Returns: What became of the change that the event asked for, if it did.
+    /// - Returns: The outcome of the change that the event caused, if any.
     @discardableResult
     private func run(_ event: SessionMachine.Event, call: inout AuthSession?) -> SessionChangeResult? {
         var result: SessionChangeResult?
@@ -234,7 +234,7 @@ package actor SessionEngine {
             case .publish(let state):
                 wishes.withLock { wishes in
                     wishes.state.noteWish(to: state, in: &wishes.requests)
-                    // Nothing that is not known makes anybody forgotten.
+                    // An unknown state never triggers a wipe.
                     if state != .unknown, state != .locked { wishes.state = state }
                 }
                 states.publish(state)

@@ -1,6 +1,6 @@
 package import Switchyard
 
-/// Everything that is decided about a session: event in, actions out. Holds no clock, no file and no connection.
+/// Makes all decisions about a session: events in, actions out. It has no clock, no file and no connection.
 ///
 /// ```text
 /// unknown ──► locked ◄──┐                       token wanted ──► prepare ──► (the device's lease, the store read again)
@@ -9,15 +9,15 @@ package import Switchyard
 ///    └──► signed out ◄──┴──► signed in ◄──► expired                call ──► renewed │ refused │ failed
 /// ```
 ///
-/// One refresh at a time, bound to the session that it began with: as soon as that one is gone, those who wait are told,
-/// and whatever the server answers is dropped. No failure changes the session; only a refusal of the server does.
+/// There is one refresh at a time, bound to the session that it began with: as soon as that session ends, waiting callers get
+/// an error, and the server's answer is dropped. A failure never changes the session; only the server's refusal does.
 package struct SessionMachine: Sendable {
     package struct Policy: Sendable, Hashable {
-        /// From here on a new token is fetched while the present one is still handed out.
+        /// From this remaining lifetime on, a new token is fetched while callers still get the current one.
         package var early: Duration
-        /// From here on callers wait for the new one.
+        /// From this remaining lifetime on, callers wait for the new token.
         package var late: Duration
-        /// How long an early refresh that failed is not tried again.
+        /// How long to wait after a failed early refresh.
         package var pause: Duration
 
         package init(
@@ -33,13 +33,13 @@ package struct SessionMachine: Sendable {
     package typealias RefreshNumber = Int
 
     package enum Event: Sendable {
-        /// What the store holds, looked at for the first time or after it changed.
+        /// The store's contents, read for the first time or after a change.
         case found(SessionRecord)
         /// The store cannot be read now.
         case unreadable
         /// A sign-in has succeeded; see ``SessionMachine/nextAttempt()``.
         case began(AuthSession, attempt: Int)
-        /// - `session`: The one the caller is bound to; `nil` for the present one.
+        /// - `session`: The session the caller is bound to; `nil` for the current one.
         case tokenWanted(Waiter, session: String?, refreshing: Bool)
         case waiterLeft(Waiter)
         /// The lease is held, and the store has been read again.
@@ -47,7 +47,7 @@ package struct SessionMachine: Sendable {
         case answered(RefreshNumber, RefreshAnswer)
         case updated(AuthUser, SessionTokens?, session: String)
         case ended(SignOut, session: String?)
-        /// The server said outside of a refresh that it does not take the session's tokens.
+        /// The server said, outside a refresh, that it does not accept the session's tokens.
         case refused(session: String, revision: Int)
         /// Follows the action of the same change, before any other event.
         case changed(SessionChange, SessionChangeResult)
@@ -55,12 +55,12 @@ package struct SessionMachine: Sendable {
     }
 
     package enum Action: Sendable {
-        /// Take the lease, read the store again, and say ``Event/prepared(_:)``.
+        /// Take the lease, read the store again, and send ``Event/prepared(_:)``.
         case prepare(RefreshNumber)
         case call(RefreshNumber, AuthSession)
-        /// Nobody wants the answer any more.
+        /// The answer is no longer needed.
         case abandon(RefreshNumber)
-        /// Carry out, and say ``Event/changed(_:_:)`` at once.
+        /// Apply the change, and send ``Event/changed(_:_:)`` at once.
         case change(SessionChange)
         case resume(Waiter, Result<AccessToken, AuthError>)
         case publish(AuthState)
@@ -76,10 +76,10 @@ package struct SessionMachine: Sendable {
     private struct Refresh: Sendable {
         let number: RefreshNumber
         let sessionID: String
-        /// What was known when it was asked for: the store may hold something newer by the time the lease is held.
+        /// The revision when it was requested: the store may have a newer one by the time the lease is held.
         var revision: Int
         var waiters: [(id: Waiter, refreshing: Bool)] = []
-        /// What the server said, until it is clear whether it still counts.
+        /// The server's refusal, until it is clear whether it still applies.
         var refusal: AuthError?
     }
 
@@ -88,7 +88,7 @@ package struct SessionMachine: Sendable {
     private var refresh: Refresh?
     private var lastRefresh: RefreshNumber = 0
     private var pauseUntil: Timestamp?
-    /// The newest attempt that has become a session, or that a sign-out overtook.
+    /// The newest attempt that became a session, or was overtaken by a sign-out.
     private var settledAttempt = 0
     private var lastAttempt = 0
     private var isShutDown = false
@@ -109,7 +109,7 @@ package struct SessionMachine: Sendable {
         if case .known(let record) = phase { record.session } else { nil }
     }
 
-    /// Whether the store has to be looked at before anything can be said.
+    /// Whether the store has to be read first.
     package var isUnread: Bool { if case .known = phase { false } else { true } }
     package var isRefreshing: Bool { refresh != nil }
 
@@ -125,7 +125,7 @@ package struct SessionMachine: Sendable {
         }
     }
 
-    /// The number of a sign-in that is about to ask the server: the one begun last has the last word.
+    /// The number of a sign-in that is about to ask the server: the one begun last wins.
     package mutating func nextAttempt() -> Int {
         lastAttempt += 1
         return lastAttempt
@@ -148,7 +148,7 @@ package struct SessionMachine: Sendable {
             if isUnread { phase = .locked }
             return []
         case .began(let session, let attempt):
-            // A sign-in that was begun later, or a sign-out, has had the last word already.
+            // A later sign-in, or a sign-out, has already won.
             guard !isShutDown, attempt > settledAttempt else { return [] }
             settledAttempt = attempt
             return [.change(SessionChange(.begin(session), in: nil))]
@@ -156,7 +156,7 @@ package struct SessionMachine: Sendable {
             return want(waiter, session, refreshing, at: now)
         case .waiterLeft(let waiter):
             guard let index = refresh?.waiters.firstIndex(where: { $0.id == waiter }) else { return [] }
-            // The refresh goes on: what the server has given out must not be lost.
+            // The refresh continues: tokens issued by the server must not be lost.
             refresh?.waiters.remove(at: index)
             return [.resume(waiter, .failure(.waiterCancelled))]
         case .prepared(let number): return prepared(number, at: now)
@@ -167,7 +167,7 @@ package struct SessionMachine: Sendable {
         case .ended(let end, let id):
             guard !isShutDown else { return [] }
             if let id, let session, session.id != id { return [] }
-            // A person who leaves also takes back the sign-ins that are still on their way.
+            // A sign-out by the user also cancels sign-ins in progress.
             if end.reason != .byServer { settledAttempt = lastAttempt }
             if id == nil, session == nil, !end.wipesLocalData, !isUnread { return [] }
             return [.change(SessionChange(.signOut(end), in: id))]
@@ -218,7 +218,7 @@ package struct SessionMachine: Sendable {
             return [.abandon(number)]
         }
         if session.revision > refresh.revision, let tokens = session.tokens, tokens.remaining(at: now) > policy.late {
-            // Another process was quicker; its token is newer than the one that was found wanting.
+            // Another process was faster; its token is newer than the one to be refreshed.
             return [.abandon(number)] + finish(refreshed: session)
         }
         self.refresh?.revision = session.revision
@@ -248,7 +248,7 @@ package struct SessionMachine: Sendable {
             }
             return [.refreshed(failure: error)]
                 + refresh.waiters.map { waiter in
-                    // What is not over yet is better than nothing, for those who did not ask for a new one.
+                    // A token that is still valid is good enough for callers who did not ask for a new one.
                     if !waiter.refreshing, let present { return .resume(waiter.id, .success(present)) }
                     return .resume(waiter.id, .failure(error))
                 }
@@ -274,20 +274,20 @@ package struct SessionMachine: Sendable {
             let actions = adopt(record)
             guard let refresh, let session, session.id == change.sessionID else { return actions }
             switch change.kind {
-            // The tokens that came first are newer than those the server gave for older ones.
+            // The stored tokens are newer than those the server returned for older ones.
             case .renew: return actions + finish(refreshed: session)
-            // The refusal was about tokens that have been replaced meanwhile: ask again, with those.
+            // The refusal concerned tokens that have been replaced meanwhile: ask again with the new ones.
             case .expire: return actions + [.abandon(refresh.number), begin(session, for: refresh.waiters)]
             case .begin, .update, .signOut: return actions
             }
         }
     }
 
-    /// - Parameter because: What to tell those who wait for a session that ends with this.
+    /// - Parameter because: The error for callers waiting for a session that ends now.
     private mutating func adopt(_ record: SessionRecord, because reason: AuthError? = nil) -> [Action] {
         guard !isShutDown else { return [] }
         if let mine = session, let theirs = record.session, mine.id == theirs.id, mine.revision > theirs.revision {
-            // Newer tokens than the device could keep: they are worth more than what it kept before.
+            // These tokens are newer than those that the device could store, so they take precedence.
             return []
         }
         phase = .known(record)

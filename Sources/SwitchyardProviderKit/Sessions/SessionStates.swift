@@ -2,7 +2,7 @@ import Switchyard
 import SwitchyardBytes
 import Synchronization
 
-/// Tells the state of a session to everybody who listens, in the order in which it changed.
+/// Delivers the states of a session to all listeners, in order.
 final class SessionStates: Sendable {
     typealias Listener = SnapshotStream<AuthState, Never>.Continuation
 

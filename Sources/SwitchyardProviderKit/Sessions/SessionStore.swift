@@ -3,23 +3,24 @@ import SwitchyardBytes
 
 /// Where a device keeps its session. Calls are short; only ``lease(_:)`` may wait.
 package protocol SessionStore: Sendable {
-    /// Differs as soon as somebody else has changed what is kept. Costs next to nothing.
+    /// Changes as soon as another process has changed the stored session. Costs next to nothing.
     var mark: SessionStoreMark { get }
 
     func read() -> SessionReading
 
-    /// Carries out the change so that no other process can come between; see ``SessionChange``.
+    /// Applies the change atomically across processes; see ``SessionChange``.
     ///
-    /// What cannot be kept holds until the process ends or another one changes what is kept, and the notice says so.
+    /// If it cannot be saved, it applies until the process ends or another one changes the stored session, and the notice
+    /// says so.
     func apply(_ change: SessionChange) -> SessionStoreOutcome
 
-    /// The right to refresh, which one engine of all processes has at a time.
+    /// The right to refresh. Only one engine across all processes has it at a time.
     ///
-    /// - Throws: `.localStore` (retryable) if another process does not let go of it.
+    /// - Throws: `.localStore` (retryable) if another process does not release it.
     func lease(_ clock: any Clock<Duration>) async throws(AuthError) -> SessionLease
 }
 
-/// A version of what is kept.
+/// A version of the stored session.
 package struct SessionStoreMark: Sendable, Hashable {
     let numbers: [Int64]
     package init(_ numbers: Int64...) { self.numbers = numbers }
@@ -27,7 +28,7 @@ package struct SessionStoreMark: Sendable, Hashable {
 
 package struct SessionStoreOutcome: Sendable, Hashable {
     package let result: SessionChangeResult
-    /// The version that came of it.
+    /// The resulting version.
     package let mark: SessionStoreMark
     package let notice: String?
 
@@ -45,7 +46,7 @@ package enum SessionReading: Sendable, Hashable {
     case unreadable(String)
 }
 
-/// The right to refresh; ends when it is released, or forgotten.
+/// The right to refresh; ends when it is released or deinitialised.
 package final class SessionLease: Sendable {
     private let once: Once
     package init(_ release: @escaping @Sendable () -> Void) { once = Once(release) }

@@ -1,21 +1,21 @@
 package import Switchyard
 import SwitchyardBytes
 
-/// Tells somebody who keeps things of people who is there now, and who signed out with the wish to be forgotten.
+/// Tells a client that keeps user data who is signed in, and who requested a wipe when signing out.
 ///
-/// A call that is made after the sign-out has returned must find nothing any more, so each call catches up first; between
-/// calls a task follows the stream of states.
+/// A call made after the sign-out has returned must find no data, so each call catches up first; between calls a task follows
+/// the stream of states.
 package actor SignOutFollower {
     private let auth: any AuthClient
     private let changed: @Sendable ([AuthUser.ID?], AuthState) -> Void
     private var wishes: WipeWishes
-    /// The last look that is under way; the next one waits for it, so that none acts on an older state after a newer one.
+    /// The catch-up in progress; the next one waits for it, so that none acts on an older state after a newer one.
     private var turn: Task<Void, Never>?
     private let following = TaskBox()
 
     /// - Parameters:
-    ///   - known: The present state, or `.unknown` to do without who was there before.
-    ///   - changed: Told who wants to be forgotten, `nil` for whoever was there last, and the state from now on.
+    ///   - known: The current state, or `.unknown` to ignore earlier users.
+    ///   - changed: Called with the users to wipe (`nil` for the last one) and the new state.
     package init(
         _ auth: any AuthClient, known: AuthState, changed: @escaping @Sendable ([AuthUser.ID?], AuthState) -> Void
     ) {
@@ -33,7 +33,7 @@ package actor SignOutFollower {
 
     package nonisolated func stop() { following.cancel() }
 
-    /// As ``catchUp()``, for what is going to be written: as everywhere, it must be clear whose it is.
+    /// Like ``catchUp()``, before a write, whose owner must be known.
     package func catchUpToWrite() async throws(StorageError) {
         await catchUp()
         try await auth.state.checkOwnerIsKnown()

@@ -1,10 +1,10 @@
 package import Switchyard
 import Synchronization
 
-/// Runs `operation` to its end even if nobody waits for it any more.
+/// Runs `operation` to its end, even if the caller no longer waits.
 ///
-/// For calls after which the tokens from before are worth nothing: giving up half-way would cost the session. A cancelled
-/// caller gets `.cancelled` at once; what comes of the operation is kept all the same.
+/// For calls that invalidate the previous tokens: giving up halfway would lose the session. A cancelled caller gets
+/// `.cancelled` at once, but the result of the operation is still stored.
 package func uninterrupted<Value: Sendable>(
     _ operation: @escaping @Sendable () async throws(AuthError) -> Value
 ) async throws(AuthError) -> Value {
@@ -30,7 +30,7 @@ private final class UninterruptedWaiter<Value: Sendable>: Sendable {
     private typealias State = (waiter: CheckedContinuation<Result<Value, AuthError>, Never>?, isOver: Bool)
     private let state = Mutex<State>((nil, false))
 
-    /// - Returns: `false` if it was called off before it began.
+    /// - Returns: `false` if it was cancelled before it began.
     func wait(_ continuation: CheckedContinuation<Result<Value, AuthError>, Never>) -> Bool {
         let begins = state.withLock { state in
             if state.isOver { return false }

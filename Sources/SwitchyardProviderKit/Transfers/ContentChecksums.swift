@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// What a server says about the bytes it has, as far as it does.
+/// The checksums that a server reports, if any.
 package struct ContentChecksums: Sendable, Hashable {
     package var crc32c: UInt32?
     /// Sixteen bytes.
@@ -11,7 +11,7 @@ package struct ContentChecksums: Sendable, Hashable {
         self.md5 = md5
     }
 
-    /// Whether nothing that is known of both contradicts.
+    /// Whether the checksums known on both sides agree.
     package func agree(with other: ContentChecksums) -> Bool {
         if let mine = crc32c, let theirs = other.crc32c, mine != theirs { return false }
         if let mine = md5, let theirs = other.md5, mine != theirs { return false }
@@ -19,13 +19,13 @@ package struct ContentChecksums: Sendable, Hashable {
     }
 }
 
-/// Sums up bytes as they pass.
+/// Computes checksums of passing bytes.
 ///
-/// CRC32C costs little enough for every byte of a large file; MD5 is added where a server tells nothing else.
+/// CRC32C costs little enough for every byte of a large file; MD5 is added if a server reports nothing else.
 struct ContentDigest: Sendable {
     private var crc: CRC32C
     private var md5: MD5?
-    /// How many bytes have passed.
+    /// The number of bytes so far.
     private(set) var count: Int64
 
     init(withMD5: Bool = false) {
@@ -34,7 +34,7 @@ struct ContentDigest: Sendable {
         count = 0
     }
 
-    /// Goes on behind `count` bytes that summed up to `crc32c`.
+    /// Continues after `count` bytes with the checksum `crc32c`.
     init(resuming crc32c: UInt32, after count: Int64) {
         crc = CRC32C(resuming: crc32c)
         md5 = nil

@@ -1,18 +1,17 @@
 package import Switchyard
 import SwitchyardBytes
 
-/// Makes a call again and again while its failure may pass: for calls that do no harm when made twice.
+/// Repeats a call while its failure may be temporary. For idempotent calls.
 package struct PatientCaller: Sendable {
-    /// Told before each pause: at what, the number of the attempt that failed, the pause, and why.
+    /// Called before each pause with the operation, the number of the failed attempt, the pause and the error.
     package typealias Report = @Sendable (_ operation: String, Int, Duration, FileStorageError) -> Void
 
     package let clock: any Clock<Duration>
-    /// How long all attempts at one call may take together, or a transfer may go without moving a byte, where somebody has
-    /// said so.
+    /// How long all attempts at one call may take together, or a transfer may go without moving a byte, if set.
     package let patience: Duration?
     package let report: Report
 
-    /// Somebody may be waiting in front of a screen.
+    /// Short, because a user may be waiting.
     static let usualPatience = Duration.seconds(30)
 
     package init(
@@ -23,7 +22,7 @@ package struct PatientCaller: Sendable {
         self.report = report
     }
 
-    /// For the file client of `provider`; its observer hears of each attempt that failed.
+    /// For the file client of `provider`; its observer receives an event for each failed attempt.
     package init(_ context: ModuleContext, of provider: InfrastructureProvider, patience: Duration?) {
         self.init(clock: context.clock, patience: patience) {
             [observer = context.observer] operation, attempt, pause, error in
@@ -34,7 +33,7 @@ package struct PatientCaller: Sendable {
         }
     }
 
-    /// The same caller, which tells `listener` of each failure, too.
+    /// The same caller, which also reports each failure to `listener`.
     func telling(_ listener: @escaping @Sendable (FileStorageError) -> Void) -> PatientCaller {
         PatientCaller(clock: clock, patience: patience) { [report] operation, attempt, pause, failure in
             report(operation, attempt, pause, failure)
@@ -42,7 +41,7 @@ package struct PatientCaller: Sendable {
         }
     }
 
-    /// - Parameter isDone: Whether a failure after a lost answer means that the lost one was a success.
+    /// - Parameter isDone: Whether a failure after a lost answer means that the lost attempt succeeded.
     package func callAsFunction<Value: Sendable>(
         _ operation: String, isDone: (FileStorageError) -> Value? = { _ in nil },
         _ body: () async throws(FileStorageError) -> Value

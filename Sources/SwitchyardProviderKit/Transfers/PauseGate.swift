@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Where a transfer waits while its owner has paused it. Lets one task wait at a time.
+/// A transfer waits here while its owner has paused it. Only one task can wait at a time.
 final class PauseGate: Sendable {
     private struct State {
         var isClosed = false
@@ -12,12 +12,12 @@ final class PauseGate: Sendable {
 
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// How often it was opened: by this who was elsewhere meanwhile learns that there was a pause.
+    /// How often it was opened, to detect a pause in the meantime.
     var openings: Int { state.withLock { $0.openings } }
 
     /// Returns when it is open, or the task is cancelled.
     func pass() async {
-        // Asked for every piece.
+        // Called for every piece.
         guard isClosed else { return }
         await withTaskCancellationHandler {
             await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
@@ -35,7 +35,7 @@ final class PauseGate: Sendable {
 
     /// - Parameters:
     ///   - isClosed: `nil` leaves it as it is.
-    ///   - note: Told what it is now, in the order of the changes: called within the lock.
+    ///   - note: Called within the lock with the new state, in the order of changes.
     func set(isClosed: Bool?, note: (_ isClosed: Bool) -> Void) {
         state.withLock { state in
             if let isClosed {

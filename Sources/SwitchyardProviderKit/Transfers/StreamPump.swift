@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Draws from somebody's sequence, one element ahead at most, in a task of its own: a consumer that stops waiting loses
-/// nothing, and a sequence is never iterated by two.
+/// Reads a sequence in its own task, at most one element ahead: a consumer that stops waiting loses nothing, and a sequence
+/// is never iterated twice.
 final class StreamPump: Sendable {
     private typealias Outcome = Result<Data?, any Error>
 
@@ -51,7 +51,7 @@ final class StreamPump: Sendable {
         return try outcome.get()
     }
 
-    /// Stops drawing.
+    /// Stops reading.
     func cancel() {
         let (task, producer) = state.withLock { state in
             state.isCancelled = true
@@ -66,7 +66,7 @@ final class StreamPump: Sendable {
         state.withLock { state in
             guard state.task == nil, !state.isCancelled else { return }
             let make = make
-            // Weak: whoever drops the pump drops the sequence.
+            // Weak, so that dropping the pump drops the sequence.
             state.task = Task { [weak self] in
                 do {
                     for try await element in make() {
@@ -80,7 +80,7 @@ final class StreamPump: Sendable {
         }
     }
 
-    /// Hands an element over and waits until there is room for another.
+    /// Passes an element on and waits until there is room for another.
     private func push(_ element: Data) async -> Bool {
         guard !element.isEmpty else { return true }
         let consumer = state.withLock { state -> CheckedContinuation<Outcome, Never>? in

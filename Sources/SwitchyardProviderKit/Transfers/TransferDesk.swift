@@ -3,9 +3,9 @@ package import Switchyard
 import SwitchyardBytes
 import Synchronization
 
-/// The transfers of one client: begins them, knows those under way, and ends them with it.
+/// Manages the transfers of one client: begins them, tracks those in progress, and ends them with the client.
 ///
-/// A provider's client holds one and hands it drivers; everything else about transfers is the same for all of them.
+/// A provider's client has one and passes it drivers; everything else about transfers is shared.
 package final class TransferDesk: Sendable {
     private struct State {
         var uploads: [ObjectIdentifier: UploadRun] = [:]
@@ -26,9 +26,9 @@ package final class TransferDesk: Sendable {
     private let follower = Mutex<SignOutFollower?>(nil)
 
     /// - Parameters:
-    ///   - records: Where uploads of files are noted; never shared by two projects.
-    ///   - tries: Time, and who is told of attempts that failed.
-    ///   - auth: Whose users' wish to be forgotten takes the notes of their uploads along.
+    ///   - records: Where uploads of files are recorded; never shared by two projects.
+    ///   - tries: The clocks, and the report of failed attempts.
+    ///   - auth: When its users request a wipe, the records of their uploads are deleted, too.
     package init(
         _ policy: TransferPolicy, records: UploadRecords, tries: PatientCaller,
         now: @escaping @Sendable () -> Timestamp, following auth: (any AuthClient)? = nil
@@ -71,9 +71,9 @@ package final class TransferDesk: Sendable {
         return try run(content, driver, note, policy.with(patience: options.patience ?? usual))
     }
 
-    /// Uploads of `owner` that nobody runs now and that can go on, oldest first.
+    /// Resumable uploads of `owner` that are not running now, oldest first.
     ///
-    /// Those of which no owner is known are forgotten: they may be anybody's, and nobody else is to see or send them.
+    /// Uploads without a known owner are deleted: they may belong to anybody, and no other user may see or send them.
     package func interruptedUploads(of owner: String) throws(FileStorageError) -> [InterruptedUpload] {
         try checkOpen()
         guard keepsUploads else { return [] }
@@ -86,8 +86,8 @@ package final class TransferDesk: Sendable {
         }.map(\.interrupted)
     }
 
-    /// - Parameter driver: Makes the driver for what was written down.
-    /// - Throws: `.notFound` also for what is another's.
+    /// - Parameter driver: Makes the driver for a record.
+    /// - Throws: `.notFound`, also for another user's upload.
     package func resume(
         _ id: InterruptedUpload.ID, of owner: String, driver: (UploadRecord) -> any UploadDriver
     ) throws(FileStorageError) -> FileTransfer<FileMetadata> {
@@ -99,7 +99,7 @@ package final class TransferDesk: Sendable {
         do throws(FileStorageError) {
             content = try UploadContent(resuming: record)
         } catch {
-            // What has changed will not change back.
+            // A changed file will not change back.
             if error.code == .changed { records.remove(id) }
             throw error
         }
@@ -113,7 +113,7 @@ package final class TransferDesk: Sendable {
         _ content: UploadContent, _ driver: any UploadDriver, _ note: UploadRun.Note?, _ policy: TransferPolicy,
         resuming record: UploadRecord? = nil
     ) throws(FileStorageError) -> FileTransfer<FileMetadata> {
-        // The loop of the run waits for this lock before it can end: it is known by then.
+        // The run's loop needs this lock to end, so the run is registered by then.
         let run = state.withLock { state -> UploadRun? in
             guard !state.isShutDown else { return nil }
             let run = UploadRun(
@@ -130,7 +130,7 @@ package final class TransferDesk: Sendable {
 
     // MARK: Downloads
 
-    /// - Parameter describe: What the server has at `path` now; repeats what is worth repeating itself.
+    /// - Parameter describe: Fetches the current metadata of `path`; does its own retries.
     package func download(
         _ path: FilePath, to file: URL, driver: any DownloadDriver,
         describe: @escaping @Sendable () async throws(FileStorageError) -> StoredFile
@@ -156,7 +156,7 @@ package final class TransferDesk: Sendable {
 
     /// The bytes of a file or a range of it, as they are consumed.
     ///
-    /// - Parameter driver: Makes the driver when the first bytes are asked for.
+    /// - Parameter driver: Makes the driver when the first bytes are requested.
     package func bytes(
         of path: FilePath, range: Range<Int64>?,
         driver: @escaping @Sendable () async throws(FileStorageError) -> any DownloadDriver
@@ -210,7 +210,7 @@ package final class TransferDesk: Sendable {
         return reader
     }
 
-    /// Gives up what `owners` are uploading, and forgets what is noted of it.
+    /// Cancels the uploads of `owners`, and deletes their records.
     private func forget(_ owners: [AuthUser.ID]) {
         guard !owners.isEmpty else { return }
         let uploads = state.withLock { Array($0.uploads.values) }
@@ -222,7 +222,7 @@ package final class TransferDesk: Sendable {
 
     // MARK: The end
 
-    /// Ends everything under way; uploads that are noted down can go on another time.
+    /// Ends everything in progress; recorded uploads can continue later.
     package func shutDown() async {
         let (uploads, downloads, readers) = state.withLock { state in
             state.isShutDown = true

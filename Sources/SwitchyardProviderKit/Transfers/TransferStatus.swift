@@ -2,7 +2,7 @@ import Switchyard
 import SwitchyardBytes
 import Synchronization
 
-/// How far a transfer is and what became of it: the side that its owner sees.
+/// The progress and result of a transfer, as seen by its owner.
 final class TransferStatus: Sendable {
     typealias Outcome = Result<FileMetadata, FileStorageError>
 
@@ -24,7 +24,7 @@ final class TransferStatus: Sendable {
     // MARK: The transfer's side
 
     /// - Parameters:
-    ///   - completed: Less than was shown before shows nothing: bytes that are sent again are not new.
+    ///   - completed: Ignored if less than before: resent bytes are not progress.
     ///   - total: Once it is known.
     ///   - failure: Why an attempt failed; shown until more bytes get through.
     func show(
@@ -35,7 +35,8 @@ final class TransferStatus: Sendable {
         tell()
     }
 
-    /// ``show(phase:completed:total:failure:)`` in two steps, for who decides under a lock and must not call listeners in it.
+    /// ``show(phase:completed:total:failure:)`` in two steps, for callers that hold a lock and must not call listeners within
+    /// it.
     func note(
         phase: TransferProgress.Phase? = nil, completed: Int64? = nil, total: Int64? = nil,
         failure: FileStorageError? = nil
@@ -52,7 +53,7 @@ final class TransferStatus: Sendable {
         }
     }
 
-    /// The end; only the first counts.
+    /// Sets the result; only the first one counts.
     func finish(_ outcome: Outcome) {
         let isFirst = state.withLock { state in
             guard state.outcome == nil else { return false }
@@ -70,7 +71,7 @@ final class TransferStatus: Sendable {
         end.resolve(outcome)
     }
 
-    /// Tells the listeners, one thread at a time, so that nobody gets an older state after a newer one.
+    /// Notifies the listeners, one thread at a time, so that none gets an older state after a newer one.
     func tell() { listeners.deliver() }
 
     private func set(_ state: inout State, _ progress: TransferProgress) {
@@ -97,6 +98,6 @@ final class TransferStatus: Sendable {
         }
     }
 
-    /// Waits for the end; `nil` when the waiting task is cancelled before.
+    /// Waits for the end; `nil` if the waiting task is cancelled first.
     func wait() async -> Outcome? { await end.value }
 }

@@ -1,16 +1,16 @@
 import SwitchyardWire
 
-/// Which bytes of an object a request is about.
+/// The bytes of an object that a request asks for.
 package struct ContentRange: Sendable {
     package let bytes: Range<Int64>
-    /// Whether a range was asked for, and is answered as one.
+    /// Whether a range was requested and is returned.
     package let isPart: Bool
     package let size: Int64
 
-    /// - Returns: `nil` when the range that is asked for cannot be satisfied.
+    /// - Returns: `nil` if the requested range cannot be satisfied.
     package init?(of request: ServerRequest, size: Int64, etag: String) {
         self.size = size
-        // A range of what is another object by now is no range.
+        // A range of an object that has changed since is ignored.
         let isStale = request.headers["If-Range"].map { $0 != etag } ?? false
         guard let header = request.headers["Range"], header.hasPrefix("bytes="), !isStale else {
             (bytes, isPart) = (0..<size, false)
@@ -22,12 +22,12 @@ package struct ContentRange: Sendable {
 
     package var status: Int { isPart ? 206 : 200 }
 
-    /// What the answer says of the range; nothing of the whole.
+    /// The `Content-Range` header; `nil` for the whole object.
     package var header: String? { isPart ? "bytes \(bytes.lowerBound)-\(bytes.upperBound - 1)/\(size)" : nil }
 
     /// `bytes=a-b`, `bytes=a-` or `bytes=-n`; `nil` for what cannot be satisfied.
     private static func parse(_ header: String, size: Int64) -> Range<Int64>? {
-        // Of several ranges the first is given.
+        // Of several ranges, only the first is returned.
         let parts = header.dropFirst(6).prefix { $0 != "," }.split(
             separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }

@@ -10,7 +10,7 @@ import Synchronization
     import Darwin
 #endif
 
-/// The bytes of an object, in a file: written as they arrive, read as they are wanted, never in memory as a whole.
+/// The bytes of an object, in a file: written as they arrive, read on demand, never completely in memory.
 package final class ServerContents: Sendable {
     package struct Sums: Sendable {
         package var size: Int64 = 0
@@ -23,7 +23,7 @@ package final class ServerContents: Sendable {
         var size: Int64 = 0
         var md5 = MD5()
         var crc = CRC32C()
-        /// Who may write: the request that came last.
+        /// The request that may write: the latest one.
         var writer = 0
     }
 
@@ -48,7 +48,7 @@ package final class ServerContents: Sendable {
         state.withLock { Sums(size: $0.size, md5: $0.md5.digest(), crc32c: $0.crc.value) }
     }
 
-    /// Makes the caller the only one who writes: what an older request still brings is dropped.
+    /// Makes the caller the only writer: bytes from an older request are dropped.
     package func takeOver() -> Int {
         state.withLock { state in
             state.writer += 1
@@ -68,7 +68,7 @@ package final class ServerContents: Sendable {
         }
     }
 
-    /// Of an upload that came to nothing.
+    /// Deletes the file of a failed upload.
     package func discard() { unlink(path) }
 
     /// Sends a range of a file. The file stays readable to the end, even if it is deleted meanwhile.

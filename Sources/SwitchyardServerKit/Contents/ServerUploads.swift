@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Uploads that have begun and are sent in parts.
+/// Uploads in progress that are sent in parts.
 ///
-/// `Object` is what is known of the object that an upload will become.
+/// `Object` describes the object that an upload will become.
 package final class ServerUploads<Object: Sendable>: Sendable {
-    /// One of them. Its contents are written by one request at a time.
+    /// One upload. Only one request at a time writes its contents.
     package final class Session: Sendable {
         package let id: String
         package let object: Object
@@ -38,10 +38,10 @@ package final class ServerUploads<Object: Sendable>: Sendable {
     package func add(_ session: Session) { sessions.withLock { $0[session.id] = session } }
     package func session(_ id: String) -> Session? { sessions.withLock { $0[id] } }
 
-    /// Of a service that does not know finished uploads any more.
+    /// For a service that forgets finished uploads.
     package func forget(_ id: String) { sessions.withLock { _ = $0.removeValue(forKey: id) } }
 
-    /// As a service does after a while.
+    /// Forgets all uploads, as a service does after a while.
     package func forgetAll() {
         let all = sessions.withLock { sessions in
             defer { sessions = [:] }

@@ -1,8 +1,8 @@
 package import Foundation
 
-/// Folders for what goes with a process, and goes away even if the process could not see to it.
+/// Temporary folders of a process, which are removed even if the process could not do so itself.
 package enum ProcessFolder {
-    /// A place that nobody else has. Those of processes that ended without removing theirs are removed.
+    /// A unique folder path. Also removes the folders of processes that ended without removing theirs.
     ///
     /// - Parameter name: What the folder is for; the same for all processes.
     package static func place(_ name: String) -> URL {

@@ -6,12 +6,12 @@ package protocol ServerStartError: Error {
     init(_ message: String)
 }
 
-/// The folder of a local server: for its user's eyes only, and one server's at a time.
+/// The folder of a local server: readable by its user only, and used by one server at a time.
 package final class ServerFolder<Failure: ServerStartError>: Sendable {
     package let url: URL
     private let lock: FileLock
 
-    /// - Throws: When it cannot be made, or another server uses it.
+    /// - Throws: If it cannot be created, or another server uses it.
     package init(_ url: URL) throws(Failure) {
         self.url = url
         do {
@@ -29,7 +29,7 @@ package final class ServerFolder<Failure: ServerStartError>: Sendable {
         }
     }
 
-    /// Lets another server have it. Nothing is written to it any more.
+    /// Releases it for another server. Nothing more is written to it.
     package func release() { lock.release() }
 
     /// The contents; `nil` if there is no such file yet.
@@ -39,7 +39,7 @@ package final class ServerFolder<Failure: ServerStartError>: Sendable {
         do { return try Data(contentsOf: file) } catch { throw ServerFolder.unreadable(name) }
     }
 
-    /// Written whole or not at all: a process that is killed leaves the old file or the new one.
+    /// Writes atomically: a killed process leaves the old file or the new one.
     package func write(_ data: Data, as name: String) throws(Failure) {
         let file = url.appendingPathComponent(name)
         do {

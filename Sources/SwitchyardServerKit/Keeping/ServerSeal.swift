@@ -1,6 +1,6 @@
 package import SwitchyardBytes
 
-/// The key of one local server, and what is made with it. Nobody else can make text that it opens.
+/// The key of one local server, to seal text. Only this key can make text that it opens.
 package struct ServerSeal: Sendable {
     package let key: [UInt8]
 
@@ -20,7 +20,7 @@ package struct ServerSeal: Sendable {
         return HMACSHA256.areEqual(bytes, HMACSHA256.code(for: Array(text.utf8), key: key))
     }
 
-    /// Text that carries `content` through a client and back. What is sealed as one kind opens as no other.
+    /// Seals `content` for a round trip through a client. Text sealed as one kind does not open as another.
     package func close(_ content: JSON, as kind: Kind) -> String {
         let text = kind.name + "." + Base64.encode(content.bytes(), alphabet: .url)
         return text + "." + signature(of: text)
@@ -34,7 +34,7 @@ package struct ServerSeal: Sendable {
         return (try? JSON(parsing: body))?.object
     }
 
-    /// What sealed text is for.
+    /// The purpose of sealed text.
     package struct Kind: Sendable {
         let name: String
 

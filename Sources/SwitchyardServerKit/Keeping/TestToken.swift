@@ -1,6 +1,6 @@
 package import SwitchyardBytes
 
-/// Tokens of others, as tests write them: a JWT whose signature nobody here could check, or its claims as bare JSON.
+/// Foreign tokens written by tests: a JWT whose signature cannot be checked here, or its claims as plain JSON.
 package enum TestToken {
     package static func claims(_ text: String) -> JSONObject? {
         if text.first == "{" { return (try? JSON(parsing: text))?.object }

@@ -1,21 +1,22 @@
 package import Foundation
 import Synchronization
 
-/// A PostgreSQL of this process's own: on a free port of the loopback interface, without a password, ended with it.
+/// A PostgreSQL for this process: on a free loopback port, without a password, stopped with the process.
 package final class LocalPostgres: Sendable {
     package let port: UInt16
     private let programs: PostgresPrograms
-    /// Holds the log, and the database in a folder of its own.
+    /// Contains the log, and the database in its own folder.
     private let folder: URL
     private let isKept: Bool
     private let server: Mutex<ServerProcess>
 
-    /// Whom it lets in, with all rights.
+    /// The user that it accepts, with all rights.
     package static let user = "postgres"
 
     /// - Parameters:
-    ///   - folder: Where the database is kept, so that it outlives the process. Without one it is gone when it ends.
-    ///   - locale: How the database sorts text when it is not told; without one, by bytes.
+    ///   - folder: Where the database is kept, so that it outlives the process. Without one, the database is deleted at the
+    ///     end.
+    ///   - locale: The default collation; without one, text is sorted by bytes.
     package init(folder: URL? = nil, locale: String? = nil) async throws(LocalPostgresError) {
         guard let programs = PostgresPrograms.installed else { throw .notInstalled }
         self.programs = programs
@@ -49,13 +50,13 @@ package final class LocalPostgres: Sendable {
         try await waitUntilReady()
     }
 
-    /// Ends it in order; what was kept in a folder stays there.
+    /// Stops it cleanly; data in a folder stays.
     package func stop() async {
         await end()
         if !isKept { try? FileManager.default.removeItem(at: folder) }
     }
 
-    /// Ends it at once, in the middle of what it does: what it had not written is recovered from its log, if at all.
+    /// Kills it at once; unwritten data is recovered from its log, if at all.
     package func kill() {
         server.withLock { $0.kill() }
         if !isKept { try? FileManager.default.removeItem(at: folder) }
@@ -82,14 +83,14 @@ package final class LocalPostgres: Sendable {
             PostgresPrograms.asUnprivilegedUser + [
                 programs.path("postgres"), "-D", data(in: folder), "-p", "\(port)",
                 "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
-                // A database that nobody keeps need not be safe from a power cut.
+                // A temporary database need not survive a power failure.
                 "-c", "fsync=\(isKept ? "on" : "off")", "-c", "wal_level=logical", "-c", "max_connections=200",
                 // It drops its connections and what it was doing, but not its shared memory when it is killed, and the system has
                 // room for so many pieces of that.
             ], endingBy: "QUIT", logFile: log(in: folder))
     }
 
-    /// Asks it to end, and makes it do so when it takes too long.
+    /// Asks it to stop, and kills it if that takes too long.
     private func end() async {
         let file = LocalPostgres.data(in: folder) + "/postmaster.pid"
         if let text = try? String(contentsOfFile: file, encoding: .utf8),
@@ -97,7 +98,7 @@ package final class LocalPostgres: Sendable {
         {
             _ = Foundation.kill(process, SIGINT)
             let deadline = ContinuousClock.now + .seconds(20)
-            // It says by the end of this file, and in no other way, that it has ended.
+            // Only the removal of this file shows that it has stopped.
             while FileManager.default.fileExists(atPath: file), ContinuousClock.now < deadline {
                 try? await Task.sleep(for: .milliseconds(10))
             }
@@ -122,7 +123,7 @@ package final class LocalPostgres: Sendable {
                         (hasEnded ? "it has ended" : "it does not answer (\(error.message))") + "\n\(log)")
                 }
             }
-            // Nobody tells when it listens; it is asked until it answers.
+            // It does not report when it listens, so poll until it answers.
             try? await Task.sleep(for: .milliseconds(10))
         }
     }
@@ -146,10 +147,10 @@ package final class LocalPostgres: Sendable {
     }
 }
 
-/// Why there is no PostgreSQL to work with.
+/// Why no PostgreSQL is available.
 package enum LocalPostgresError: Error, Hashable, Sendable, CustomStringConvertible {
     case notInstalled
-    /// With what it said itself.
+    /// With its own message.
     case cannotStart(String)
 
     package var description: String {

@@ -1,14 +1,13 @@
 import Foundation
 import Synchronization
 
-/// A server that this process starts, and that ends with it, however it ends.
+/// A server started by this process, which ends with the process, however that ends.
 ///
-/// The server runs under a shell that reads from a pipe of ours: when this process goes, even by a crash, the pipe closes
-/// and the shell ends the server. It does not wait for it: a child may inherit a mask that blocks the signal by which a
-/// shell would learn of it. That the server has ended is seen by a second pipe, whose other end it alone holds.
+/// The server runs under a shell that reads from a pipe of ours: when this process goes, even by a crash, the pipe closes and
+/// the shell ends the server. The shell does not wait for the server: a child may inherit a signal mask that blocks the
+/// notification of the shell. A second pipe, whose other end only the server holds, shows that it has ended.
 ///
-/// A server that leaves something behind when it is killed, as shared memory that the system keeps until it is restarted, can be
-/// asked by another signal first.
+/// A server that leaves resources behind when killed, such as shared memory, can first be asked to end by another signal.
 package final class ServerProcess: Sendable {
     private let process: Mutex<Process>
     private let input: Pipe
@@ -17,7 +16,7 @@ package final class ServerProcess: Sendable {
 
     /// - Parameters:
     ///   - environment: In addition to this process's own.
-    ///   - signal: Ends it; one that is still there six seconds later is killed.
+    ///   - signal: The signal that ends it; if it is still running six seconds later, it is killed.
     ///   - logFile: Gets what the server prints.
     package init(
         _ command: [String], environment: [String: String] = [:], endingBy signal: String = "KILL", logFile: String

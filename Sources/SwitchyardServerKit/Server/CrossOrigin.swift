@@ -1,15 +1,15 @@
 import SwitchyardWire
 
-/// What browsers expect of the answers of a server that is not where their page came from.
+/// The CORS headers that browsers expect from a server with another origin.
 package struct CrossOrigin: Sendable {
     package let router: Router
-    /// Header fields that pages may read, beyond those that every page may.
+    /// Additional header fields that pages may read.
     package let exposed: String
-    /// Where the beginning of paths is this, answers are left as they are.
+    /// Responses for paths with this prefix are left unchanged.
     package let exception: String?
-    /// Whether pages may send along what the browser keeps for this server, as some clients do with every request.
+    /// Whether pages may send credentials, as some clients do with every request.
     package let allowsCredentials: Bool
-    /// Whether the server answers questions for its methods that no browser has asked.
+    /// Whether the router answers `OPTIONS` requests that are not CORS preflights.
     package let answersOptions: Bool
 
     package init(

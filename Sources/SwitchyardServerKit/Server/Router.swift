@@ -3,10 +3,10 @@ package import SwitchyardWire
 
 /// Finds the handler of a request by its method and the pattern of its path.
 ///
-/// A pattern is a path whose segments are literal text, `{name}` for one segment, or, as the last one, `{name...}` for
-/// all that is left, at least one segment; either may be followed by a literal ending, as in
-/// `/v1/{database}/documents/{path...}:commit`. What the placeholders match is decoded into `parameters`, where
-/// segments of a rest keep their slashes. The first route that matches counts, so the special ones go first.
+/// A pattern is a path whose segments are literal text, `{name}` for one segment, or, as the last one, `{name...}` for all
+/// that is left, at least one segment; either may be followed by a literal ending, as in
+/// `/v1/{database}/documents/{path...}:commit`. What the placeholders match is decoded into `parameters`, where segments of a
+/// rest keep their slashes. The first route that matches wins, so add the more specific ones first.
 package struct Router: Sendable {
     package typealias Handler = LoopbackServer.Handler
 
@@ -38,7 +38,7 @@ package struct Router: Sendable {
             request.parameters = parameters
             return await route.handler(request)
         }
-        // What is missing says so in words: an empty answer sends people looking for a mistake of their own.
+        // A missing route says so in words: an empty answer would make people look for a mistake of their own.
         var response = ServerResponse.json(
             JSON.object([
                 "message": .string("This local server has no \(request.method.rawValue) \(request.rawPath).")

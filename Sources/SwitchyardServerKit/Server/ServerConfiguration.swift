@@ -1,4 +1,4 @@
-/// How a local server listens and what it takes.
+/// How a local server listens, and its limits.
 package struct ServerConfiguration: Sendable {
     /// Where it listens, with one port for all. An address that this machine does not have is left out as long as
     /// another one works.

@@ -13,7 +13,7 @@ public struct BloomFilter: Sendable, Hashable {
     ///   - padding: How many bits at the end of `bitmap` do not count, 0 to 7.
     ///   - hashCount: How many bits each name has set.
     ///   - prefix: What to put before a document's path to get the name that the filter was made of.
-    /// - Returns: `nil` when the numbers contradict each other; a server's filter is then to be ignored.
+    /// - Returns: `nil` if the numbers contradict each other; then ignore the server's filter.
     public init?(bitmap: [UInt8], padding: Int, hashCount: Int, prefix: String) {
         guard (0...7).contains(padding), hashCount >= 0 else { return nil }
         guard bitmap.isEmpty ? padding == 0 : hashCount > 0 else { return nil }
@@ -23,7 +23,7 @@ public struct BloomFilter: Sendable, Hashable {
         self.prefix = prefix
     }
 
-    /// Whether there is nothing in it, which says nothing about what a target contains.
+    /// Whether the filter is empty, which says nothing about the target's contents.
     public var isEmpty: Bool { bitCount == 0 }
 
     public func mightContain(_ path: StoragePath) -> Bool { mightContain(name: prefix + path.rawValue) }

@@ -1,25 +1,25 @@
 public import Foundation
 public import Switchyard
 
-/// What a provider supplies to get live queries, a cache and a queue of writes: a few calls to its server.
+/// The few server calls that a provider supplies to get live queries, a cache and a write queue.
 ///
-/// The engine above does the rest. It never calls a driver while it is told to stay off the network, and never commits two
-/// batches at the same time. A driver keeps no cache, retries nothing and applies no writes locally; a failed commit says by
+/// The engine does the rest. It never calls a driver while the network is disabled, and never commits two batches at the same
+/// time. A driver keeps no cache, retries nothing and applies no writes locally; a failed commit says by
 /// `StorageError.isRefusal` whether the server has refused the batch for good.
 ///
 /// ```swift
 /// let storage = SyncedStorageClient(driver: AcmeDriver(…), storage: .folder(folder))
 /// ```
 public protocol SyncDriver: Sendable {
-    /// Who stands behind, for error texts.
+    /// The provider, for error messages.
     var provider: InfrastructureProvider { get }
-    /// What the backend can do; `offline` and `liveStreams` are the engine's and need not be set.
+    /// What the backend supports; the engine sets `offline` and `liveStreams`.
     var capabilities: StorageCapabilities { get }
     var traits: SyncDriverTraits { get }
 
-    /// The committed state of documents, in the order asked for; a missing one has no data.
+    /// The committed state of documents, in the given order; a missing one has no data.
     ///
-    /// Each snapshot carries its version, and the answer the time as of which missing ones were missing.
+    /// Each snapshot carries its version, and the result the time as of which documents were missing.
     func documents(_ paths: [StoragePath]) async throws(StorageError) -> FetchedDocuments
 
     /// The committed results of a query, in its order.
@@ -27,26 +27,26 @@ public protocol SyncDriver: Sendable {
 
     /// Opens the stream of changes. One at a time; the engine opens the next after this one has ended.
     ///
-    /// - Throws: `.unavailable` (retryable) without a connection; `.unauthenticated` when the session is not accepted.
+    /// - Throws: `.unavailable` (retryable) without a connection; `.unauthenticated` if the session is not accepted.
     func openWatch() async throws(StorageError) -> any WatchConnection
 
     /// Carries out all writes of a batch or none.
     ///
     /// - Throws: With `StorageError.isRefusal`, the server's refusal of this batch, after which it leaves the queue: see
-    ///   `StorageError.asRefusal(_:)`. Anything else, whatever its code, and including an answer that was lost, keeps it
-    ///   there, and it will be tried again.
+    ///   `StorageError.asRefusal(_:)`. After any other error, whatever its code, including a lost answer, the batch stays and
+    ///   is retried.
     func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult
 
-    /// Carries out all writes of several batches, in their order, or none. Asked only with
-    /// ``SyncDriverTraits/mergesBatches``, and never with a batch that was sent before.
+    /// Carries out all writes of several batches, in order, or none. Called only with ``SyncDriverTraits/mergesBatches``, and
+    /// never with a batch that was sent before.
     ///
-    /// - Throws: As for one batch. After a refusal the engine sends the batches one by one, to find out which it was.
+    /// - Throws: As for one batch. After a refusal the engine sends the batches one by one, to find the refused one.
     /// - Returns: A result for each batch.
     func commit(_ batches: [OutgoingBatch]) async throws(StorageError) -> [CommitResult]
 
-    /// What became of a batch that was sent before and whose answer was lost; `nil` when it never took effect.
+    /// The result of a batch that was sent before and whose answer was lost; `nil` if it never took effect.
     ///
-    /// Asked only with ``SyncDriverTraits/hasLedger``, before such a batch is sent again.
+    /// Called only with ``SyncDriverTraits/hasLedger``, before such a batch is sent again.
     func result(ofBatch id: String) async throws(StorageError) -> CommitResult?
 
     func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend
@@ -59,10 +59,10 @@ public protocol SyncDriver: Sendable {
     /// As `StorageClient.dividers(ofGroup:into:)`. The default has none.
     func dividers(ofGroup group: String, into count: Int) async throws(StorageError) -> [StoragePath]
 
-    /// Deletes a document and everything below it, where the server can by itself; called once all writes queued before have
-    /// been answered. The default refuses: then the engine lists collections and deletes through its queue.
+    /// Deletes a document and everything below it on the server; called after all earlier queued writes have been answered.
+    /// The default refuses: then the engine lists collections and deletes through its queue.
     ///
-    /// - Returns: How many documents were deleted.
+    /// - Returns: The number of documents deleted.
     func deleteRecursively(
         _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
     ) async throws(StorageError) -> Int
@@ -72,9 +72,9 @@ public protocol SyncDriver: Sendable {
     /// - Throws: `.invalidArgument` if the data is not a bundle, or is one of another database.
     func bundle(from data: Data) async throws(StorageError) -> DocumentBundle
 
-    /// For clients that keep no engine and share one while streams are open, as ``DirectStorageClient`` does: a driver for that
-    /// engine alone, with what it takes to hear of changes, such as a connection of its own. It is shut down with the engine,
-    /// and leaves alone then what this driver goes on using.
+    /// For clients without an engine that share one while streams are open, such as ``DirectStorageClient``: a driver for
+    /// that engine only, with the resources to receive changes, such as its own connection. It is shut down with the engine,
+    /// but must not shut down resources that this driver still uses.
     ///
     /// The default is `nil`: this driver serves the engine, too, and is not shut down with it.
     func makeStreamDriver() -> (any SyncDriver)?
@@ -121,16 +121,16 @@ extension SyncDriver {
     public func shutDown() async {}
 }
 
-/// How a backend behaves where backends differ and the engine makes up for it.
+/// Differences between backends for which the engine compensates.
 public struct SyncDriverTraits: Sendable, Hashable {
     /// Whether ``SyncDriver/result(ofBatch:)`` knows every batch that took effect.
     ///
-    /// Without it a batch whose answer was lost is sent again, and an increment in it may count twice.
+    /// Without it, a batch whose answer was lost is sent again, and an increment in it may count twice.
     public var hasLedger: Bool
-    /// Whether batches that wait may travel in one request, so that a queue empties faster.
+    /// Whether waiting batches may share a request, so that a queue empties faster.
     public var mergesBatches: Bool
-    /// Whether a document that somebody may not see is missing to them, instead of a reason to refuse the read. When they may
-    /// see it again it is there in the version that it always had, older than the moment in which it was missing.
+    /// Whether a document that a user may not see looks missing, instead of making the read fail. When the user may see it
+    /// again, it has its original version, which is older than the time at which it was missing.
     public var hidesDocuments: Bool
 
     public init(hasLedger: Bool, mergesBatches: Bool = false, hidesDocuments: Bool = false) {
@@ -140,11 +140,11 @@ public struct SyncDriverTraits: Sendable, Hashable {
     }
 }
 
-/// What a read brought, and as of when.
+/// The result of a read, and its time.
 public struct FetchedDocuments: Sendable {
     public var documents: [DocumentSnapshot]
     public var readTime: Timestamp
-    /// When those that are missing were deleted, where the server tells; any other is missing as of ``readTime``.
+    /// When missing documents were deleted, if the server reports it; others are missing as of ``readTime``.
     public var deletionTimes: [StoragePath: Timestamp]
 
     public init(
@@ -178,12 +178,12 @@ public struct OutgoingBatch: Sendable {
 public struct CommitResult: Sendable, Hashable {
     /// When the batch took effect.
     public var commitTime: Timestamp
-    /// For each write the document's version after it; `nil` stands for `commitTime`.
+    /// For each write, the document's version after it; `nil` stands for `commitTime`.
     public var updateTimes: [Timestamp?]
-    /// For each write the results of its transforms; with `nil` the engine computes them from its cache.
+    /// For each write, the results of its transforms; for `nil`, the engine computes them from its cache.
     public var transformResults: [[DocumentValue]?]
 
-    /// Lists may be shorter than the batch; what is missing counts as `nil`.
+    /// Lists may be shorter than the batch; missing elements count as `nil`.
     public init(commitTime: Timestamp, updateTimes: [Timestamp?] = [], transformResults: [[DocumentValue]?] = []) {
         self.commitTime = commitTime
         self.updateTimes = updateTimes

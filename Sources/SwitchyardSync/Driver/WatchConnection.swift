@@ -2,10 +2,10 @@ public import Switchyard
 
 /// One open stream of changes: requests go in, events come out, in order.
 public protocol WatchConnection: Sendable {
-    /// Asks for one more target, or for the end of one. Never waits for the network; a connection that has ended ignores it.
+    /// Requests another target, or the end of one. Never waits for the network; a connection that has ended ignores it.
     func send(_ request: WatchRequest)
 
-    /// The next event; `nil` when the connection was closed in an orderly way.
+    /// The next event; `nil` if the connection was closed normally.
     ///
     /// - Throws: Why the connection broke. The engine opens another one, after a pause that grows with each failure.
     func next() async throws(StorageError) -> WatchEvent?
@@ -17,11 +17,11 @@ public protocol WatchConnection: Sendable {
 /// What the engine requests of a stream of changes.
 public enum WatchRequest: Sendable, Hashable {
     case add(TargetRequest)
-    /// The end of a target. To be answered by ``WatchEvent/removed(_:cause:)`` without a cause.
+    /// Ends a target. Answer with ``WatchEvent/removed(_:cause:)`` without a cause.
     case remove(Int)
 }
 
-/// A target to watch, and where to take it up again.
+/// A target to watch, and where to resume.
 public struct TargetRequest: Sendable, Hashable {
     /// Why it is watched. Backends may count the reasons; the answer is the same.
     public enum Purpose: Sendable, Hashable {
@@ -34,15 +34,15 @@ public struct TargetRequest: Sendable, Hashable {
         case limboResolution
     }
 
-    /// The name of the target on this connection. One that was removed may be added again under the same name.
+    /// The ID of the target on this connection. A removed target may be added again under the same ID.
     public var id: Int
     public var target: WatchTarget
     public var purpose: Purpose
-    /// The newest token that came for this target; empty to get everything.
+    /// The newest token for this target; empty to get everything.
     public var resumeToken: [UInt8]
-    /// Where to begin when there is no token: changes after this time. `nil` to get everything.
+    /// Where to begin without a token: changes after this time. `nil` to get everything.
     public var readTime: Timestamp?
-    /// With a token or a read time: how many documents the server has confirmed for the target here.
+    /// With a token or a read time: the number of documents that the server has confirmed for the target on this device.
     public var expectedCount: Int?
 
     public init(

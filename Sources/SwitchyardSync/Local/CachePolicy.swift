@@ -1,8 +1,8 @@
 import Switchyard
 
-/// What stays in the cache once nothing refers to it.
+/// Which unreferenced documents stay in the cache.
 package enum CachePolicy: Sendable, Hashable {
-    /// Nothing: a document goes with its last reference, at the end of the transaction.
+    /// None: a document is removed with its last reference, at the end of the transaction.
     case eager
     /// Keeps everything until the collector removes the least recently used.
     case leastRecentlyUsed(CacheLimits)
@@ -10,11 +10,11 @@ package enum CachePolicy: Sendable, Hashable {
     package static let standard = CachePolicy.leastRecentlyUsed(CacheLimits())
 }
 
-/// When a pass of the collector removes something, and how much.
+/// When the collector removes documents, and how many.
 package struct CacheLimits: Sendable, Hashable {
     /// Below this size nothing is removed.
     package var threshold: Int64 = 100 << 20
-    /// The share of sequence numbers that one pass removes, in percent, and the most of them.
+    /// The percentage of sequence numbers that one pass removes, and their maximum number.
     package var percentile = 10
     package var maximumSequenceNumbers = 1000
 
@@ -28,7 +28,7 @@ struct ReferenceSet {
 
     func contains(_ path: StoragePath) -> Bool { counts[path] != nil }
 
-    /// - Returns: Whether that is news.
+    /// - Returns: Whether it was new.
     @discardableResult
     mutating func add(_ path: StoragePath, by owner: Int) -> Bool {
         guard pathsByOwner[owner, default: []].insert(path).inserted else { return false }
@@ -45,7 +45,7 @@ struct ReferenceSet {
         return true
     }
 
-    /// - Returns: What the owner referred to.
+    /// - Returns: The documents that the owner referred to.
     mutating func removeAll(by owner: Int) -> Set<StoragePath> {
         let paths = pathsByOwner[owner] ?? []
         for path in paths { remove(path, by: owner) }
@@ -54,8 +54,8 @@ struct ReferenceSet {
     }
 }
 
-/// The documents that open views show, with what undoes the changes of a transaction that fails: a copy of everything at
-/// the beginning of each would cost as much as there is.
+/// The documents that open views show, with an undo log for failed transactions: copying everything at the beginning of each
+/// would cost too much.
 final class PinnedDocuments {
     private var references = ReferenceSet()
     private var journal: [(path: StoragePath, owner: Int, wasAdded: Bool)] = []
@@ -70,7 +70,7 @@ final class PinnedDocuments {
         if references.remove(path, by: owner) { journal.append((path, owner, false)) }
     }
 
-    /// - Returns: What the owner referred to.
+    /// - Returns: The documents that the owner referred to.
     func removeAll(by owner: Int) -> Set<StoragePath> {
         let paths = references.removeAll(by: owner)
         for path in paths { journal.append((path, owner, false)) }

@@ -23,7 +23,7 @@ extension CommitResult {
         index < updateTimes.count ? updateTimes[index] ?? commitTime : commitTime
     }
 
-    /// The result for whoever made the batch.
+    /// The result for the caller who made the batch.
     func acknowledgement(of batch: WriteBatch) -> WriteReceipt.Acknowledgement {
         let times = batch.writes.enumerated().map { $1.operation == .delete ? nil : version(ofWrite: $0) }
         return WriteReceipt.Acknowledgement(commitTime: commitTime, updateTimes: times)
@@ -41,7 +41,7 @@ extension DocumentWrite {
         case .delete: state = .missing
         case .set, .patch:
             if case .patch = operation, !holds(for: cached) {
-                // The server had the document, this device did not.
+                // The server had the document, but this device did not.
                 state = .unknown
                 break
             }

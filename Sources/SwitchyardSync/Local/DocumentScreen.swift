@@ -1,13 +1,13 @@
 package import Switchyard
 
-/// Decides by some fields of a stored document whether the whole of it is wanted: most documents that a query looks at are
-/// none of its results, and a few bytes tell.
+/// Decides by some fields of a stored document whether to read all of it: most documents that a query checks are not results,
+/// and a few bytes show that.
 package struct DocumentScreen {
-    /// The top-level fields to look at.
+    /// The top-level fields to check.
     package let fields: [String]
-    /// Whether a document with such data is not wanted, wherever it is. A store may leave this out.
+    /// Whether no document with these ``fields`` can be wanted, whatever its path. A store may skip this check.
     package let rejects: (DocumentData) -> Bool
-    /// Asked once for each document that is left, of whose data only ``fields`` need be there.
+    /// Called once for each remaining document, with at least its ``fields``.
     package let admits: (CachedDocument) -> Bool
 
     package init(
@@ -21,7 +21,7 @@ package struct DocumentScreen {
 }
 
 extension QueryEvaluator {
-    /// The top-level fields on which it depends whether a document matches, and where it stands.
+    /// The top-level fields that determine whether a document matches, and its position.
     var decidingFields: [String] {
         var fields = orders.map(\.field)
         for condition in query.filter?.conditions ?? [] {
@@ -39,13 +39,13 @@ extension QueryEvaluator {
     }
 }
 
-/// Those nearest to a limit's end of the order among documents that come one by one.
+/// Collects, from documents arriving one by one, those nearest to the limit's end of the order.
 final class NearestDocuments {
     private let evaluator: QueryEvaluator
     private let count: Int
     private let keepsEnd: Bool
     private var nearest: [DocumentSnapshot] = []
-    /// The last that counts so far. Most documents cost one comparison, with this one.
+    /// The last candidate so far. Most documents cost one comparison with it.
     private var edge: DocumentSnapshot?
 
     /// `nil` for a query without limit.
@@ -62,13 +62,13 @@ final class NearestDocuments {
         if nearest.count >= max(2 * count, 64) { trim() }
     }
 
-    /// Whether a document with such data cannot be one of them.
+    /// Whether no document with this data can be one of the nearest.
     func excludes(_ data: DocumentData) -> Bool {
         guard let edge = edge?.data else { return false }
         return evaluator.firstOrdering(data, edge) == (keepsEnd ? .before : .after)
     }
 
-    /// Where they are, in no order.
+    /// Their paths, in no particular order.
     var paths: [StoragePath] {
         trim()
         return nearest.map(\.path)

@@ -1,6 +1,6 @@
 import Switchyard
 
-/// A document while local writes are applied on top of the cached one.
+/// The cached document while local writes are applied on top.
 struct LocalDocument {
     enum State {
         /// Nothing is known.
@@ -31,7 +31,7 @@ struct LocalDocument {
         }
     }
 
-    /// What views get: only a found document has data.
+    /// The snapshot for views: only an existing document has data.
     var snapshot: DocumentSnapshot {
         DocumentSnapshot(
             path: path, data: state == .found ? data : nil, createTime: state == .found ? createTime : nil,
@@ -39,7 +39,7 @@ struct LocalDocument {
             metadata: SnapshotMetadata(isFromCache: false, localState: localState))
     }
 
-    /// Carries out a pending write, if its precondition holds here, and notes which fields it touched.
+    /// Applies a pending write, if its precondition holds locally, and records the fields it touched.
     mutating func apply(_ write: DocumentWrite, at time: Timestamp, touching mask: inout FieldMask) {
         guard holds(write.precondition) else { return }
         switch write.operation {
@@ -62,13 +62,13 @@ struct LocalDocument {
         version = .never
     }
 
-    /// Lays the sum of all pending writes over the document.
+    /// Applies the sum of all pending writes to the document.
     mutating func apply(_ overlay: Overlay) {
         var mask = FieldMask.none
         apply(overlay.write, at: .never, touching: &mask)
     }
 
-    /// A document of which a write showed nothing is missing rather than unheard of.
+    /// A document that is still unknown after a write counts as missing.
     mutating func settle() {
         if state == .absent { state = .missing }
     }
@@ -81,7 +81,7 @@ struct LocalDocument {
         }
     }
 
-    /// The one write that has the effect of all that were applied; `nil` when none had any.
+    /// A single write with the effect of all applied writes; `nil` if none had any.
     func overlay(of mask: FieldMask) -> DocumentWrite? {
         guard localState == .pending else { return nil }
         guard case .fields(let fields) = mask else {
@@ -92,7 +92,7 @@ struct LocalDocument {
         var names = Set<FieldPath>()
         for field in fields.sorted(by: { $0.ordering(to: $1) == .before }) {
             var field = field
-            // Removing a nested field can leave its parent behind as an empty map, which only a mask of the parent says.
+            // Removing a nested field can leave its parent as an empty map, which only a mask of the parent expresses.
             if data?[field] == nil, field.components.count > 1 {
                 field = FieldPath(unchecked: Array(field.components.dropLast()))
             }
@@ -104,7 +104,7 @@ struct LocalDocument {
     }
 }
 
-/// Which fields of a document pending writes have touched.
+/// The fields of a document that pending writes have touched.
 enum FieldMask {
     case fields(Set<FieldPath>)
     /// The document as a whole was set or deleted.
@@ -145,12 +145,12 @@ struct WrittenDocument {
         newest = batch.number
     }
 
-    /// The sum of the writes; `nil` when none had any effect.
+    /// The sum of the writes; `nil` if none had any effect.
     var overlay: Overlay? { document.overlay(of: mask).map { Overlay(write: $0, batchNumber: newest) } }
 }
 
 extension QueuedBatch {
-    /// The fields of a document that look the same after this batch whatever they were before, if the document was there.
+    /// The fields whose values after this batch do not depend on earlier ones, if the document existed.
     func fieldsDecided(at path: StoragePath) -> Set<FieldPath> {
         var fields = Set<FieldPath>()
         for write in baseWrites + writes where write.path == path {
@@ -167,7 +167,7 @@ extension QueuedBatch {
         return fields
     }
 
-    /// Applies what this batch does to those of its documents that are among `documents`, as far as it can be told here.
+    /// Applies this batch to those of its documents that are in `documents`, as far as the effect is known locally.
     func apply(to documents: inout [StoragePath: WrittenDocument]) {
         for write in baseWrites { documents[write.path]?.apply(write, of: self) }
         for write in writes { documents[write.path]?.apply(write, of: self) }

@@ -1,6 +1,6 @@
 import Switchyard
 
-/// What a pass of the collector did.
+/// The result of a collector pass.
 package struct CollectionReport: Sendable, Equatable {
     package var removedTargets = 0
     package var removedDocuments = 0
@@ -9,7 +9,7 @@ package struct CollectionReport: Sendable, Equatable {
 extension LocalStore {
     /// Removes the least recently used documents if the cache is above its limit.
     ///
-    /// Targets in use stay with their documents, and so does what a pending write or an open view refers to.
+    /// Targets in use and their documents stay, and so do documents referenced by a pending write or an open view.
     func collectGarbage(_ limits: CacheLimits? = nil) throws(StorageError) -> CollectionReport {
         guard case .leastRecentlyUsed(let standard) = policy else { return CollectionReport() }
         let limits = limits ?? standard
@@ -27,7 +27,7 @@ extension LocalStore {
 
             var report = CollectionReport()
             for record in idle where record.sequenceNumber <= bound {
-                // Its documents were in use for as long as it was.
+                // Its documents were in use as long as the target was.
                 try rows.setSequenceNumber(record.sequenceNumber, of: rows.confirmedKeys(of: record.id))
                 try rows.removeTarget(record.id)
                 report.removedTargets += 1

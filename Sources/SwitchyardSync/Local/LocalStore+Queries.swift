@@ -2,7 +2,7 @@ import Switchyard
 
 extension LocalStore {
     struct QueryResult {
-        /// The local matches; with a limit perhaps more than it allows.
+        /// The local matches; with a limit, perhaps more than it allows.
         var documents: Documents
         /// The documents that the server has confirmed for the target.
         var confirmed: Set<StoragePath>
@@ -43,7 +43,7 @@ extension LocalTransaction {
     ) throws(StorageError) -> LocalStore.Documents? {
         var documents = try localDocuments(at: confirmed).filter { evaluator.matches($0.value) }
         if let limit = evaluator.query.limit {
-            // A document that left the result makes room for one that may be older than the result.
+            // When a document has left the result, one that is older than the result may take its place.
             guard documents.count == confirmed.count else { return nil }
             let sorted = documents.values.sorted { evaluator.ordering($0, $1) == .before }
             let edge = if case .first = limit { sorted.last } else { sorted.first }
@@ -53,8 +53,8 @@ extension LocalTransaction {
         return documents
     }
 
-    /// The matches among all cached documents, or those read after a version, and all that are written to. Of those that
-    /// are not, a limit leaves no more than it allows.
+    /// The matches among all cached documents, or those read after a version, and all with pending writes. The limit applies
+    /// to those without pending writes.
     fileprivate func matches(
         _ evaluator: QueryEvaluator, readAfter version: Timestamp?
     ) throws(StorageError) -> LocalStore.Documents {
@@ -63,7 +63,7 @@ extension LocalTransaction {
         for overlay in try rows.overlays(of: owner, in: source, afterBatch: nil) { overlays[overlay.path] = overlay }
         var result: LocalStore.Documents = [:]
         let nearest = NearestDocuments(evaluator)
-        // What is written to is looked at below, so that here the cached data decide.
+        // Documents with pending writes follow below, so the cached data decides here.
         let screen = DocumentScreen(fields: evaluator.decidingFields) { data in
             evaluator.rejects(data) || nearest?.excludes(data) == true
         } admits: { cached in

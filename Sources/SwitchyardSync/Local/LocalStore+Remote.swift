@@ -34,7 +34,7 @@ extension LocalStore {
             let holding = event.targetChanges.filter { transaction.active[$0.key] != nil }.values
             for path in event.documents.keys
             where !holding.contains(where: { $0.added.contains(path) || $0.modified.contains(path) }) {
-                // Looked up because it was in limbo, or gone.
+                // It was looked up because it was in limbo, or it is deleted.
                 try transaction.noteUse(of: path)
             }
             let changes = try transaction.accept(Array(event.documents.values))
@@ -43,11 +43,10 @@ extension LocalStore {
         }
     }
 
-    /// Takes in what a one-time read brought.
+    /// Stores the result of a one-time read.
     ///
-    /// - Parameter isWatched: Whether a view may show a document that nothing refers to yet.
-    /// - Returns: Those of the documents that are news here, or look different here, as they look with pending writes over
-    ///   them.
+    /// - Parameter isWatched: Whether a view may show an unreferenced document.
+    /// - Returns: The documents that are new or look different locally, with pending writes applied.
     func apply(_ fetched: FetchedDocuments, isWatched: Bool) throws(StorageError) -> Documents {
         try perform(.applyRemoteEvent) { transaction throws(StorageError) in
             var documents: [CachedDocument] = []
@@ -61,7 +60,7 @@ extension LocalStore {
         }
     }
 
-    /// Takes in a bundle, unless it or a newer one of its name was there before.
+    /// Stores a bundle, unless it or a newer one with its name was stored before.
     func apply(_ bundle: DocumentBundle) throws(StorageError) -> Documents? {
         try perform(.applyBundle) { transaction throws(StorageError) in
             let rows = transaction.rows
@@ -100,13 +99,13 @@ extension LocalStore {
 }
 
 extension LocalTransaction {
-    /// Stores those of the server's documents that are news here.
+    /// Stores the server's documents that are new to the cache.
     ///
-    /// - Parameter showsKnown: Whether to return also what is no news, where it looks different here.
+    /// - Parameter showsKnown: Whether to also return known documents that look different locally.
     fileprivate func accept(
         _ documents: [CachedDocument], showsKnown: Bool = false
     ) throws(StorageError) -> LocalStore.Documents {
-        // In the order in which a store may keep them: what is put side by side lies side by side.
+        // In key order, so that neighbouring rows are written together.
         let documents = documents.inKeyOrder(of: \.path)
         let known = try rows.documents(at: documents.map(\.path))
         let hasQueue = try rows.highestBatchNumber(of: owner) != nil
@@ -114,7 +113,7 @@ extension LocalTransaction {
         changed.reserveCapacity(documents.count)
         var cached: [StoragePath: CachedDocument] = [:]
         var existenceChanged = Set<StoragePath>()
-        // As they look where nothing is queued, so that nothing lies over the cache.
+        // The documents as views show them if nothing is queued.
         var bare: LocalStore.Documents = [:]
         if !hasQueue { bare.reserveCapacity(documents.count) }
         for (document, old) in zip(documents, known) {
@@ -123,7 +122,7 @@ extension LocalTransaction {
             if let last = changed.last, last == path { continue }
             let now: CachedDocument?
             if document.state == .missing && document.version == .never {
-                // Nobody knows since when it is gone, so nothing can be kept about it.
+                // The time of its deletion is unknown, so nothing can be stored about it.
                 try rows.removeDocument(at: path)
                 now = nil
             } else if old.map({ isNews(document, after: $0) }) ?? true {
@@ -157,7 +156,7 @@ extension LocalTransaction {
 }
 
 extension CachedDocument {
-    /// A document as a read or a bundle shows it.
+    /// A document from a read or a bundle.
     init(_ snapshot: DocumentSnapshot, missingSince: Timestamp, readTime: Timestamp) {
         self.init(
             path: snapshot.path, state: snapshot.exists ? .found : .missing, data: snapshot.data,
@@ -165,19 +164,19 @@ extension CachedDocument {
             readTime: readTime)
     }
 
-    /// A version already known is news only where the stream had not shown an acknowledged write yet.
+    /// A known version is new only if the stream had not shown an acknowledged write yet.
     fileprivate func isNews(after old: CachedDocument) -> Bool {
         version > old.version || (version == old.version && (old.hasCommittedMutations || old.state == .unknown))
     }
 
-    /// Whether this was hidden when `old` was read. What this device itself has deleted comes back by a newer version only.
+    /// Whether this was hidden when `old` was read. A document deleted by this device returns only with a newer version.
     fileprivate func hasReappeared(after old: CachedDocument) -> Bool {
         state == .found && old.state == .missing && !old.hasCommittedMutations && readTime > old.readTime
     }
 }
 
 extension WatchTarget {
-    /// The target that holds on to the documents of a bundle. Its collection is a reserved name, so nobody can listen to it.
+    /// The target that keeps the documents of a bundle. Its collection has a reserved name, so it cannot be listened to.
     fileprivate static func bundle(_ id: String) -> WatchTarget {
         LiveQuery.query(Query(in: CollectionPath(unchecked: "__bundle__/docs/\(id)"))).target
     }

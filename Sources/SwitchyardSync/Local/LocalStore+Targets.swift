@@ -7,13 +7,13 @@ extension LocalStore {
         return try perform(.allocateTarget) { transaction throws(StorageError) in try transaction.allocate(target) }
     }
 
-    /// As ``release(_:)``; a store that fails keeps the target with an older token, which does no harm.
+    /// As ``release(_:)``; if the store fails, the target keeps an older token, which does no harm.
     func forceRelease(_ id: Int) {
         guard (try? release(id)) == nil else { return }
         forget(id)
     }
 
-    /// Releases a target without listeners: eager collection removes it, otherwise it is kept with its newest token.
+    /// Releases a target without listeners: with eager collection it is removed, otherwise it is kept with its newest token.
     func release(_ id: Int) throws(StorageError) {
         guard active[id] != nil else { return }
         try perform(.releaseTarget) { transaction throws(StorageError) in

@@ -1,7 +1,7 @@
 import Switchyard
 
 extension LocalStore {
-    /// Puts a batch into the queue and shows its effect.
+    /// Adds a batch to the queue and applies its effect.
     func write(
         _ writes: [DocumentWrite], as name: String, at time: Timestamp
     ) throws(StorageError) -> (QueuedBatch, Documents) {
@@ -25,7 +25,7 @@ extension LocalStore {
             batch.apply(to: &entries)
             var changes: Documents = [:]
             for (path, var entry) in entries {
-                // What only writes of this device have made is there as a whole or not at all.
+                // A document created only by local writes exists as a whole or not at all.
                 if cached[path] == nil { entry.mask = .whole }
                 if let overlay = entry.overlay { try rows.putOverlay(overlay, of: transaction.owner) }
                 entry.document.settle()
@@ -35,9 +35,9 @@ extension LocalStore {
         }
     }
 
-    /// The server took a batch: its effect moves from the queue into the cache.
+    /// The server accepted a batch: its effect moves from the queue to the cache.
     ///
-    /// - Parameter isDurable: Whether this, and what came before, must outlast a failure of power.
+    /// - Parameter isDurable: Whether this and everything before must survive a power failure.
     func acknowledge(
         _ batch: QueuedBatch, _ result: CommitResult, isDurable: Bool
     ) throws(StorageError) -> Documents {
@@ -60,9 +60,9 @@ extension LocalStore {
         }
     }
 
-    /// A batch leaves the queue without effect.
+    /// Removes a batch and its effect from the queue.
     ///
-    /// - Parameter refused: Where it goes instead, when somebody is to decide about it.
+    /// - Parameter refused: The refused batch to keep, if the user has to decide about it.
     func reject(_ batch: QueuedBatch, keeping refused: RefusedBatch?) throws(StorageError) -> Documents {
         try perform(.rejectBatch) { transaction throws(StorageError) in
             let cached = try transaction.cachedDocuments(at: batch.paths)
@@ -72,9 +72,9 @@ extension LocalStore {
         }
     }
 
-    /// That an attempt to send a batch failed.
+    /// Records a failed attempt to send a batch.
     ///
-    /// - Returns: The batch with that in it, if it is in the queue.
+    /// - Returns: The updated batch, if it is in the queue.
     func noteAttempt(on number: Int, error: StorageError.Code) throws(StorageError) -> QueuedBatch? {
         try perform(.noteAttempt) { transaction throws(StorageError) in
             guard var batch = try transaction.rows.batch(number, of: transaction.owner) else { return nil }
@@ -121,9 +121,9 @@ extension LocalStore {
 
 extension LocalTransaction {
     /// - Parameters:
-    ///   - recomputed: Where the batches that stay may mean something else without this one.
+    ///   - recomputed: The documents for which the remaining batches may have a different effect without this one.
     ///   - cached: The cached documents at the paths of the batch.
-    ///   - standing: Those of the documents that were and are there.
+    ///   - standing: The documents that existed before and still exist.
     fileprivate func remove(
         _ batch: QueuedBatch, recomputing recomputed: Set<StoragePath>, over cached: [StoragePath: CachedDocument],
         standing: Set<StoragePath> = []
@@ -138,8 +138,8 @@ extension LocalTransaction {
 }
 
 extension DocumentWrite {
-    /// What an increment starts from: the local view keeps to it even when the server's value, which may have the
-    /// increment in it already, arrives before the acknowledgement.
+    /// The base value of an increment: the local view keeps it even if the server's value, which may already include the
+    /// increment, arrives before the acknowledgement.
     fileprivate func baseWrite(over document: LocalDocument) -> DocumentWrite? {
         var data = DocumentData()
         var mask: [FieldPath] = []

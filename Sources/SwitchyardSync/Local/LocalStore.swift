@@ -1,8 +1,8 @@
 import Switchyard
 
-/// The local state — cache, queue and targets — and the rules about it.
+/// The local state (cache, queue and targets) and its rules.
 ///
-/// Each operation is one transaction of the store below; when that fails, nothing here has changed either.
+/// Each operation is one transaction of the underlying store; if that fails, nothing has changed here either.
 final class LocalStore {
     typealias Documents = [StoragePath: DocumentSnapshot]
 
@@ -24,7 +24,7 @@ final class LocalStore {
         self.owner = owner
     }
 
-    /// Reads the numbers that go on counting.
+    /// Reads the counters.
     func open() throws(StorageError) {
         globals = try store.transaction(.open) { rows throws(StorageError) in
             let old = try rows.globals
@@ -58,7 +58,7 @@ final class LocalStore {
         }
     }
 
-    /// Drops a target from memory alone.
+    /// Drops a target from memory only.
     func forget(_ target: Int) {
         active[target] = nil
         _ = pins.removeAll(by: target)
@@ -93,7 +93,7 @@ final class LocalStore {
         }
     }
 
-    /// The document with all pending writes over it; `nil` when nothing is known about it.
+    /// The document with all pending writes applied; `nil` if nothing is known about it.
     func document(at path: StoragePath) throws(StorageError) -> DocumentSnapshot? {
         try perform(.readDocuments) { transaction throws(StorageError) in
             let cached = try transaction.rows.document(at: path)
@@ -103,14 +103,14 @@ final class LocalStore {
         }
     }
 
-    /// The version of a document that is known to be there, local writes aside; `nil` of any other.
+    /// The version of a document known to exist, ignoring local writes; `nil` for any other.
     func foundVersion(of path: StoragePath) throws(StorageError) -> Timestamp? {
         try perform(.readDocuments) { transaction throws(StorageError) in
             try transaction.rows.document(at: path).flatMap { $0.state == .found ? $0.version : nil }
         }
     }
 
-    /// Notes which documents a view began and ceased to show, and that its result was the server's.
+    /// Records the documents that entered or left a view, and that its result was confirmed by the server.
     func noteView(
         of target: Int, added: [StoragePath], removed: [StoragePath], isSynced: Bool
     ) throws(StorageError) {
@@ -146,7 +146,8 @@ extension LocalTransaction {
 
     /// The same, with the cached documents at `paths`.
     ///
-    /// - Parameter existenceChanged: Those that the server made appear or vanish; a patch over them means something else now.
+    /// - Parameter existenceChanged: Documents that appeared or disappeared on the server; a patch on them now has a
+    ///   different effect.
     func localDocuments(
         at paths: some Collection<StoragePath>, cached: [StoragePath: CachedDocument],
         existenceChanged: Set<StoragePath> = []
@@ -154,7 +155,7 @@ extension LocalTransaction {
         var result: LocalStore.Documents = [:]
         result.reserveCapacity(paths.count)
         guard try rows.highestBatchNumber(of: owner) != nil else {
-            // Nothing is queued, so nothing lies over the cache.
+            // The queue is empty, so the cache applies as it is.
             for path in paths { result[path] = cached[path]?.snapshot ?? LocalDocument(path, nil).snapshot }
             return result
         }
@@ -175,9 +176,9 @@ extension LocalTransaction {
         return result
     }
 
-    /// Works out the overlays of documents anew from the batches that write to them.
+    /// Recomputes the overlays of documents from the batches that write to them.
     ///
-    /// - Parameter standing: Those that have been there since their overlays were worked out.
+    /// - Parameter standing: Documents that have existed since their overlays were computed.
     @discardableResult
     func recomputeOverlays(
         at paths: Set<StoragePath>, over cached: [StoragePath: CachedDocument], standing: Set<StoragePath> = []
@@ -207,8 +208,9 @@ extension LocalTransaction {
         return (Array(entries.values) + others.values).map(\.document)
     }
 
-    /// The last of the batches that write to a document that is there, from the first on which what came before makes no
-    /// difference; `nil` where its overlay is more than some fields. With a long queue of increments that is one, not all.
+    /// The batches needed to compute the overlay of an existing document: the last ones, from the first that makes earlier
+    /// ones irrelevant; `nil` if the overlay is more than some fields. With a long queue of increments that is one batch, not
+    /// all.
     func decidingBatches(at path: StoragePath) throws(StorageError) -> [QueuedBatch]? {
         guard case .fields(var open)? = try rows.overlay(of: owner, at: path)?.mask else { return nil }
         var found: [QueuedBatch] = []

@@ -1,11 +1,11 @@
 import Switchyard
 
-/// One transaction of the local store: its rows, its sequence number, and what may be unreferenced at its end.
+/// One transaction of the local store: its rows, its sequence number, and the documents that may be unreferenced at its end.
 final class LocalTransaction {
     let rows: any StoreRows
     let owner: QueueOwner
     var globals: StoreGlobals
-    /// The targets in use, with their newest tokens; becomes the store's own when the transaction succeeds.
+    /// The targets in use, with their newest tokens; replaces the store's when the transaction succeeds.
     var active: [Int: TargetRecord]
     let pins: PinnedDocuments
     let hidesDocuments: Bool
@@ -27,15 +27,15 @@ final class LocalTransaction {
         isEager = policy == .eager
     }
 
-    /// Drawn at first use: most reads need none.
+    /// Allocated at first use: most reads need none.
     var sequenceNumber: Int64 {
         if globals.highestSequenceNumber == original.highestSequenceNumber { globals.highestSequenceNumber += 1 }
         return globals.highestSequenceNumber
     }
 
-    /// To be called whenever a document may have lost its last reference, or never had one.
+    /// Call this whenever a document may have lost its last reference, or never had one.
     ///
-    /// One that a target holds on to needs no number of its own: the target has one.
+    /// A document kept by a target needs no number of its own: the target has one.
     func noteUse(of path: StoragePath) throws(StorageError) {
         if isEager {
             orphanCandidates.insert(path)
@@ -63,7 +63,7 @@ final class LocalTransaction {
         for path in removed { try noteUse(of: path) }
     }
 
-    /// Whether a document put now outlives the transaction.
+    /// Whether a document stored now outlives the transaction.
     func keeps(_ path: StoragePath) throws(StorageError) -> Bool { isEager ? try isReferenced(path) : true }
 
     private func isReferenced(_ path: StoragePath) throws(StorageError) -> Bool {
@@ -72,7 +72,7 @@ final class LocalTransaction {
         return try rows.hasBatch(touching: path)
     }
 
-    /// Drops what nothing refers to any more, and writes the numbers that changed.
+    /// Drops unreferenced documents, and writes the changed numbers.
     func finish() throws(StorageError) {
         for path in orphanCandidates where try !isReferenced(path) { try rows.removeDocument(at: path) }
         if globals != original { try rows.setGlobals(globals) }

@@ -1,8 +1,8 @@
 import Switchyard
 
-/// Which documents are being looked up because only the cache shows them, and which wait for that.
+/// The documents that are being looked up because only the cache shows them, and those waiting for a look-up.
 struct LimboResolver {
-    /// How views hold on to documents in limbo.
+    /// The references from views to documents in limbo.
     private var references = ReferenceSet()
     private(set) var active: [StoragePath: Int] = [:]
     private(set) var paths: [Int: StoragePath] = [:]
@@ -16,7 +16,7 @@ struct LimboResolver {
         if active[path] == nil, !waiting.contains(path) { waiting.append(path) }
     }
 
-    /// - Returns: Whether no view needs to know about the document any more.
+    /// - Returns: Whether no view needs the document any more.
     mutating func remove(_ path: StoragePath, by target: Int) -> Bool {
         references.remove(path, by: target)
         return !references.contains(path)

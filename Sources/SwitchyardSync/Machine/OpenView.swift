@@ -1,12 +1,12 @@
 import Switchyard
 
-/// A view that somebody listens to.
+/// A view with listeners.
 struct OpenView {
     var view: View
     let target: Int
 }
 
-/// One listener. What it saw last decides what it is sent next.
+/// One listener. The last snapshot it saw determines the next one.
 struct Listener {
     let query: LiveQuery
     let options: ViewOptions
@@ -19,7 +19,7 @@ struct Listener {
         self.options = options
     }
 
-    /// - Returns: What to show of a new state, if anything.
+    /// - Returns: The snapshot to deliver for a new state, if any.
     mutating func take(_ snapshot: ViewSnapshot, _ online: OnlineState, _ trouble: StorageError?) -> ViewSnapshot? {
         var snapshot = snapshot
         snapshot.serverError = snapshot.isFromCache ? trouble : nil
@@ -38,7 +38,7 @@ struct Listener {
         return snapshot
     }
 
-    /// A snapshot without documents: everything it was shown is gone.
+    /// A snapshot without documents, for when everything has been deleted.
     var vanishing: ViewSnapshot? {
         guard hasRaisedFirst, var snapshot = last else { return nil }
         snapshot.documents = DocumentList()
@@ -57,7 +57,7 @@ struct Listener {
         return last.asInitial
     }
 
-    /// - Returns: The last state once more, if it comes from the cache for another reason than was shown.
+    /// - Returns: The last state again, if the reason why it comes from the cache has changed.
     mutating func failed(_ trouble: StorageError) -> ViewSnapshot? {
         guard options.announcesTrouble, !options.readsCacheOnly, hasRaisedFirst,
             var snapshot = last, snapshot.isFromCache,

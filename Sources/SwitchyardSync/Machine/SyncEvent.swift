@@ -1,6 +1,6 @@
 package import Switchyard
 
-/// What happens to a ``SyncMachine``.
+/// An input of a ``SyncMachine``.
 package enum SyncEvent: Sendable {
     // The user
     case listen(Int, LiveQuery, ViewOptions)
@@ -16,7 +16,7 @@ package enum SyncEvent: Sendable {
     case resolveRefused(id: String, requeuing: [DocumentWrite]?, at: Timestamp)
     case setNetwork(isEnabled: Bool)
     case setUser(QueueOwner)
-    /// Documents that a one-time read brought.
+    /// The result of a one-time read.
     case fetched(FetchedDocuments)
     case collectGarbage(CacheLimits?)
 
@@ -33,7 +33,7 @@ package enum SyncEvent: Sendable {
 
 package enum SyncTimer: String, Sendable, Hashable, CaseIterable {
     case onlineState, watchBackoff, watchIdle, writerBackoff, writerIdle, recovery
-    /// The stream may have told of a write before its acknowledgement came, and have nothing to tell any more.
+    /// The stream may have delivered a write before its acknowledgement, and have nothing more to deliver.
     case overdue
 }
 
@@ -42,10 +42,10 @@ package struct ViewOptions: Sendable, Hashable {
     /// No first snapshot from the cache while there may be a connection.
     package var waitsForSync = false
     package var readsCacheOnly = false
-    /// A snapshot also when nothing but metadata changed, if it is the first that the server has confirmed: the listener
-    /// would never learn otherwise that the cache was right.
+    /// Deliver the first snapshot that the server has confirmed even if only metadata changed: otherwise the listener would
+    /// never learn that the cache was right.
     package var announcesConfirmation = false
-    /// A snapshot also when nothing changed but why it comes from the cache.
+    /// Deliver a snapshot even if only the reason for using the cache changed.
     package var announcesTrouble = false
 
     package init(includesMetadataChanges: Bool = true, waitsForSync: Bool = false, readsCacheOnly: Bool = false) {
@@ -55,10 +55,10 @@ package struct ViewOptions: Sendable, Hashable {
     }
 }
 
-/// What a ``SyncMachine`` wants done.
+/// An output of a ``SyncMachine``.
 package enum SyncAction: Sendable {
     case snapshot(Int, ViewSnapshot)
-    /// The listener is over.
+    /// The listener has ended.
     case listenFailed(Int, StorageError)
     case inSync(Int)
 
@@ -75,24 +75,24 @@ package enum SyncAction: Sendable {
     case sendWrite(OutgoingBatch)
     case closeWriter
 
-    /// Replaces a timer of the same name. Pauses after failures grow with `attempt`; their length is the shell's choice.
+    /// Replaces a timer with the same name. Pauses after failures grow with `attempt`; the shell chooses their length.
     case schedule(SyncTimer, SyncDelay)
     case cancel(SyncTimer)
 }
 
-/// What became of the queue of the user at hand.
+/// A change of the current user's queue.
 package enum QueueChange: Sendable {
     /// At the end.
     case added(QueuedBatch)
     /// An attempt to send it failed.
     case tried(QueuedBatch)
     case left(QueuedBatch)
-    /// It is another user's from now on.
+    /// The queue now belongs to another user.
     case replaced
 }
 
 package enum SyncDelay: Sendable, Hashable {
     case seconds(Int)
-    /// After this many failures in a row; the longest one when the server is overloaded.
+    /// After this many failures in a row; the longest pause if the server is overloaded.
     case backoff(attempt: Int, isOverloaded: Bool)
 }

@@ -42,7 +42,7 @@ extension SyncMachine {
         forget(target)
     }
 
-    /// What to tell the listeners once the store has been emptied. Handle no event after that.
+    /// The actions for listeners after the store has been emptied. Handle no event afterwards.
     func vanishing() -> [SyncAction] {
         listeners.sorted { $0.key < $1.key }.compactMap { id, listener in
             listener.vanishing.map { .snapshot(id, $0) }
@@ -71,7 +71,7 @@ extension SyncMachine {
         queriesByTarget[record.id, default: []].append(query)
         let shown = view.contents.documents.paths
         if !shown.isEmpty {
-            // As below: a lost note costs only time later.
+            // As below: if this fails, it only costs time later.
             try? local.noteView(of: record.id, added: shown, removed: [], isSynced: false)
         }
         trackLimbo(outcome, of: record.id)
@@ -89,9 +89,9 @@ extension SyncMachine {
         for path in limbo.removeReferences(by: target) { endLookUp(of: path) }
     }
 
-    /// Takes changed documents into all views, tells listeners, and notes what views show.
+    /// Updates all views with changed documents, notifies listeners, and records what views show.
     ///
-    /// - Parameter version: Up to when the stream has told everything, where that is to count without an event.
+    /// - Parameter version: The version up to which the stream is complete, if there is no event.
     func raise(_ changes: LocalStore.Documents, _ event: RemoteEvent? = nil, toldUpTo version: Timestamp? = nil) {
         var snapshots: [ViewSnapshot] = []
         for target in queriesByTarget.keys.sorted() {
@@ -106,7 +106,7 @@ extension SyncMachine {
             let added = snapshot.changes.compactMap { $0.kind == .added ? $0.document.path : nil }
             let removed = snapshot.changes.compactMap { $0.kind == .removed ? $0.document.path : nil }
             guard !added.isEmpty || !removed.isEmpty || !snapshot.isFromCache else { continue }
-            // Should it fail, the collector and the next run of the query do a little more than they need to.
+            // If this fails, the collector and the next run of the query do a little more work than necessary.
             try? local.noteView(of: target, added: added, removed: removed, isSynced: !snapshot.isFromCache)
         }
     }
@@ -157,7 +157,7 @@ extension SyncMachine {
         }
     }
 
-    /// - Returns: Those of the documents that may look different here, as they look with pending writes.
+    /// - Returns: The documents that may look different locally, with pending writes applied.
     func take(_ fetched: FetchedDocuments) -> [StoragePath: DocumentSnapshot] {
         guard let changes = try? local.apply(fetched, isWatched: hasListeners) else { return [:] }
         raise(changes)

@@ -14,7 +14,7 @@ extension SyncMachine {
         }
     }
 
-    /// Tells views and listeners, if the state is another one than they know.
+    /// Notifies views and listeners if the state has changed.
     func onlineStateChanged() {
         guard online.state != announcedOnlineState else { return }
         announcedOnlineState = online.state
@@ -36,10 +36,10 @@ extension SyncMachine {
         deliver(snapshots)
     }
 
-    /// What the stream of changes ran into, until it is open again.
+    /// The error of the stream of changes, until it is open again.
     var trouble: StorageError? { watchFailures > 0 ? lastWatchError : nil }
 
-    /// Tells who shows results from the cache why they do.
+    /// Tells listeners that show cached results why they do.
     func announceTrouble() {
         guard let trouble else { return }
         for id in listeners.keys.sorted() {
@@ -68,7 +68,7 @@ extension SyncMachine {
         fillPipeline()
     }
 
-    /// Whether the store works on the queue of who is there now.
+    /// Whether the store uses the queue of the current user.
     var isOwnerPresent: Bool { wantedOwner == local.owner }
 
     /// Users see only their own queue, and nobody else's writes are added to it.
@@ -82,7 +82,7 @@ extension SyncMachine {
 
     func setUser(_ owner: QueueOwner) {
         wantedOwner = owner
-        // At once, even where the rest has to wait for the store: the streams speak for somebody who has left.
+        // At once, even if the rest has to wait for the store: the streams still act for the previous user.
         restartStreams()
         attempt { [unowned self] () throws(StorageError) in
             restartStreams()
@@ -106,8 +106,8 @@ extension SyncMachine {
 
     // MARK: A store that fails
 
-    /// Does something that the server's view of things depends on. While the store fails, the network is left alone, and
-    /// what is undone is tried again in order; nothing is sent before all of it is done.
+    /// Runs an operation on which communication with the server depends. While the store fails, the network is not used, and
+    /// pending operations are retried in order; nothing is sent before all of them are done.
     func attempt(_ operation: @escaping () throws(StorageError) -> Void) {
         guard undone.isEmpty else {
             undone.append(operation)
@@ -133,7 +133,7 @@ extension SyncMachine {
         emit(.schedule(.recovery, .backoff(attempt: 1, isOverloaded: false)))
     }
 
-    /// One thing at a time, as each may have been taken back by the next.
+    /// One at a time, because each may be undone by the next.
     func recover() {
         guard let operation = undone.first else { return }
         do throws(StorageError) {

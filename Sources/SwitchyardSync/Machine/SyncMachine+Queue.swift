@@ -1,22 +1,22 @@
 import Switchyard
 
-/// Who waits for the answer to a batch, and in which user's queue the batch is.
+/// The caller that waits for the answer to a batch, and the user whose queue contains it.
 package struct WriteToken: Sendable {
     let token: Int
     let owner: QueueOwner
 }
 
-/// The calls that wait for answers, which outlive the machine where their batches do.
+/// The calls that wait for answers. They outlive the machine if their batches do.
 package struct WaitingCalls: Sendable {
     /// By the number of the batch.
     var writes: [Int: WriteToken] = [:]
-    /// Until everything up to a number has been answered.
+    /// Calls waiting until everything up to a number has been answered.
     var queue: [(token: Int, number: Int)] = []
 
     var tokens: Set<Int> { Set(writes.values.map(\.token) + queue.map(\.token)) }
 }
 
-/// What the user decides about the queue.
+/// The user's operations on the queue.
 extension SyncMachine {
     func cancelWrite(_ id: String) {
         attempt { [unowned self] () throws(StorageError) in
@@ -30,7 +30,7 @@ extension SyncMachine {
         }
     }
 
-    /// Whether a batch is, or once was, on its way.
+    /// Whether a batch is being sent, or was sent before.
     func isSent(_ batch: QueuedBatch) -> Bool { batch.number <= sentUpTo }
 
     func retryWrites() {

@@ -116,7 +116,7 @@ extension SyncMachine: TargetLookup {
             setOnline(.unknown)
             return
         }
-        // The first refusal has a new token asked for, and it is final that there is none.
+        // The first refusal triggers a request for a new token; if there is none, that is final.
         if endsWithSession, let error, error.code == .unauthenticated, !error.isRetryable {
             return endListeners(because: error)
         }
@@ -132,7 +132,7 @@ extension SyncMachine: TargetLookup {
     }
 
     private func endListeners(because error: StorageError) {
-        // As while a pause lasts: what is still looked up on the way opens no stream.
+        // As during a pause: look-ups in between do not open a stream.
         watch = .waiting
         for id in listeners.keys.sorted() {
             unlisten(id)
@@ -151,7 +151,7 @@ extension SyncMachine: TargetLookup {
         setOnline(.online)
         if case .removed(let ids, let cause?) = event {
             for id in ids {
-                // The request to remove one that the server had refused already is never answered.
+                // The server never answers a request to remove a target that it has already refused.
                 if listening[id] != nil { reject(id, cause) } else { aggregator.forget(id) }
             }
             return
@@ -180,7 +180,7 @@ extension SyncMachine: TargetLookup {
         do throws(StorageError) {
             try apply(event)
         } catch {
-            // As if it had never come: from the older tokens the server tells it again.
+            // As if the event had never arrived: with the older tokens, the server sends it again.
             listening = before
             waitForStore()
         }
@@ -192,10 +192,10 @@ extension SyncMachine: TargetLookup {
         raise(changes, event)
     }
 
-    /// The server refused a target, or took it away.
+    /// The server refused or removed a target.
     private func reject(_ id: Int, _ error: StorageError) {
         if let path = limbo.paths[id] {
-            // It cannot be looked up, so nothing can be said for it.
+            // It cannot be looked up, so its existence cannot be confirmed.
             var event = RemoteEvent(version: .never)
             event.documents[path] = .missing(path, version: .never)
             do throws(StorageError) { try apply(event) } catch { return waitForStore() }

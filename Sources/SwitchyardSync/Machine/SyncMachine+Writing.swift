@@ -48,7 +48,7 @@ extension SyncMachine {
 
     // MARK: The pipeline
 
-    /// What is undone may be a change of user, or the end of a batch: until it is done, nothing is sent.
+    /// A pending operation may be a change of user, or the end of a batch: nothing is sent until it is done.
     private var canSend: Bool { canUseNetwork && undone.isEmpty }
 
     func fillPipeline() {
@@ -133,8 +133,8 @@ extension SyncMachine {
         fillPipeline()
     }
 
-    /// While a long queue is sent, only every so many acknowledgements wait for the disk. A failure of power then has some
-    /// batches sent again, of which the ledger knows; without one, each waits.
+    /// While a long queue is sent, only one of several acknowledgements waits for the disk. After a power failure, some
+    /// batches are sent again, which the ledger detects; without a ledger, each acknowledgement waits.
     private func endsGroup() -> Bool {
         unsettled += 1
         guard !hasLedger || pipeline.isEmpty || unsettled >= 32 else { return false }

@@ -10,12 +10,12 @@ package final class SyncMachine {
     let maximumInFlight: Int
     private var actions: [SyncAction] = []
 
-    // What is listened to
+    // Listeners
     var listeners: [Int: Listener] = [:]
-    /// The listeners of each query, in the order of their coming.
+    /// The listeners of each query, in order of arrival.
     var listenerIDs: [LiveQuery: [Int]] = [:]
     var views: [LiveQuery: OpenView] = [:]
-    /// The queries on each target, in the order of their coming.
+    /// The queries on each target, in order of arrival.
     var queriesByTarget: [Int: [LiveQuery]] = [:]
     var inSyncListeners: [Int] = []
     var hasOverdueTimer = false
@@ -25,7 +25,7 @@ package final class SyncMachine {
     var aggregator = WatchAggregator()
     /// The targets to watch, with their newest tokens: queries and look-ups of single documents.
     var listening: [Int: TargetRequest] = [:]
-    /// The versions in which documents were known when their targets were asked for.
+    /// The known versions of documents when their targets were requested.
     var askedVersions: [Int: Timestamp] = [:]
     var online = OnlineStateTracker()
     var watchFailures = 0
@@ -39,32 +39,31 @@ package final class SyncMachine {
     // The stream of writes
     var writer = StreamState.stopped
     var pipeline: [QueuedBatch] = []
-    /// The batches that come next: read many at a time, not one with each acknowledgement.
+    /// The next batches, read many at a time instead of one per acknowledgement.
     var ahead: ArraySlice<QueuedBatch> = []
-    /// The newest batch that was ever sent from here; those not above it may have reached the server.
+    /// The newest batch ever sent; batches up to it may have reached the server.
     var sentUpTo: Int
-    /// Whether the server knows which batches it has had.
+    /// Whether the server records the batches it has carried out.
     let hasLedger: Bool
     let makeName: () -> String
-    /// Whether nobody can sign in again, so that listeners end with the session instead of waiting for the next one.
+    /// Whether signing in again is impossible, so that listeners end with the session instead of waiting for the next one.
     let endsWithSession: Bool
-    /// The acknowledgements since the last that was made durable.
+    /// The acknowledgements since the last durable one.
     var unsettled = 0
     var writerFailures = 0
     var isWriterOverloaded = false
     var waiting = WaitingCalls()
-    /// Whose queue is to be worked on. Another one than the store's for as long as that cannot go over to it.
+    /// The owner of the queue to use. Differs from the store's until the store can switch.
     var wantedOwner: QueueOwner
 
     // Why there is no traffic
     var isNetworkEnabled = true
     var isStoreFailing = false
-    /// What a failing store has left undone, oldest first.
+    /// Operations that a failing store has not completed, oldest first.
     var undone: [() throws(StorageError) -> Void] = []
     var recoveries = 0
 
-    /// - Parameter makeName: The name of a new batch: never one that was there before, in whatever state this store, or a copy
-    ///   of it, was found again.
+    /// - Parameter makeName: Makes the name of a new batch. It must never repeat, even if this store is restored from a copy.
     package init(
         store: any SyncStore, policy: CachePolicy, owner: QueueOwner, hasLedger: Bool = true,
         maximumLimboResolutions: Int = 100, maximumInFlight: Int = 10, hidesDocuments: Bool = false,
@@ -83,10 +82,11 @@ package final class SyncMachine {
         sentUpTo = local.globals.highestBatchNumber
     }
 
-    /// 131 random bits. Counted names would come back with a restored backup, and the ledger would take new batches for old.
+    /// 131 random bits. With sequential names, a restored backup would reuse them, and the ledger would mistake new batches
+    /// for old.
     package static func randomName() -> String { RandomID.make(length: 22) }
 
-    /// To be called once, before any event: takes up the queue that is there.
+    /// Call this once, before any event: resumes the existing queue.
     package func start() -> [SyncAction] {
         fillPipeline()
         return takeActions()
@@ -155,10 +155,10 @@ package final class SyncMachine {
     package var activeLimboTargets: [StoragePath: Int] { limbo.active }
     package var enqueuedLimbo: [StoragePath] { limbo.waiting }
     package var hasListeners: Bool { !listeners.isEmpty || !inSyncListeners.isEmpty }
-    /// Whether everything that was asked for has its answer: nothing queued, all views current.
+    /// Whether all requests have been answered: nothing is queued, and all views are current.
     package var isQuiet: Bool { unrest.isEmpty }
 
-    /// What has no answer yet, in words.
+    /// Descriptions of everything still unanswered.
     package var unrest: [String] {
         var unrest = views.values.filter { !$0.view.isSynced }
             .map { "target \($0.target), current \($0.view.isCurrent)" }.sorted()

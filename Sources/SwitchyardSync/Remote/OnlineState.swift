@@ -7,7 +7,7 @@ package enum OnlineState: Sendable, Hashable {
     case offline
 }
 
-/// Decides when to call the connection lost: after one failure, or 10 s without an answer.
+/// Decides when the connection counts as lost: after one failure, or 10 s without an answer.
 struct OnlineStateTracker {
     private(set) var state = OnlineState.unknown
     private var failures = 0
@@ -21,7 +21,7 @@ struct OnlineStateTracker {
         return .start
     }
 
-    /// The stream broke while somebody needed it.
+    /// The stream broke while it was needed.
     mutating func streamFailed() -> TimerChange {
         guard state != .online else {
             state = .unknown
@@ -32,12 +32,12 @@ struct OnlineStateTracker {
         return .cancel
     }
 
-    /// A message may have come in the same moment.
+    /// A message may have arrived at the same moment.
     mutating func timedOut() {
         if state == .unknown { state = .offline }
     }
 
-    /// Learned for certain, or reset.
+    /// Sets a state that is certain, or resets it.
     mutating func set(_ new: OnlineState) -> TimerChange {
         failures = 0
         state = new

@@ -1,11 +1,11 @@
 import Switchyard
 
-/// Everything that the server told between two snapshots, for all targets.
+/// All changes from the server between two snapshots, for all targets.
 struct RemoteEvent {
-    /// `.never` for an event that was made up here and is no snapshot.
+    /// `.never` for a local event that is not a snapshot.
     var version: Timestamp
     var targetChanges: [Int: TargetChange] = [:]
-    /// Targets of which nothing that was confirmed counts any more, and with which purpose they are asked for again.
+    /// Targets whose confirmed documents are no longer valid, and the purpose with which they are requested again.
     var mismatches: [Int: TargetRequest.Purpose] = [:]
     var documents: [StoragePath: CachedDocument] = [:]
 }

@@ -1,19 +1,19 @@
 import Switchyard
 
-/// What one stream has told about one target since the last snapshot.
+/// The events of one stream for one target since the last snapshot.
 final class TargetState {
     enum Change { case added, modified, removed }
 
     private let id: Int
     var pendingResponses = 0
     private(set) var isCurrent = false
-    /// Whether that is news of this snapshot: from then on, what is not told has not changed.
+    /// Whether it became current in this snapshot: from then on, everything not mentioned is unchanged.
     private(set) var isNewlyCurrent = false
     private var resumeToken: [UInt8] = []
     private var changes: [StoragePath: Change] = [:]
     /// The keys confirmed as of the last snapshot; computed on first use.
     private var confirmed: Set<StoragePath>?
-    /// True at first: also a target without documents has something to say.
+    /// Initially true: even a target without documents has to be reported.
     private(set) var hasChanges = true
 
     init(_ id: Int) { self.id = id }
@@ -37,7 +37,7 @@ final class TargetState {
         changes[path] = change
     }
 
-    /// Another life under the same name.
+    /// Starts over under the same ID.
     func beginAnew() {
         discardChanges()
         isCurrent = false
@@ -50,7 +50,7 @@ final class TargetState {
         isNewlyCurrent = false
     }
 
-    /// Between two snapshots this stays the same, and to find it for each document takes time.
+    /// Cached, because it does not change between two snapshots and is costly to look up for each document.
     func confirmed(_ targets: some TargetLookup) -> Set<StoragePath> {
         if let confirmed { return confirmed }
         let keys = targets.confirmedKeys(of: id)
@@ -58,7 +58,7 @@ final class TargetState {
         return keys
     }
 
-    /// Whoever keeps the confirmed keys is about to change them, and has to copy them while they are here, too.
+    /// Drops the cached keys before their owner changes them, to avoid a copy.
     func endWindow() { confirmed = nil }
 
     /// Additions less removals.
@@ -80,7 +80,7 @@ final class TargetState {
     }
 }
 
-/// A document that came between two snapshots, or its absence, and for which targets.
+/// A document received between two snapshots, or its absence, and its targets.
 struct ReceivedDocument {
     private(set) var document: CachedDocument
     private(set) var targets: TargetIDs
@@ -90,10 +90,10 @@ struct ReceivedDocument {
         targets = TargetIDs(id)
     }
 
-    /// Within one window the newest word on a document counts, whichever target it came for and in which order.
+    /// Within one window the newest version of a document wins, whatever its target and order of arrival.
     mutating func take(_ other: CachedDocument, for id: Int) {
         targets.insert(id)
-        // A deletion without a version is always believed: it says that nothing is known.
+        // A deletion without a version always wins: it means that nothing is known.
         if other.version == .never || other.version >= document.version { document = other }
     }
 }

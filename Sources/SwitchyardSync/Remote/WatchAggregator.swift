@@ -1,21 +1,21 @@
 import Switchyard
 
-/// What the aggregator needs to know about targets and does not store itself.
+/// Information about targets that the aggregator does not store itself.
 protocol TargetLookup {
     func isWatched(_ id: Int) -> Bool
-    /// The target of that name, if it is watched.
+    /// The target with that ID, if it is watched.
     func watched(_ id: Int) -> TargetRequest?
     /// The documents that the server had confirmed for a target as of the last snapshot.
     func confirmedKeys(of id: Int) -> Set<StoragePath>
-    /// Whether this device has come to know the document in another way since the target was asked for: by a write of its own
-    /// that was acknowledged, or by a look-up.
+    /// Whether this device has learned of the document in another way since the target was requested: through an acknowledged
+    /// local write, or a look-up.
     func hasLearnt(of path: StoragePath, since id: Int) -> Bool
 }
 
-/// Collects what one stream tells until a snapshot makes it visible.
+/// Collects the events of one stream until a snapshot makes them visible.
 ///
-/// Made anew for each stream. Events for a target with an unanswered request are about an earlier life of that target and
-/// are passed over.
+/// There is a new one for each stream. Events for a target with an unanswered request belong to an earlier incarnation of
+/// that target and are ignored.
 struct WatchAggregator {
     private var states: [Int: TargetState] = [:]
     private var received: [StoragePath: ReceivedDocument] = [:]
@@ -69,19 +69,21 @@ struct WatchAggregator {
         }
     }
 
-    /// Everything since the last snapshot, for that of `version`.
+    /// Everything since the last snapshot, as an event at `version`.
     mutating func remoteEvent(at version: Timestamp, _ targets: some TargetLookup) -> RemoteEvent {
         var event = RemoteEvent(version: version)
         for id in states.keys.sorted() {
             guard var state = active(id, targets) else { continue }
-            // The server says nothing about a document that it never had: a complete target without it means that.
+            // The server does not mention a document that never existed; a complete target without it means that it is
+            // missing.
             if case .document(let path)? = targets.watched(id)?.target, state.isCurrent,
                 received[path]?.targets.contains(id) != true, !state.confirmed(targets).contains(path)
             {
                 let isLookUp = targets.watched(id)?.purpose == .limboResolution
                 let isFound = received[path]?.document.state == .found
                 if !isLookUp, isFound || state.isNewlyCurrent && targets.hasLearnt(of: path, since: id) {
-                    // It is there by another way: this target was answered from before that, and is asked for again.
+                    // It exists, as learned in another way: this target's answer is older than that, so it is requested
+                    // again.
                     state = reset(id, targets)
                     mismatches[id] = .existenceFilterMismatch
                 } else if isLookUp || state.isNewlyCurrent {
@@ -127,12 +129,12 @@ struct WatchAggregator {
         keep(document, for: id)
     }
 
-    /// - Parameter document: Its present state, if known.
+    /// - Parameter document: Its current state, if known.
     private mutating func remove(
         _ path: StoragePath, from id: Int, _ document: CachedDocument?, _ targets: some TargetLookup
     ) {
         guard let state = active(id, targets) else { return }
-        // One that came and went between two snapshots was never there.
+        // A document that came and went between two snapshots does not appear at all.
         state.note(path, state.confirmed(targets).contains(path) ? .removed : nil)
         if let document { keep(document, for: id) }
     }
@@ -141,7 +143,7 @@ struct WatchAggregator {
         received[document.path, default: ReceivedDocument(document: document, id)].take(document, for: id)
     }
 
-    /// - Returns: The state with which the target begins anew.
+    /// - Returns: The state with which the target starts over.
     @discardableResult
     private mutating func reset(_ id: Int, _ targets: some TargetLookup) -> TargetState {
         let state = TargetState(id)

@@ -2,12 +2,12 @@ public import Switchyard
 import SwitchyardBytes
 import Synchronization
 
-/// Documents with nothing kept between calls: no cache, no queue, no engine. Each call asks the server, and a write is done when
-/// its call returns.
+/// Documents without local state: no cache, no queue, no engine. Each call asks the server, and a write is done when its call
+/// returns.
 ///
-/// For servers, which act for many people at once: it costs a few hundred bytes, and nothing has to be ended. While streams are
-/// open, they share one engine in memory with those of all other clients that have the same token; it goes with the last of
-/// them. Nobody can sign in again here: once the session is over, streams end with `.unauthenticated`.
+/// For servers, which act for many users at once: it costs a few hundred bytes and needs no shutdown. Open streams share one
+/// in-memory engine with those of all other clients with the same token; the engine ends with the last of them. Signing in
+/// again is not possible: once the session has ended, streams end with `.unauthenticated`.
 public final class DirectStorageClient: StorageClient {
     public let provider: InfrastructureProvider
     public let capabilities: StorageCapabilities
@@ -19,7 +19,7 @@ public final class DirectStorageClient: StorageClient {
     private let streams = Mutex(Streams())
     private let isShutDown = Atomic(false)
 
-    /// Those that this client has opened, to be ended with it.
+    /// The streams that this client has opened, which end with it.
     private struct Streams {
         struct OpenStream {
             let reading: Task<Void, Never>
@@ -30,17 +30,18 @@ public final class DirectStorageClient: StorageClient {
         var last = 0
     }
 
-    /// How often a call is tried in all that the server did not answer, or asked to be made again.
+    /// The total number of attempts for a call that the server did not answer, or asked to repeat.
     private static let attempts = 4
     private static let pauses = Backoff.Policy(initial: .milliseconds(200), factor: 2, maximum: .seconds(2))
 
     /// - Parameters:
-    ///   - driver: Not ended with this client, since others may use what stands behind it.
-    ///   - token: What the driver asks with; `nil` if the driver is the same for everybody.
-    ///   - userID: Who acts; `nil` for nobody, and where the driver knows of no people.
-    ///   - engines: Shared with other clients, whose drivers must do the same with the same token.
-    ///   - clock: What pauses are measured with.
-    ///   - observer: Told of what streams meet on their way: lost connections, and repairs. Calls tell nothing; that is a layer's.
+    ///   - driver: Not shut down with this client, since others may share its resources.
+    ///   - token: The token that the driver uses; `nil` if the driver is the same for all users.
+    ///   - userID: The acting user; `nil` for nobody, and if the driver does not distinguish users.
+    ///   - engines: Shared with other clients, whose drivers must behave the same with the same token.
+    ///   - clock: The clock for pauses.
+    ///   - observer: Receives events about streams: lost connections and reconnections. Calls report nothing; a layer does
+    ///     that.
     public init(
         _ driver: any SyncDriver, token: Secret? = nil, userID: String? = nil,
         engines: SharedEngines = SharedEngines(), clock: any Clock<Duration> = ContinuousClock(),
@@ -123,10 +124,10 @@ public final class DirectStorageClient: StorageClient {
 
     // MARK: Writing
 
-    /// Returns once the server has taken the batch.
+    /// Returns once the server has accepted the batch.
     ///
-    /// - Throws: `.unavailable` where the server did not answer and it is not known whether it has taken a batch that would do
-    ///   something else the second time.
+    /// - Throws: `.unavailable` if the server did not answer a batch that is not idempotent, so that it is not known whether
+    ///   it took effect.
     @discardableResult
     public func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt {
         try checkBatch(batch)
@@ -136,7 +137,7 @@ public final class DirectStorageClient: StorageClient {
     }
 
     private func send(_ batch: WriteBatch, as id: String) async throws(StorageError) -> CommitResult {
-        // What may have been done is asked for by its name, or done again where that changes nothing.
+        // A batch that may have taken effect is looked up by its name, or repeated if that changes nothing.
         let mayRepeat = driver.traits.hasLedger || batch.isIdempotent
         let isFirst = Atomic(true)
         return try await patiently(mayRepeat: mayRepeat) { [driver = writer, owner] () throws(StorageError) in
@@ -147,7 +148,7 @@ public final class DirectStorageClient: StorageClient {
         }
     }
 
-    /// What writes go through, so that streams with the same token see them at once.
+    /// The driver for writes, so that streams with the same token see them at once.
     private var writer: any SyncDriver { engines.driver(of: owner) ?? driver }
 
     public func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend {
@@ -166,7 +167,7 @@ public final class DirectStorageClient: StorageClient {
 
     // MARK: Trying again
 
-    /// - Parameter mayRepeat: Whether a call may be made again that the server may have carried out.
+    /// - Parameter mayRepeat: Whether to repeat a call that the server may have carried out.
     private func patiently<Result: Sendable>(
         mayRepeat: Bool = true, _ body: () async throws(StorageError) -> Result
     ) async throws(StorageError) -> Result {
@@ -176,10 +177,10 @@ public final class DirectStorageClient: StorageClient {
         var attempt = 1
         while true {
             do throws(StorageError) { return try await body() } catch {
-                // Of an overloaded or conflicting call it is known that nothing was done.
+                // An overloaded or conflicting call certainly had no effect.
                 let isKnown = [.aborted, .resourceExhausted, .rateLimited].contains(error.code)
-                // More attempts are the last thing that helps while this program asks for too much. And a driver has asked
-                // with a new token already, where there is one.
+                // More attempts would not help while this program makes too many calls. And the driver has already retried
+                // with a new token, if there is one.
                 let isHopeless = error.code == .overloaded || error.code == .unauthenticated
                 guard error.isRetryable, !isHopeless, mayRepeat || isKnown, attempt < Self.attempts,
                     !Task.isCancelled
@@ -249,10 +250,10 @@ public final class DirectStorageClient: StorageClient {
         await engines.leave(owner, client)
     }
 
-    /// How many streams are open with the same token, here and elsewhere.
+    /// The number of open streams with the same token, here and elsewhere.
     package var openStreams: Int { engines.streamCount(of: owner) }
 
-    /// Ends the streams that were opened here, and refuses later calls. The driver, and other clients' streams, go on.
+    /// Ends the streams opened here, and refuses later calls. The driver and other clients' streams continue.
     public func shutDown() async {
         let open = streams.withLock { streams in
             isShutDown.store(true, ordering: .relaxed)

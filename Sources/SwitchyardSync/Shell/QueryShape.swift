@@ -1,13 +1,13 @@
 import Switchyard
 
-/// Turns the engine's result into the one that was asked for: the engine knows neither offset nor projection.
+/// Applies offset and projection, which the engine does not support, to its result.
 struct QueryShape: Sendable {
     private let query: Query
     private var previous = DocumentList()
 
     init(_ query: Query) { self.query = query }
 
-    /// What the engine runs: everything up to the end of the window, with all fields.
+    /// The query for the engine: everything up to the end of the window, with all fields.
     static func live(_ query: Query) -> Query {
         guard query.offset > 0 || query.projection != nil else { return query }
         var live = query
@@ -23,7 +23,7 @@ struct QueryShape: Sendable {
         var hasPendingWrites = snapshot.hasPendingWrites
         if query.offset > 0 {
             documents = DocumentList(inOrder: Array(documents.dropFirst(query.offset)))
-            // The results before the offset were not asked for.
+            // The results before the offset are not part of the result.
             hasPendingWrites = hasPendingWrites && documents.contains { $0.metadata.hasPendingWrites }
             changes = ListDifference.changes(from: previous, to: documents, by: QueryEvaluator(query))
         }

@@ -1,15 +1,15 @@
 import Switchyard
 
-/// Those who look at the queue, and what they see.
+/// The streams of the queue, and their current list.
 struct QueueWatchers {
     private var continuations: [Int: SnapshotStream<[PendingWrite], StorageError>.Continuation] = [:]
-    /// Follows the changes while anybody looks: to read a long queue anew with each of its answers would take longer than
-    /// to send it.
+    /// Follows the changes while there are watchers: rereading a long queue after each answer would take longer than sending
+    /// it.
     private var list: [PendingWrite] = []
 
     var count: Int { continuations.count }
 
-    /// - Parameter queue: As it is now.
+    /// - Parameter queue: The current queue.
     mutating func add(
         _ id: Int, _ continuation: SnapshotStream<[PendingWrite], StorageError>.Continuation,
         seeing queue: [PendingWrite]
@@ -24,7 +24,7 @@ struct QueueWatchers {
         if continuations.isEmpty { list = [] }
     }
 
-    /// - Returns: Those who were there.
+    /// - Returns: The removed watchers.
     mutating func removeAll() -> some Sequence<SnapshotStream<[PendingWrite], StorageError>.Continuation> {
         defer { self = QueueWatchers() }
         return continuations.values
@@ -53,7 +53,7 @@ struct QueueWatchers {
 }
 
 extension [PendingWrite] {
-    /// Answers come to the front of the queue, so this is hardly a search.
+    /// Answers concern the front of the queue, so this search is short.
     fileprivate func index(of batch: QueuedBatch) -> Int? { firstIndex { $0.id == batch.id } }
 }
 

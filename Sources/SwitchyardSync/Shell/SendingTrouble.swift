@@ -1,8 +1,8 @@
 import Switchyard
 
-/// Why the queue does not get through.
+/// Why the queue is stuck.
 struct SendingTrouble: Sendable {
-    /// The batch that was sent and has no answer; the others wait for it.
+    /// The batch that was sent without an answer; the others wait for it.
     let batchID: String
     let error: StorageError
     var nextAttempt: Timestamp?
@@ -11,7 +11,7 @@ struct SendingTrouble: Sendable {
 }
 
 extension SyncEngine {
-    /// An attempt to send has failed, and not because the server refused the batch.
+    /// Records a failed attempt to send, other than a refusal by the server.
     func noteTrouble(_ error: StorageError, sending batchID: String) {
         let isKnown = trouble?.isSameCause(error) == true
         trouble = SendingTrouble(batchID: batchID, error: error)
@@ -20,7 +20,7 @@ extension SyncEngine {
         report(.pendingWrites(count: count ?? 1, failure: .init(error)))
     }
 
-    /// Why the queue is not sent, while that is so.
+    /// Why the queue is not being sent, if so.
     func lastFailure() -> StorageError? { isNetworkEnabled ? trouble?.error : .networkSwitchedOff }
 
     func pendingWrite(_ batch: QueuedBatch) -> PendingWrite {

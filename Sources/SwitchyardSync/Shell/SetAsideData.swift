@@ -1,8 +1,8 @@
 public import Foundation
 public import Switchyard
 
-/// Data of this device that could not be used when it was opened: kept under another name until somebody has what is kept
-/// on this device deleted, by a sign-out with that wish or by hand.
+/// Data on this device that could not be used when it was opened. It is kept under another name until the local data is
+/// deleted, by a sign-out with that option or by hand.
 public struct SetAsideData: Sendable, Hashable {
     public enum Reason: String, Sendable, Hashable {
         case damaged
@@ -13,15 +13,15 @@ public struct SetAsideData: Sendable, Hashable {
     }
 
     public let reason: Reason
-    /// Where the database is now. Files of the same name with an added ending belong to it.
+    /// The new location of the database. Files with the same name and a suffix belong to it.
     public let location: URL
 }
 
 extension SyncedStorageClient {
-    /// What opening the storage had to put out of the way, if anything; the client then began with an empty one. Opens the
-    /// storage if nothing has yet.
+    /// The data that was set aside when the storage was opened, if any; the client then began with an empty one. Opens the
+    /// storage if necessary.
     ///
-    /// Writes that were queued there have not been sent: an app that can should tell its user.
+    /// Writes queued there have not been sent, so tell the user if you can.
     public func setAsideData() async throws(StorageError) -> SetAsideData? { try await engine.setAsideData() }
 }
 

@@ -4,19 +4,19 @@ import Synchronization
 /// The engines behind the streams of many clients, each of which serves one request: one engine for each token, from the
 /// first stream that is opened with it to the end of the last.
 ///
-/// They go by the token, not by its user: what one token has opened ends with that token, even if a newer one of the same
-/// person is in use.
+/// There is one per token, not per user: streams opened with a token end with it, even if a newer token of the same user is
+/// in use.
 public final class SharedEngines: Sendable {
-    /// Whose streams share an engine.
+    /// Identifies streams that share an engine.
     struct Owner: Hashable, Sendable {
-        /// `nil` where the driver's own credentials say all there is to say.
+        /// `nil` if the driver has its own credentials.
         let token: Secret?
         let userID: String?
     }
 
     private struct Entry {
         let client: SyncedStorageClient
-        /// Whether the driver was made for this engine; else it serves the next call.
+        /// Whether the driver was made for this engine; otherwise it is shared with calls.
         let ownsDriver: Bool
         var streams = 1
 
@@ -35,7 +35,7 @@ public final class SharedEngines: Sendable {
 
     public init() {}
 
-    /// How many there are.
+    /// The number of engines.
     package var count: Int { state.withLock { $0.entries.count } }
 
     func streamCount(of owner: Owner) -> Int { state.withLock { $0.entries[owner]?.streams ?? 0 } }
@@ -45,8 +45,8 @@ public final class SharedEngines: Sendable {
 
     /// Begins a stream.
     ///
-    /// - Parameter driver: Serves the engine, or makes the one that does, if this is the owner's first stream.
-    /// - Returns: Whom to ask; `nil` after ``shutDown()``.
+    /// - Parameter driver: Used for the engine, or to make its driver, if this is the owner's first stream.
+    /// - Returns: The client of the engine; `nil` after ``shutDown()``.
     func enter(
         _ owner: Owner, by driver: any SyncDriver, clock: any Clock<Duration>, observer: any InfrastructureObserver
     ) -> SyncedStorageClient? {
@@ -76,7 +76,7 @@ public final class SharedEngines: Sendable {
         await last?.end()
     }
 
-    /// Ends all streams with `.shutDown`. Later ones end with it at once.
+    /// Ends all streams with `.shutDown`. Later streams fail with it at once.
     public func shutDown() async {
         let entries = state.withLock { state in
             state.isShutDown = true

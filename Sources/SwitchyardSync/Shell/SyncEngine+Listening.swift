@@ -32,9 +32,9 @@ extension SyncEngine {
         feed(.removeInSyncListener(id))
     }
 
-    /// How many listeners are open; none once every stream has been left.
+    /// The number of open listeners; zero once every stream has ended.
     package var listenerCount: Int { listens.count + inSync.count + queueWatchers.count + refusals.count }
 
-    /// How many targets the stream of changes is asked for.
+    /// The number of targets watched by the stream of changes.
     package var watchedTargetCount: Int { openMachine?.listening.count ?? 0 }
 }

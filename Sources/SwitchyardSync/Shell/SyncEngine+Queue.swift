@@ -37,7 +37,7 @@ extension SyncEngine {
     func leaveQueue(_ id: Int) { queueWatchers.remove(id) }
     func leaveRefusals(_ id: Int) { refusals[id] = nil }
 
-    /// - Returns: Whether it was still there and never sent.
+    /// - Returns: Whether it was still queued and had never been sent.
     func cancelWrite(_ id: String) throws(StorageError) -> Bool {
         let machine = try machine()
         guard let batch = try machine.queue().first(where: { $0.id == id }), !machine.isSent(batch) else {

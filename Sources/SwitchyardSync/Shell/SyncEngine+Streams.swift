@@ -31,9 +31,9 @@ extension SyncEngine {
         }
     }
 
-    /// One that was cancelled in the moment of its end is not heard any more.
+    /// A timer that was cancelled at the moment it fired is ignored.
     ///
-    /// - Returns: Whether it sleeps once more.
+    /// - Returns: Whether it sleeps again.
     private func wokeUp(_ timer: SyncTimer, _ generation: Int) -> Bool {
         guard let woken = timers[timer], woken.generation == generation else { return false }
         if woken.wish == .sleepAgain {
@@ -92,7 +92,7 @@ extension SyncEngine {
 
     // MARK: Writes
 
-    /// There is nothing to open before the first batch; the machine hears of it in its own turn.
+    /// There is nothing to open before the first batch; the machine is notified in its own turn.
     func openWriter() {
         writerGeneration += 1
         emptyOutbox()
@@ -110,7 +110,7 @@ extension SyncEngine {
         emptyOutbox()
     }
 
-    /// What never left is remembered: the machine, which handed it over, takes it for sent, and would have it looked for.
+    /// Remembers batches that were never sent: the machine considers them sent, and would look them up.
     private func emptyOutbox() {
         heldBack.formUnion(outbox.lazy.filter { !$0.mayHaveBeenSent }.map(\.id))
         outbox = []
@@ -124,10 +124,10 @@ extension SyncEngine {
         if !isCommitting { commitNext() }
     }
 
-    /// One request at a time, also across the end of a stream: a commit that was given up may still be under way.
+    /// One request at a time, even across the end of a stream: an abandoned commit may still be in progress.
     ///
-    /// - Parameter chosen: What it is to carry; when left out, that is decided when the task has its turn. Those who write at
-    ///   the same moment, as after an answer for many, then travel together.
+    /// - Parameter chosen: The batches to send; by default, decided when the task runs, so that concurrent writes share a
+    ///   request.
     private func commitNext(_ chosen: OutgoingRequest? = nil) {
         guard chosen != nil || !outbox.isEmpty else { return }
         isCommitting = true
@@ -145,7 +145,7 @@ extension SyncEngine {
         }
     }
 
-    /// `nil`, and nothing is under way any more, if what there was has been given up meanwhile.
+    /// `nil`, with nothing in progress any more, if the batches have been abandoned meanwhile.
     private func nextRequest() -> OutgoingRequest? {
         isCommitting = !outbox.isEmpty && !isShutDown
         return isCommitting ? takeFromOutbox() : nil
@@ -158,13 +158,13 @@ extension SyncEngine {
         let batch = batches[0]
         if batch.mayHaveBeenSent, driver.traits.hasLedger {
             if let known = try await outcome(of: batch, from: driver) { return [known] }
-            // Shut down meanwhile; the driver is not to be called any more.
+            // Shut down meanwhile; the driver must not be called any more.
             guard !Task.isCancelled else { throw StorageError(.cancelled, "The client was shut down.") }
         }
         return [try await driver.commit(batch)]
     }
 
-    /// A ledger that may not be read says nothing about the batch.
+    /// If the ledger cannot be read, the outcome is unknown.
     private static func outcome(
         of batch: OutgoingBatch, from driver: any SyncDriver
     ) async throws(StorageError) -> CommitResult? {
@@ -198,8 +198,8 @@ extension SyncEngine {
         if generation == writerGeneration {
             switch results {
             case .success(let results):
-                // The next batch goes on its way while this answer is put down. Where none waits, those that come with the
-                // answer may travel together.
+                // The next batch is sent while this answer is saved. If none waits, batches arriving with the answer may
+                // share a request.
                 isNextUnderWay = !outbox.isEmpty
                 trouble = nil
                 if isNextUnderWay { commitNext(takeFromOutbox()) }
@@ -218,7 +218,7 @@ extension SyncEngine {
 
     private func commitFailed(_ batches: [OutgoingBatch], _ error: StorageError) {
         if batches.count > 1, error.isRefusal {
-            // Nothing was carried out. One of them is to blame, and only that one is to be refused.
+            // Nothing was carried out. Only the batch that caused this must be refused.
             outbox = batches + outbox
             loneBatches = batches.count
         } else {
@@ -229,7 +229,7 @@ extension SyncEngine {
     }
 }
 
-/// Batches that the server gets together, and the opening of the writer that they belong to.
+/// Batches sent in one request, and the writer generation that they belong to.
 struct OutgoingRequest: Sendable {
     let batches: [OutgoingBatch]
     let generation: Int
@@ -237,7 +237,7 @@ struct OutgoingRequest: Sendable {
 
 /// A timer whose task is asleep.
 struct SetTimer {
-    /// What the task sees when it wakes.
+    /// What the task has to do when it wakes.
     enum Wish { case fire, sleepAgain, nothing }
 
     let generation: Int
@@ -246,8 +246,8 @@ struct SetTimer {
 }
 
 extension SyncTimer {
-    /// Set and cancelled with every write or listener, and not needed to the second: its task sleeps on meanwhile, and it may
-    /// come as late as twice its pause.
+    /// Set and cancelled with every write or listener, and not needed precisely: its task keeps sleeping meanwhile, and may
+    /// fire as late as twice its pause.
     fileprivate var isLenient: Bool { self == .writerIdle || self == .watchIdle }
 }
 
@@ -259,7 +259,7 @@ extension Timestamp {
 }
 
 extension SyncDelay {
-    /// One second at first, half as much again each time up to a minute, and up to half of it more or less.
+    /// One second at first, growing by half each time up to a minute, and varied randomly by up to half.
     ///
     /// - Parameter isFirstImmediate: Whether the first retry needs no pause.
     package func duration(isFirstImmediate: Bool, _ chance: () -> Double) -> Duration {

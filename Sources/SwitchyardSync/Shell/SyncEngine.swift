@@ -1,11 +1,11 @@
 package import Switchyard
 import SwitchyardBytes
 
-/// The machine's hands: keeps its store, its timers and its two streams, one event after the other.
+/// Runs the machine: owns its store, its timers and its two streams, and feeds it one event at a time.
 package actor SyncEngine {
     typealias Listen = @Sendable (Result<ViewSnapshot, StorageError>) -> Void
 
-    /// A stream of results, as it was asked for.
+    /// A requested stream of results.
     struct OpenListen {
         let query: LiveQuery
         let options: ViewOptions
@@ -21,14 +21,14 @@ package actor SyncEngine {
     let chance: @Sendable () -> Double
     let report: @Sendable (InfrastructureEvent.Kind) -> Void
     private var owner: QueueOwner
-    /// Outlives the machine, which clearing replaces.
+    /// Outlives the machine, which is replaced when the store is cleared.
     private(set) var isNetworkEnabled = true
     private(set) var openMachine: SyncMachine?
-    /// Emptied, and waiting for its next machine, with those who still wait for answers.
+    /// The emptied store, waiting for its next machine, with the calls that still wait for answers.
     private var emptied: (store: any SyncStore, waiting: WaitingCalls)?
     private(set) var isShutDown = false
 
-    // Who waits for what
+    // Waiting calls and streams
     var listens: [Int: OpenListen] = [:]
     var inSync: [Int: EventStream<Void, StorageError>.Continuation] = [:]
     var queueWatchers = QueueWatchers()
@@ -47,27 +47,26 @@ package actor SyncEngine {
     var watchGeneration = 0
     var writerGeneration = 0
     var outbox: [OutgoingBatch] = []
-    /// Those of the last outbox that were given up before they left, by their names.
+    /// The names of batches in the last outbox that were abandoned before they were sent.
     var heldBack: Set<String> = []
     var committing: Task<Void, Never>?
     var isCommitting = false
     var trouble: SendingTrouble?
-    /// Why reads are answered from the cache, as long as they are.
+    /// Why reads currently fall back to the cache, if they do.
     var readTrouble: InfrastructureEvent.Failure?
-    /// How many of the next batches must not share a request, since one of them was refused in company.
+    /// How many of the next batches must not share a request, because a shared one was refused.
     var loneBatches = 0
     static let maximumMergedWrites = 200
-    /// How many batches may be on their way to a server that takes several in one request.
+    /// The maximum number of batches in flight to a server that accepts several in one request.
     static let mergedInFlight = 32
-    /// How many batches the server has taken, and when it took the last.
+    /// The number of batches that the server has accepted, and the time of the last.
     var acknowledgedCount = 0
     var lastCommitTime = Timestamp.never
 
     /// - Parameters:
-    ///   - claim: The storage's folder, where it has been taken already.
-    ///   - endsWithSession: Whether streams end once the session is over, since nobody can sign in again.
-    ///   - chance: A number from 0 up to 1, anew at each call: pauses differ, so that not all devices come back at the same
-    ///     moment.
+    ///   - claim: The claim on the storage's folder, if already taken.
+    ///   - endsWithSession: Whether streams end with the session, since signing in again is not possible.
+    ///   - chance: A random number from 0 to 1: pauses vary, so that not all devices reconnect at the same moment.
     init(
         _ driver: any SyncDriver, _ storage: SyncStorage, claim: StoreClaim? = nil, userID: String?,
         clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp,
@@ -106,7 +105,7 @@ package actor SyncEngine {
     var timestamp: Timestamp { now() }
     var isOpen: Bool { openMachine != nil && !isShutDown }
 
-    /// The machine, with its store opened at the first call.
+    /// The machine; opens its store at the first call.
     func machine() throws(StorageError) -> SyncMachine {
         if isShutDown { throw StorageError(.shutDown, "The client was shut down.") }
         if let openMachine { return openMachine }
@@ -185,7 +184,7 @@ package actor SyncEngine {
 
     // MARK: Writing
 
-    /// - Parameter expected: Whose queue it is for; any when left out.
+    /// - Parameter expected: The expected owner of the queue; `nil` for any.
     func write(
         _ batch: [DocumentWrite], of expected: QueueOwner? = nil
     ) throws(StorageError) -> (id: String, answer: Promise<Result<CommitResult, StorageError>>) {
@@ -218,7 +217,7 @@ package actor SyncEngine {
 
     // MARK: Life
 
-    /// Whose queue it is from now on.
+    /// Sets the owner of the queue.
     func setUser(_ userID: String?) {
         owner = QueueOwner(userID)
         trouble = nil
@@ -229,7 +228,7 @@ package actor SyncEngine {
         let isChanged = isNetworkEnabled != isEnabled
         isNetworkEnabled = isEnabled
         try handle(.setNetwork(isEnabled: isEnabled))
-        // Why writes wait is another reason now.
+        // The reason why writes wait has changed.
         if isChanged, queueWatchers.count > 0 { queueWatchers.show(try pendingWrites()) }
     }
 
@@ -241,22 +240,22 @@ package actor SyncEngine {
         if listenerCount > 0 { try beginAnew() }
     }
 
-    /// Deletes the cache, and what one user has queued on this device. Streams that are open see it vanish, and begin anew on
-    /// nothing. What others have queued stays and goes on being sent, and whoever waits for it goes on waiting.
+    /// Deletes the cache and one user's queue on this device. Open streams see the documents disappear and start over. The
+    /// queues of other users stay and are still sent, and callers keep waiting for them.
     ///
-    /// - Parameter owner: Whose data it is; who is there now when left out.
+    /// - Parameter owner: The user whose data to delete; by default, the current one.
     func wipe(of owner: QueueOwner? = nil) throws(StorageError) {
         let owner = owner ?? self.owner
         var others = try machine().waiting
         others.writes = others.writes.filter { $0.value.owner != owner }
-        // Those who wait for the queue wait for that of who is there now.
+        // Callers that wait for the queue wait for that of the current user.
         if owner == self.owner { others.queue = [] }
         try empty(keeping: others) { store throws(StorageError) in try store.wipe(of: owner) }
-        // Even if nobody waits: the writes that others have queued are still sent.
+        // Even without waiting calls: the writes of other users are still sent.
         try beginAnew()
     }
 
-    /// The same for whoever was signed in last, unless it was done and nobody has signed in since.
+    /// The same for the last signed-in user, unless it was done and nobody has signed in since.
     func wipeAfterSomebody() throws(StorageError) {
         if let userID = try machine().lastUserID { try wipe(of: QueueOwner(userID)) }
     }
@@ -321,7 +320,7 @@ package actor SyncEngine {
         failCalls(error)
     }
 
-    /// - Parameter kept: The calls that nothing has happened to.
+    /// - Parameter kept: The calls that are not affected.
     private func failCalls(_ error: StorageError, but kept: Set<Int> = []) {
         for (token, promise) in writes where !kept.contains(token) { promise.resolve(.failure(error)) }
         for (token, promise) in waits where !kept.contains(token) { promise.resolve(.failure(error)) }

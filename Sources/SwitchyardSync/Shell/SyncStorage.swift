@@ -12,29 +12,29 @@ public struct SyncStorage: Sendable, Hashable {
     let policy: CachePolicy
     var isOnDisk: Bool { if case .folder = place { true } else { false } }
 
-    /// Gone with the client.
+    /// Lasts as long as the client.
     public static let memory = SyncStorage(place: .memory, policy: .standard)
 
-    /// Gone with the client, and each document with the last stream or queued write that needs it: for programs that run for
-    /// long and look at much once.
+    /// Lasts as long as the client, but drops each document with the last stream or queued write that needs it. For
+    /// long-running programs that read many documents once.
     public static let memoryWhileInUse = SyncStorage(place: .memory, policy: .eager)
 
-    /// In a folder of its own, which is created if missing and serves one client at a time.
+    /// In its own folder, which is created if missing and serves one client at a time.
     ///
     /// - Parameters:
     ///   - url: The folder. Keep nothing else in it.
-    ///   - maximumBytes: Above about this size, the least recently used documents are removed, a few at a time.
+    ///   - maximumBytes: Above approximately this size, the least recently used documents are removed, a few at a time.
     public static func folder(_ url: URL, maximumBytes: Int64 = 100 << 20) -> SyncStorage {
         var limits = CacheLimits()
         limits.threshold = maximumBytes
         return SyncStorage(place: .folder(url), policy: .leastRecentlyUsed(limits))
     }
 
-    /// Deletes what a user has left in a folder of which no client is there: the cache, what was set aside, and the writes that
-    /// they have queued. What others have queued stays. Nothing is made where nothing is.
+    /// Deletes a user's data in a folder that no client is using: the cache, databases that were set aside, and the user's
+    /// queue. The queues of other users stay. Creates nothing if the folder does not exist.
     ///
-    /// - Parameter userID: Whose data to delete; `nil` for whoever was signed in last.
-    /// - Throws: `.localStore`, also while a client has the folder.
+    /// - Parameter userID: The user whose data to delete; `nil` for the last signed-in user.
+    /// - Throws: `.localStore`, also while a client uses the folder.
     public func wipe(of userID: String?) throws(StorageError) {
         guard case .folder(let folder) = place, FileManager.default.fileExists(atPath: folder.path) else { return }
         let store = try SQLiteStore(folder: folder)
@@ -53,9 +53,9 @@ public struct SyncStorage: Sendable, Hashable {
 }
 
 extension SyncStorage {
-    /// Deletes what is kept in a folder of which no client is there: the cache, and what one user has queued.
+    /// Deletes the data in a folder that no client is using: the cache and one user's queue.
     ///
-    /// - Parameter userID: Whose; that of who was there last when left out.
+    /// - Parameter userID: The user whose queue to delete; `nil` for the last signed-in user.
     package static func wipe(_ folder: URL, of userID: String?) throws(InfrastructureError) {
         do throws(StorageError) {
             try SyncStorage.folder(folder).wipe(of: userID)

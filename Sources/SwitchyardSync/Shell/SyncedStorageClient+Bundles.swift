@@ -1,26 +1,26 @@
 public import Foundation
 public import Switchyard
 
-// Only a client with a cache has a place for bundles, so these are no requirements of every `StorageClient`. An app reaches them
-// with `storage.unwrapped(as: SyncedStorageClient.self)`, whatever provider and layers stand in between.
+// Bundles need a cache, so these are not requirements of `StorageClient`. An app calls them on `storage.unwrapped(as:
+// SyncedStorageClient.self)`, whatever the provider and layers.
 extension SyncedStorageClient {
-    /// Takes documents and named queries that were packed beforehand into the cache: streams show them at once, and a query
-    /// of the bundle goes on from there instead of reading everything from the server.
+    /// Loads prepackaged documents and named queries into the cache: streams show them at once, and a query of the bundle
+    /// resumes from there instead of reading everything from the server.
     ///
-    /// One that was loaded before, or is older than the one of its name that was, is passed over. So are documents of
-    /// which something newer is known.
+    /// Ignores a bundle that was loaded before, or is older than the loaded one with its name, and documents of which a newer
+    /// version is known.
     /// - Parameter data: In the format of the provider's own bundles.
-    /// - Throws: `.unsupported` by a provider without bundles; `.invalidArgument` if the data is not a bundle.
+    /// - Throws: `.unsupported` if the provider has no bundles; `.invalidArgument` if the data is not a bundle.
     public func loadBundle(_ data: Data) async throws(StorageError) {
         try await loadBundle(driver.bundle(from: data))
     }
 
-    /// The same with documents that come from elsewhere than the provider.
+    /// Loads a bundle from another source than the provider.
     public func loadBundle(_ bundle: DocumentBundle) async throws(StorageError) {
         try await engine.handle(.load(bundle))
     }
 
-    /// The query to which a bundle gave a name; `nil` when no bundle with it was loaded.
+    /// The query that a bundle has named; `nil` if no loaded bundle has that name.
     public func namedQuery(_ name: String) async throws(StorageError) -> Query? { try await engine.namedQuery(name) }
 }
 

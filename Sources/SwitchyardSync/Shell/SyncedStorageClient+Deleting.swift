@@ -1,10 +1,10 @@
 public import Switchyard
 
 extension SyncedStorageClient {
-    /// Deletes `document` and everything below it, in the order of the calls: what was queued before takes effect first, and
-    /// what is written afterwards stays.
+    /// Deletes `document` and everything below it, in the order of the calls: earlier queued writes take effect first, and
+    /// later writes stay.
     ///
-    /// A server that deletes by itself is asked once the queue has been answered, and the cache hears of it as it does of
+    /// If the server can delete recursively, it is asked after the queue has been answered, and the cache is updated as after
     /// another device's deletion. Otherwise collections are listed and their documents deleted through the queue.
     public func deleteRecursively(
         _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
@@ -19,7 +19,7 @@ extension SyncedStorageClient {
 
     /// Waits until everything queued so far has been answered.
     ///
-    /// - Throws: `.unavailable` once an attempt to send the first of it fails: this does not wait for a connection.
+    /// - Throws: `.unavailable` if an attempt to send the first write fails: this does not wait for a connection.
     private func flushQueue() async throws(StorageError) {
         var last: PendingWrite?
         var attempts: [PendingWrite.ID: Int]?
@@ -40,7 +40,7 @@ extension SyncedStorageClient {
 }
 
 extension StorageClient {
-    /// Has the server delete by itself, or deletes what collections list where it cannot.
+    /// Has the server delete recursively or, if it cannot, lists collections and deletes their documents.
     func deleteRecursively(
         _ document: StoragePath, by driver: any SyncDriver, _ progress: @escaping @Sendable (_ deleted: Int) -> Void
     ) async throws(StorageError) -> Int {

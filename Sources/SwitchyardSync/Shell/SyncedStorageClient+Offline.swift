@@ -20,7 +20,7 @@ extension SyncedStorageClient {
         try result.get()
     }
 
-    /// Waits for the writes that are queued, but no longer than that, and not while the network is switched off.
+    /// Waits for queued writes until `deadline`, but not while the network is switched off.
     package func drain(within deadline: Duration) async {
         guard await engine.isSending else { return }
         await withTaskGroup(of: Void.self) { group in
@@ -84,23 +84,23 @@ extension SyncedStorageClient {
 
     public func clearPersistence() async throws(StorageError) { try await engine.clear() }
 
-    /// Deletes the cache and the writes of one user. Streams may be open: they see their results vanish and go on from nothing.
+    /// Deletes the cache and one user's queue. Open streams see their results disappear and start over.
     ///
-    /// For a user who signs out with that wish. What others have queued stays; see ``SyncStorage/wipe(of:)`` for a folder of
-    /// which no client is there.
+    /// For a user who signs out with that option. The queues of other users stay; use ``SyncStorage/wipe(of:)`` for a folder
+    /// that no client is using.
     ///
-    /// - Parameter userID: Whose writes; those of who is there now when left out.
-    /// - Throws: `.localStore` when the device refuses; then nothing has gone.
+    /// - Parameter userID: The user whose queue to delete; by default, the current one.
+    /// - Throws: `.localStore` if the device refuses; then nothing has been deleted.
     public func wipe(of userID: String? = nil) async throws(StorageError) {
         try await engine.wipe(of: userID.map { QueueOwner($0) })
     }
 }
 
 extension SyncEngine {
-    /// Whether a write waits that may be sent. Opens nothing.
+    /// Whether a sendable write is waiting. Opens nothing.
     fileprivate var isSending: Bool { isOpen && isNetworkEnabled && (try? machine().hasQueue()) == true }
 
-    /// Of everybody. Opens nothing.
+    /// For all users. Opens nothing.
     var writeCountInMemory: Int? { (openMachine?.store as? MemoryStore)?.batchCount }
 
     /// What waits in memory only ends with the client.

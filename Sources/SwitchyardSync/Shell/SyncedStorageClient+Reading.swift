@@ -62,15 +62,15 @@ extension SyncedStorageClient {
 }
 
 extension SyncEngine {
-    /// What a single read asks for.
+    /// A single read.
     enum Request {
         case documents([StoragePath])
         case results(Query)
     }
 
     struct Answer {
-        /// As the server ordered them, with pending writes over and behind them; of single documents those that are cached, where
-        /// it comes from there.
+        /// In the server's order, with pending writes applied, and new ones after them. For reads of single documents from
+        /// the cache, only the cached ones.
         let documents: [DocumentSnapshot]
         let isFromCache: Bool
         /// Why the server was not asked or did not answer.
@@ -80,8 +80,8 @@ extension SyncEngine {
     func read(_ request: Request, _ source: ReadSource) async throws(StorageError) -> Answer {
         guard source != .cache else { return try cached(request) }
         do throws(StorageError) {
-            // A write of this device that the server took while it was being asked is neither in the answer nor pending any
-            // more, so the server is asked again. Where writes never pause, an answer a moment old will have to do.
+            // A local write that the server accepted during the request is neither in the answer nor pending any more, so the
+            // server is asked again. If writes never pause, a slightly outdated answer has to do.
             var attempt = 1
             var doubted: [StoragePath: Timestamp] = [:]
             while true {
@@ -98,7 +98,7 @@ extension SyncEngine {
                     attempt += 1
                     continue
                 }
-                // What is cached is older than the request, so the server's answer wins.
+                // The cached version is older than the request, so the server's answer wins.
                 for (path, version) in contradicted where doubted[path] == version {
                     fetched.deletionTimes[path] = Timestamp(microseconds: version.microseconds + 1)
                 }
@@ -118,8 +118,8 @@ extension SyncEngine {
         }
     }
 
-    /// An empty answer from the cache looks like one of the server, so somebody is told why it is not; nobody need be told of
-    /// a network that was switched off on purpose.
+    /// An empty answer from the cache looks like the server's, so the observer is told why it is not, unless the network was
+    /// switched off on purpose.
     private func noteReadTrouble(_ error: StorageError) {
         let failure = InfrastructureEvent.Failure(error)
         guard isNetworkEnabled, readTrouble != failure else { return }
@@ -133,9 +133,8 @@ extension SyncEngine {
         guard isNetworkEnabled else { throw .networkSwitchedOff }
     }
 
-    /// The documents that are missing by the answer, as of a time before the version in which they are known here: a server that
-    /// keeps no times of deletion can speak only as of the oldest transaction that is under way, whoever's that is. A store that
-    /// cannot be read contradicts nobody.
+    /// The documents missing in the answer as of a time before their known version: a server without deletion times can
+    /// answer only as of the oldest open transaction of any client. If the store cannot be read, none.
     private func contradicted(by answer: FetchedDocuments) -> [StoragePath: Timestamp] {
         var contradicted: [StoragePath: Timestamp] = [:]
         for document in answer.documents where !document.exists {
@@ -150,7 +149,7 @@ extension SyncEngine {
     /// The server's answer with this device's pending writes applied.
     ///
     /// - Parameter mark: ``acknowledgedCount`` before the server was asked; `nil` takes any answer.
-    /// - Returns: `nil` if the server has taken a write since then that the answer does not show.
+    /// - Returns: `nil` if the server has accepted a write since then that the answer does not show.
     private func take(
         _ fetched: FetchedDocuments, of request: Request, since mark: Int?
     ) throws(StorageError) -> [DocumentSnapshot]? {

@@ -3,10 +3,10 @@ public import Switchyard
 import SwitchyardBytes
 import Synchronization
 
-/// Documents with a cache, live queries and a queue of writes, over whatever server a ``SyncDriver`` speaks to.
+/// Documents with a cache, live queries and a write queue, on any server with a ``SyncDriver``.
 ///
-/// A write returns once it is kept on this device; its receipt tells what the server made of it. Streams show local writes at
-/// once, survive lost connections, and say of each snapshot whether the server has confirmed it.
+/// A write returns once it is saved on this device; its receipt gives you the server's answer. Streams show local writes at
+/// once, survive lost connections, and say for each snapshot whether the server has confirmed it.
 public final class SyncedStorageClient: StorageClient, SignInFollowing, QueueKeeping {
     public var provider: InfrastructureProvider { driver.provider }
     public let capabilities: StorageCapabilities
@@ -14,24 +14,24 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, QueueKee
 
     let driver: any SyncDriver
     package let engine: SyncEngine
-    /// Whom every call and stream catches up with, where people come and go; nil where ``setUser(_:)`` says whose it is.
+    /// Every call and stream catches up with it, if users sign in and out; `nil` if ``setUser(_:)`` sets the user.
     let follower: UserFollower?
     private let claim: StoreClaim?
     package let keepsQueueOnDisk: Bool
     package var writeCountInMemory: Int? { get async { await engine.writeCountInMemory } }
-    /// Whether writes that wait at the end get a moment to reach the server, being lost with the client.
+    /// Whether pending writes, which would be lost with the client, get some time to reach the server at shutdown.
     private let drainsAtEnd: Bool
     private let lastID = Atomic(0)
-    /// How long the end waits for writes that would be lost with the client.
+    /// How long shutting down waits for writes that would be lost with the client.
     private static let drainDeadline = Duration.seconds(3)
 
     /// - Parameters:
     ///   - driver: The server's side.
-    ///   - storage: Opened by the first call that needs it; that call throws `.localStore` when it cannot be.
-    ///   - userID: Whose queue of writes it is; see ``setUser(_:)``.
-    ///   - clock: What pauses are measured with.
-    ///   - now: The time of day, which writes are stamped with while they wait; the system's when left out.
-    ///   - observer: Told when a lost connection is being repaired underneath the streams.
+    ///   - storage: Opened by the first call that needs it; that call throws `.localStore` if it fails.
+    ///   - userID: The owner of the write queue; see ``setUser(_:)``.
+    ///   - clock: The clock for pauses.
+    ///   - now: The time of day, used to timestamp waiting writes; by default, the system's.
+    ///   - observer: Receives an event when streams reconnect after a lost connection.
     public convenience init(
         driver: any SyncDriver, storage: SyncStorage = .memory, userID: String? = nil,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -42,8 +42,7 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, QueueKee
         self.init(engine, keepsQueueOnDisk: storage.isOnDisk)
     }
 
-    /// In memory, for a session that nobody can renew: once it is not accepted any more, streams end with
-    /// `.unauthenticated`.
+    /// In memory, for a session that cannot be renewed: once it is no longer accepted, streams end with `.unauthenticated`.
     convenience init(
         ofOneSession driver: any SyncDriver, clock: any Clock<Duration>, observer: any InfrastructureObserver
     ) {
@@ -56,11 +55,11 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, QueueKee
     /// Follows the session: each user who signs in gets their own queue of writes.
     ///
     /// - Parameters:
-    ///   - folder: Where documents and queued writes are kept; `nil` to have them gone with the client.
-    ///   - cacheBytes: Above about this size, the least recently used documents are dropped.
-    ///   - context: Whose session it is, and time.
-    /// - Throws: `.locked` while another client has the folder. A folder that cannot be used for another reason is told of by the
-    ///   first call that needs it.
+    ///   - folder: Where documents and queued writes are kept; `nil` for memory.
+    ///   - cacheBytes: Above approximately this size, the least recently used documents are dropped.
+    ///   - context: The session and the clocks.
+    /// - Throws: `.locked` while another client has the folder. If the folder cannot be used for another reason, the first
+    ///   call that needs it throws.
     package convenience init(
         driver: any SyncDriver, folder: URL?, cacheBytes: Int64, context: ModuleContext
     ) async throws(InfrastructureError) {
@@ -96,8 +95,8 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, QueueKee
 
     func newID() -> Int { lastID.add(1, ordering: .relaxed).newValue }
 
-    /// To be called when another user signs in, or nobody is signed in any more. Each user has a queue of writes of
-    /// their own; those of the one who left wait until they come back.
+    /// Call this when another user signs in, or after a sign-out. Each user has a separate write queue; the previous user's
+    /// writes wait until that user signs in again.
     public func setUser(_ userID: String?) async { await engine.setUser(userID) }
 
     // MARK: Streams
@@ -144,9 +143,9 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, QueueKee
         }
     }
 
-    /// Begins something that lasts.
+    /// Begins a subscription.
     ///
-    /// - Returns: What ends it, in its turn: never before it has begun.
+    /// - Returns: A closure that ends it, in order: never before it has begun.
     func visit(
         enter: @escaping @Sendable (SyncEngine) async -> Void, leave: @escaping @Sendable (SyncEngine) async -> Void
     ) -> @Sendable () -> Void {
@@ -171,14 +170,14 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, QueueKee
         do throws(StorageError) {
             return try await commit(batch, of: owner)
         } catch {
-            // Somebody may have come, or only have been forgotten meanwhile.
+            // Another user may have signed in meanwhile, or data may just have been wiped.
             guard error.code == .sessionChanged, try await follower.catchUpToWrite() == owner else { throw error }
             return try await commit(batch, of: owner)
         }
     }
 
-    /// - Parameter owner: Who makes the write; by default the user whom the storage works for.
-    /// - Throws: `.sessionChanged` when the storage works for somebody else by now.
+    /// - Parameter owner: The user who makes the write; by default, the storage's current user.
+    /// - Throws: `.sessionChanged` if the storage has another user by now.
     func commit(_ batch: WriteBatch, of owner: QueueOwner?) async throws(StorageError) -> WriteReceipt {
         try checkBatch(batch)
         let (id, answer) = try await engine.write(batch.writes, of: owner)
@@ -206,7 +205,7 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, QueueKee
 }
 
 extension ViewSnapshot {
-    /// The view of a single document as that document.
+    /// The document in the view of a single document.
     fileprivate func document(at path: StoragePath) -> DocumentSnapshot {
         let document = documents.first ?? .missing(path)
         return document.with(

@@ -1,6 +1,6 @@
 import Switchyard
 
-/// Tells the engine whose queue of writes it is, as people sign in and out.
+/// Sets the owner of the engine's write queue as users sign in and out.
 ///
 /// A call that is made after a sign-in has returned must already count as the new user's, so each call catches up first;
 /// between calls a task follows the stream of states.
@@ -9,16 +9,16 @@ actor UserFollower {
     private let engine: SyncEngine
     private let context: ModuleContext
     private var known: AuthState
-    /// Whose queue the engine works on.
+    /// The current owner of the engine's queue.
     private var told: AuthUser.ID?
     private var wishes: WipeWishes
-    /// Users whose data should be deleted and could not be yet; `nil` means whoever was signed in last.
+    /// Users whose data could not be deleted yet; `nil` means the last signed-in user.
     private var leavers: [AuthUser.ID?] = []
     /// The change in progress; the next one waits for it.
     private var turn: Task<Void, Never>?
     private var following: Task<Void, Never>?
 
-    /// - Parameter known: The state with whose user the engine was made.
+    /// - Parameter known: The state when the engine was made.
     init(_ auth: any AuthClient, _ engine: SyncEngine, _ context: ModuleContext, known: AuthState) {
         self.auth = auth
         self.engine = engine
@@ -31,7 +31,7 @@ actor UserFollower {
     deinit { following?.cancel() }
 
     func start() async {
-        // Somebody may have signed out while there was no storage, or in a process that ended before its storage knew.
+        // A user may have signed out while there was no storage, or in a process that ended before its storage was told.
         if case .signedOut(let signOut) = known, signOut.wipesLocalData {
             leavers = [nil]
             await wipe()
@@ -46,7 +46,7 @@ actor UserFollower {
 
     /// Like ``catchUp()``, but for writes: fails unless it is known who is signed in, or that nobody is.
     ///
-    /// - Returns: Whose it is.
+    /// - Returns: The user, if any.
     @discardableResult
     func catchUpToWrite() async throws(StorageError) -> QueueOwner {
         let state = await catchUp()
@@ -71,7 +71,7 @@ actor UserFollower {
 
     private func take(_ state: AuthState) async {
         let news = wishes.take(state)
-        // Before anybody sees anything that goes.
+        // Before any data that will be wiped becomes visible.
         if !news.isEmpty { await tell(nil) }
         leavers += news
         await wipe(isNews: !news.isEmpty)
@@ -90,7 +90,7 @@ actor UserFollower {
         await engine.setUser(userID)
     }
 
-    /// What fails is tried again at the next look; an observer is told once.
+    /// A failure is retried at the next catch-up; the observer is notified once.
     private func wipe(isNews: Bool = true) async {
         do throws(StorageError) {
             while let userID = leavers.first {

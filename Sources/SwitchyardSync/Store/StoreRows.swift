@@ -106,7 +106,7 @@ package struct StoreGlobals: Sendable, Equatable {
     package var highestSequenceNumber: Int64 = 0
     /// Over all users, so that a batch's number says when it was written.
     package var highestBatchNumber = 0
-    /// Who was signed in last; `nil` when nobody has been since the store was made or emptied.
+    /// Who was signed in last; `nil` if nobody has signed in since the store was created or cleared.
     package var lastUserID: String?
 
     package init() {}

@@ -1,38 +1,39 @@
 package import Switchyard
 
-/// Where an engine keeps what must outlive it: memory, or a file.
+/// The persistent state of an engine, in memory or in a file.
 ///
-/// Synchronous, and used from one place at a time: the engine's. A store holds rows and gives them back; every rule
-/// about them is the engine's, so all stores behave alike.
+/// Synchronous, and used from one place at a time: the engine's. A store only keeps rows; all rules are in the engine, so all
+/// stores behave alike.
 package protocol SyncStore: AnyObject {
-    /// Carries out `body` as one unit. What it throws undoes everything it did; so does a failure to keep it, which is
-    /// durable where ``StoreOperation/isDurable`` says so.
+    /// Runs `body` as one transaction. If it throws, or the commit fails, everything is undone. The commit is durable if
+    /// ``StoreOperation/isDurable`` says so.
     ///
     /// Never nested.
     func transaction<Result>(
         _ operation: StoreOperation, _ body: (any StoreRows) throws(StorageError) -> Result
     ) throws(StorageError) -> Result
 
-    /// Forgets everything, also what was set aside; the store is then as new.
+    /// Deletes everything, including databases that were set aside; the store is then like new.
     func clear() throws(StorageError)
 
-    /// Forgets the cache, what was set aside, and what one user has queued and was refused. What others have queued stays.
+    /// Deletes the cache, databases that were set aside, and one user's queued and refused batches. The queues of other users
+    /// stay.
     func wipe(of owner: QueueOwner) throws(StorageError)
 
     /// Releases files and locks. The store is not used again.
     func close()
 }
 
-/// What a transaction is for: named in reports, and the handle by which tests make single operations fail.
+/// The purpose of a transaction, for reports, and for tests to make single operations fail.
 package enum StoreOperation: String, Sendable, Hashable, CaseIterable {
     case open, allocateTarget, releaseTarget, runQuery, applyRemoteEvent, applyBundle
     case writeLocally, acknowledgeBatch, acknowledgeAmongOthers, rejectBatch, noteAttempt, readQueue, changeUser
     case resolveRefused, notifyViews, readTarget, readDocuments, lastSnapshotVersion, collectGarbage
 
-    /// Whether its effect must outlast a failure of power from the moment it is done.
+    /// Whether its effect must survive a power failure from the moment it is done.
     ///
-    /// What the server tells again, or is found out about in its ledger, may be lost with all that came after it: the next
-    /// durable operation makes it durable, too. A mere end of the process loses nothing of either kind.
+    /// Changes that the server sends again, or that its ledger shows, may be lost with everything after them; the next
+    /// durable operation makes them durable, too. The end of the process alone loses nothing of either kind.
     package var isDurable: Bool {
         switch self {
         case .open, .applyBundle, .writeLocally, .acknowledgeBatch, .rejectBatch, .changeUser, .resolveRefused: true

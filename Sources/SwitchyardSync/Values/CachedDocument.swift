@@ -1,6 +1,6 @@
 package import Switchyard
 
-/// A document as the server last showed it here, or as an acknowledged write left it.
+/// A document in the cache: its last state from the server, or after an acknowledged write.
 package struct CachedDocument: Sendable, Equatable {
     package enum State: UInt8, Sendable {
         case found
@@ -16,9 +16,9 @@ package struct CachedDocument: Sendable, Equatable {
     package var data: DocumentData?
     package var createTime: Timestamp?
     package var version: Timestamp
-    /// The snapshot with which this was stored, so that later changes are found without a full scan.
+    /// The version of the snapshot with which this was stored, to find later changes without a full scan.
     package var readTime: Timestamp
-    /// Whether an acknowledged write is in it that the stream of changes has not shown yet.
+    /// Whether it includes an acknowledged write that the stream of changes has not shown yet.
     package var hasCommittedMutations: Bool
 
     package init(
@@ -44,7 +44,7 @@ package struct CachedDocument: Sendable, Equatable {
         CachedDocument(path: path, state: .missing, version: version)
     }
 
-    /// What views show when nothing local lies over it.
+    /// The snapshot for views without local writes.
     package var snapshot: DocumentSnapshot {
         DocumentSnapshot(
             path: path, data: state == .found ? data : nil, createTime: state == .found ? createTime : nil,

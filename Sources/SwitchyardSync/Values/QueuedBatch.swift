@@ -4,11 +4,11 @@ package import Switchyard
 package struct QueuedBatch: Sendable, Equatable {
     /// Rising in the order of writing, over all users; the queue's order.
     package let number: Int
-    /// The name under which a provider's ledger knows the batch; the same however often it is sent.
+    /// The batch's name in a provider's ledger; the same at every attempt.
     package let id: String
     package let writes: [DocumentWrite]
-    /// What transforms started from, as writes that come before ``writes`` in the local view only: a repeated local
-    /// application of an increment must begin with the same number.
+    /// The base values of transforms, as writes that precede ``writes`` in the local view only: reapplying an increment
+    /// locally must begin with the same number.
     package let baseWrites: [DocumentWrite]
     package let queuedAt: Timestamp
     /// How often it was sent without a final answer.
@@ -31,7 +31,7 @@ package struct QueuedBatch: Sendable, Equatable {
     package var paths: Set<StoragePath> { Set(writes.map(\.path)) }
 }
 
-/// A batch that the server refused, kept until somebody decides what becomes of it.
+/// A batch that the server refused, kept until it is resolved.
 package struct RefusedBatch: Sendable, Equatable {
     package let id: String
     package let writes: [DocumentWrite]
@@ -50,12 +50,12 @@ package struct RefusedBatch: Sendable, Equatable {
     }
 }
 
-/// All of a user's pending writes on one document, as the one write that has the same effect.
+/// All of a user's pending writes to one document, as a single write with the same effect.
 package struct Overlay: Sendable, Equatable {
-    /// A set, a deletion, or a patch with the union of the masks. Transforms are carried out already; a server time that
-    /// is only estimated stays marked as such (``Timestamp/isEstimate``), also when it is stored.
+    /// A set, a deletion, or a patch with the union of the masks. Transforms have been applied; an estimated server time
+    /// stays marked as such (``Timestamp/isEstimate``), also when it is stored.
     package let write: DocumentWrite
-    /// The newest batch that took part.
+    /// The newest batch included.
     package let batchNumber: Int
 
     package init(write: DocumentWrite, batchNumber: Int) {
@@ -66,7 +66,7 @@ package struct Overlay: Sendable, Equatable {
     package var path: StoragePath { write.path }
 }
 
-/// Who owns a queue. Each user has one, and so does the device while nobody is signed in.
+/// The owner of a queue. Each user has one, and so does the device while nobody is signed in.
 package struct QueueOwner: Sendable, Hashable {
     package let userID: String?
     package init(_ userID: String?) { self.userID = userID }

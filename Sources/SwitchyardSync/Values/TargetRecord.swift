@@ -1,15 +1,15 @@
 package import Switchyard
 
-/// What is stored of a target, so that listening to it again resumes where it ended.
+/// The stored state of a target, so that listening again resumes where it ended.
 package struct TargetRecord: Sendable, Equatable {
     package let target: WatchTarget
     /// Even; never used again for another target.
     package let id: Int
-    /// When the target was last in use, in the count of storage transactions.
+    /// When the target was last used, as a storage transaction number.
     package var sequenceNumber: Int64
-    /// Where the stream can be taken up again; empty when it cannot.
+    /// The token to resume the stream; empty if it cannot be resumed.
     package var resumeToken: [UInt8]
-    /// The snapshot that `resumeToken` belongs to, and that the confirmed keys show.
+    /// The snapshot version of `resumeToken` and of the confirmed keys.
     package var version: Timestamp
     /// The last snapshot at which the local result was known to be the server's.
     package var lastLimboFreeVersion: Timestamp

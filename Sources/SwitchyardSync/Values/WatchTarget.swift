@@ -1,20 +1,20 @@
 public import Switchyard
 
-/// What a backend is asked to watch: one document, or the results of a query.
+/// A target for a backend to watch: one document, or the results of a query.
 ///
-/// A query stands here in its canonical form: the whole order written out, a limit only from the front, no offset and no
-/// projection. Two queries with the same target share one watch; an engine finds a target again by equality.
+/// The query is in canonical form: the whole order written out, a limit only from the front, no offset and no projection. Two
+/// queries with the same target share one watch; an engine identifies a target by equality.
 public enum WatchTarget: Sendable, Hashable {
     case document(StoragePath)
     case query(Query)
 }
 
-/// What a listener asked for; several of these can share one ``WatchTarget``.
+/// A listener's query; several of these can share one ``WatchTarget``.
 package enum LiveQuery: Sendable, Hashable {
     case document(StoragePath)
     case query(Query)
 
-    /// A limit to the last becomes one to the first of everything turned round.
+    /// A limit to the last results becomes a limit to the first of the reversed order.
     package var target: WatchTarget {
         switch self {
         case .document(let path): .document(path)

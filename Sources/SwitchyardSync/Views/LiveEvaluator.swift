@@ -1,6 +1,6 @@
 import Switchyard
 
-/// Which documents a view shows, and in which order.
+/// Decides which documents a view shows, and in which order.
 struct LiveEvaluator {
     let query: LiveQuery
     /// For a single document, the order is of no importance; that of its collection stands in.

@@ -2,19 +2,19 @@ import Switchyard
 
 /// The live result of one query as its listeners see it: local matches, cut at the limit, and what the server confirmed.
 ///
-/// Cost grows with the documents that change, not with those there are.
+/// The cost grows with the number of changed documents, not with the total.
 struct View {
     let evaluator: LiveEvaluator
     private(set) var contents = ViewContents()
-    /// The documents that the server has said belong to the result.
+    /// The documents that the server has confirmed as results.
     private(set) var confirmed: Set<StoragePath>
     private var limbo: Set<StoragePath> = []
-    /// Whether `limbo` must be found out from all documents, because changes went by while it did not matter.
+    /// Whether `limbo` must be recomputed from all documents, because changes were ignored while it did not matter.
     private var isLimboStale = true
     private(set) var isCurrent = false
     private(set) var isSynced = false
     private(set) var hasCachedResults = false
-    /// Acknowledged documents of which the view still shows the pending state, until the stream shows the write.
+    /// Acknowledged documents whose pending state the view still shows, until the stream shows the write.
     private var awaited: [StoragePath: DocumentSnapshot] = [:]
 
     init(_ query: LiveQuery, confirmed: Set<StoragePath>) {
@@ -33,7 +33,7 @@ struct View {
         return draft
     }
 
-    /// Adds what `changes` make of the documents to a draft.
+    /// Applies `changes` to a draft.
     func draft(
         _ changes: LocalStore.Documents, in draft: inout ViewDraft, overdue: Set<StoragePath> = []
     ) {
@@ -55,7 +55,7 @@ struct View {
             let isPending = new?.metadata.hasPendingWrites ?? false
             switch (old, new) {
             case (let old?, let new?):
-                // Acknowledged: the stream is about to show it, in one step less.
+                // Acknowledged: the stream is about to show it, which saves one step.
                 if old.metadata.localState == .pending, new.metadata.localState == .committed,
                     !overdue.contains(path)
                 {
@@ -95,8 +95,8 @@ struct View {
     /// Makes a draft the state of the view.
     ///
     /// - Parameters:
-    ///   - change: What the server said about the target.
-    ///   - awaitsRequery: Whether everything confirmed was given up and has been asked for again.
+    ///   - change: The server's changes to the target.
+    ///   - awaitsRequery: Whether all confirmed results were discarded and requested again.
     mutating func apply(
         _ draft: ViewDraft, _ change: TargetChange? = nil, resolvesLimbo: Bool = true, awaitsRequery: Bool = false
     ) -> Outcome {
@@ -123,14 +123,14 @@ struct View {
         return outcome
     }
 
-    /// Acknowledged documents that a snapshot of `version` should have shown. The server has them differently by now, or
-    /// not in this result, and says nothing: from here on they are to be treated as any other document.
+    /// Acknowledged documents that a snapshot of `version` should have shown. On the server they have changed since, or are
+    /// not in this result; from now on they are treated like any other document.
     func overdue(at version: Timestamp) -> LocalStore.Documents {
         guard isCurrent, !awaited.isEmpty else { return [:] }
         return awaited.filter { $0.value.updateTime ?? .never <= version }
     }
 
-    /// - Returns: A snapshot if the view was current, which it is no more.
+    /// - Returns: A snapshot, if the view was current and no longer is.
     mutating func goOffline() -> ViewSnapshot? {
         guard isCurrent else { return nil }
         isCurrent = false

@@ -1,6 +1,6 @@
 import Switchyard
 
-/// The documents of a view in order, and which of them show pending writes.
+/// The documents of a view in order, and those with pending writes.
 struct ViewContents {
     private(set) var documents = DocumentList()
     private var filed: [StoragePath: DocumentSnapshot] = [:]
@@ -22,7 +22,7 @@ struct ViewContents {
         if document?.metadata.hasPendingWrites == true { pending.insert(path) } else { pending.remove(path) }
     }
 
-    /// Takes many documents into empty contents: sorted once, and not placed one by one.
+    /// Adds many documents to empty contents, sorting once instead of inserting one by one.
     fileprivate mutating func fill(_ found: [DocumentSnapshot], pending: Set<StoragePath>, _ evaluator: LiveEvaluator) {
         documents = DocumentList(inOrder: evaluator.inOrder(found))
         filed.reserveCapacity(found.count)
@@ -31,21 +31,21 @@ struct ViewContents {
     }
 }
 
-/// The next state of a view while it is worked out.
+/// The next state of a view while it is computed.
 struct ViewDraft {
     var contents = ViewContents()
     /// The documents in order, before.
     private let before: DocumentList
-    /// How each document that was touched looked before, and whether it was pending. Empty if there was none before.
+    /// The previous state of each changed document, and whether it was pending. Stays empty if the view was empty.
     private(set) var touched: [StoragePath: (old: DocumentSnapshot?, wasPending: Bool)] = [:]
-    /// Whether the limit cut away, or may have, what belongs into the result now.
+    /// Whether the limit removed, or may have removed, documents that now belong to the result.
     var needsRefill = false
 
     var awaited: [StoragePath: DocumentSnapshot] = [:]
 
     init(before: DocumentList) { self.before = before }
 
-    /// Whether the view showed nothing before this draft, so that all it shows now is new.
+    /// Whether the view was empty before this draft, so that everything in it now is new.
     var beganEmpty: Bool { before.isEmpty }
 
     /// Whether the view showed a pending write on the document before this draft.
@@ -61,7 +61,7 @@ struct ViewDraft {
 
     /// As ``put(_:at:_:)`` for each of the documents that match, if nothing has been here yet.
     ///
-    /// - Returns: Whether it was done so.
+    /// - Returns: Whether this was possible.
     mutating func fill(_ documents: LocalStore.Documents, _ evaluator: LiveEvaluator) -> Bool {
         guard documents.count > 32, beganEmpty, contents.documents.isEmpty, awaited.isEmpty else { return false }
         var found: [DocumentSnapshot] = []
@@ -75,7 +75,7 @@ struct ViewDraft {
         return true
     }
 
-    /// The difference to before, in the order in which listeners apply it.
+    /// The changes, in the order in which listeners apply them.
     func changes(_ evaluator: LiveEvaluator) -> [DocumentChange] {
         if beganEmpty { return contents.documents.additions }
         guard !touched.isEmpty else { return [] }
@@ -86,7 +86,7 @@ struct ViewDraft {
         }
         return ListDifference.changes(touched: known, from: before.elements, by: evaluator.evaluator).compactMap {
             change in
-            // The version goes while a write is pending, so it says nothing about the contents.
+            // There is no version while a write is pending, so it says nothing about the contents.
             guard change.kind == .modified, let before = touched[change.document.path]?.old,
                 before.data == change.document.data
             else { return change.kind == .metadata && isHidden(change) ? nil : change }
@@ -96,7 +96,7 @@ struct ViewDraft {
         }
     }
 
-    /// Whether a document shows neither other contents nor another pending state than before.
+    /// Whether neither the contents nor the pending state of a document have changed.
     private func isHidden(_ change: DocumentChange) -> Bool {
         let path = change.document.path
         return touched[path]?.wasPending == contents.pending.contains(path)

@@ -8,12 +8,12 @@ package struct ViewSnapshot: Sendable {
     package var isFromCache: Bool
     package var hasPendingWrites: Bool
     package var syncStateChanged: Bool
-    /// Whether an earlier listen left a state to go on from, even if that has no documents.
+    /// Whether an earlier listen left a state to resume from, even if that has no documents.
     package var hasCachedResults: Bool
-    /// Why it comes from the cache, if something is wrong with the way to the server.
+    /// Why it comes from the cache, if there is a problem reaching the server.
     package var serverError: StorageError?
 
-    /// The same state for somebody who has seen nothing yet: all documents are new.
+    /// The same state for a new listener: all documents are added.
     package var asInitial: ViewSnapshot {
         var copy = self
         if changes.count != documents.count || changes.contains(where: { $0.kind != .added }) {

@@ -53,7 +53,7 @@ public struct CheckInSchedule: Sendable, Hashable {
 public protocol CheckInClient: Sendable {
     /// Writes the record and the person's last check-in, both or neither.
     ///
-    /// - Returns: The time of the check-in. Without a connection, on a client with a queue, it counts all the same.
+    /// - Returns: The time of the check-in. On a client with a queue, it counts even without a connection.
     @discardableResult
     func checkIn() async throws(CheckInError) -> Timestamp
 

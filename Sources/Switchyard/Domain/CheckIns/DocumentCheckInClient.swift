@@ -1,4 +1,4 @@
-/// ``CheckInClient`` on whatever storage and auth it is given.
+/// A ``CheckInClient`` on any storage and auth.
 public struct DocumentCheckInClient: CheckInClient {
     private let storage: any StorageClient
     private let signedIn: SignedInUser
@@ -14,11 +14,11 @@ public struct DocumentCheckInClient: CheckInClient {
 
     public func checkIn() async throws(CheckInError) -> Timestamp {
         let id = try await signedIn.id()
-        // Backends keep microseconds; the time returned is the time that will be read back.
+        // Backends keep microseconds, so that the returned time is the one that will be read back.
         let time = Timestamp(microseconds: now().microseconds)
         try await CheckInError.mapping {
             var batch = WriteBatch()
-            // A set, since the name is new anyway: so the batch can be repeated without harm.
+            // A set, since the name is new anyway; so the batch can be repeated safely.
             try batch.set(
                 Self.collection.newDocument(),
                 ["userID": .of(id), "checkedInAt": .of(time), "recordedAt": .serverTime])
@@ -45,7 +45,7 @@ public struct DocumentCheckInClient: CheckInClient {
 
     public func schedule() async throws(CheckInError) -> CheckInSchedule {
         let user = try await user()
-        // Somebody else may have written nonsense; then the defaults hold, as for a person without a schedule.
+        // The stored schedule may be invalid; then the defaults apply, as for a person without a schedule.
         do throws(CheckInError) {
             return try CheckInSchedule(interval: user.checkInInterval, reminder: user.reminderInterval)
         } catch {

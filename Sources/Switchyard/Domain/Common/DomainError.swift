@@ -2,8 +2,8 @@ import Foundation
 
 /// Why a call to a domain client failed. All domain clients share these few codes, whatever went wrong underneath.
 ///
-/// `UserError`, `ContactsError`, `CheckInError` and `NotificationError` are this type, each for its client. What is underlying
-/// is the storage, auth or file error that caused it, when one did.
+/// `UserError`, `ContactsError`, `CheckInError` and `NotificationError` are all this type. ``ClientError/underlying`` is the
+/// storage, auth or file error that caused it, if any.
 public struct DomainError: ClientError {
     public static let area = "Domain"
     public let details: ErrorDetails
@@ -11,7 +11,7 @@ public struct DomainError: ClientError {
 
     static let notAuthenticated = DomainError(.notAuthenticated, "No user is signed in. Sign in and try again.")
 
-    /// The one table from the core clients' codes to a domain's.
+    /// Maps the core clients' codes to domain codes.
     init(_ error: some ClientError) {
         let code: ErrorCode =
             switch error.code {
@@ -27,7 +27,7 @@ public struct DomainError: ClientError {
             code, error.message, isRetryable: error.isRetryable, retryAfter: error.retryAfter, underlying: error)
     }
 
-    /// Runs `body`, with the errors of any core client turned into the domain's.
+    /// Runs `body`, and converts the errors of core clients to domain errors.
     @discardableResult
     static func mapping<Result>(_ body: () async throws -> Result) async throws(DomainError) -> Result {
         do {
@@ -43,9 +43,9 @@ public struct DomainError: ClientError {
 }
 
 extension ErrorCode {
-    /// Nobody is signed in, or the session is over.
+    /// Nobody is signed in, or the session has ended.
     public static let notAuthenticated = ErrorCode(rawValue: "notAuthenticated")
-    /// Somebody is signed in, but the rules forbid it.
+    /// The user is signed in, but the rules forbid it.
     public static let notAllowed = ErrorCode(rawValue: "notAllowed")
     /// The server could not be reached.
     public static let networkError = ErrorCode(rawValue: "networkError")

@@ -1,11 +1,11 @@
 import SwitchyardBytes
 
-/// Whose data a domain client works on: the user of the chosen auth client.
+/// The user whose data a domain client works on: that of the chosen auth client.
 struct SignedInUser: Sendable {
     let auth: any AuthClient
 
-    /// - Throws: `.notAuthenticated` if nobody is signed in. While that cannot be told, something else that is worth another
-    ///   try: an app that hears of no session asks for a password.
+    /// - Throws: `.notAuthenticated` if nobody is signed in. While the session is unknown, a different, retryable error: an
+    ///   app that gets `.notAuthenticated` asks for a password.
     func user() async throws(DomainError) -> AuthUser {
         switch await auth.state {
         case .signedIn(let user): return user
@@ -19,7 +19,7 @@ struct SignedInUser: Sendable {
 
     /// A stream for the user who is signed in when it starts.
     ///
-    /// Waits while the session is not known yet; ends with `.notAuthenticated` when that user is no longer the one.
+    /// Waits while the session is not known yet; ends with `.notAuthenticated` when that user is no longer signed in.
     func stream<Element: Sendable>(
         _ make: @escaping @Sendable (AuthUser.ID) throws(StorageError) -> SnapshotStream<Element, StorageError>
     ) -> SnapshotStream<Element, DomainError> {
@@ -43,7 +43,7 @@ struct SignedInUser: Sendable {
                         inner.replace(with: Task { await forward(user.id, make, to: continuation) })
                     }
                 }
-                // The auth client was shut down: without it nobody can say whose data this is.
+                // The auth client was shut down, so the user is unknown.
                 if !Task.isCancelled { continuation.finish() }
             }
             return {
@@ -62,7 +62,7 @@ struct SignedInUser: Sendable {
             for try await element in try make(id) { continuation.yield(element) }
             if !Task.isCancelled { continuation.finish() }
         } catch {
-            // Storage may have learned of a sign-out before this stream has: then it is not the rules that have ended it.
+            // The storage may have learned of a sign-out before this stream; then the rules are not what ended it.
             if case .signedIn(let user) = await auth.state, user.id == id {
                 continuation.finish(throwing: DomainError(error))
             } else {

@@ -1,8 +1,8 @@
 extension StorageClient {
     /// Whether a write will find a document at `path`, as far as this device can tell.
     ///
-    /// A client with a queue tells of a refusal only on the receipt, which may come much later; this tells beforehand.
-    /// - Returns: `nil` where the write itself will say so, and where nothing is known without a connection.
+    /// A client with a queue reports a refusal only on the receipt, perhaps much later; this checks beforehand.
+    /// - Returns: `nil` if the write itself will report it, or if nothing is known without a connection.
     func foresees(_ path: StoragePath) async throws(StorageError) -> Bool? {
         guard capabilities.offline else { return nil }
         do {

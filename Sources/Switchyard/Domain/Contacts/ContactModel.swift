@@ -6,9 +6,9 @@ public struct ContactModel: Sendable, Hashable, Identifiable {
     public var email: String?
     public var phoneNumber: String?
     public var note: String?
-    /// Whether they are told when this person misses a check-in.
+    /// Whether the contact is notified when this person misses a check-in.
     public var isResponder: Bool
-    /// Whether this person is told when they miss one.
+    /// Whether this person is notified when the contact misses one.
     public var isDependent: Bool
     public var addedAt: Timestamp?
 
@@ -43,12 +43,12 @@ extension ContactModel {
             addedAt: data["addedAt"]?.timestampValue)
     }
 
-    /// Everything that is known but the time of adding.
+    /// All known fields except the time of adding.
     var fields: WriteFields {
         WriteFields(optionals.compactMap { name, value in value.map { (name, FieldValue.value($0)) } })
     }
 
-    /// Everything but the time of adding; what is not known is removed.
+    /// All fields except the time of adding; unknown ones are removed.
     var updates: FieldUpdates {
         FieldUpdates(optionals.map { (FieldPath(unchecked: [$0.0]), $0.1.map(FieldValue.value) ?? .delete) })
     }

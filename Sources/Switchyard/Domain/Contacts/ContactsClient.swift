@@ -15,14 +15,14 @@ public protocol ContactsClient: Sendable {
     /// - Throws: `.alreadyExists`.
     func add(_ contact: ContactModel) async throws(ContactsError)
 
-    /// Adds a contact to the person's list and the person, as `me` says, to the contact's: both or neither.
+    /// Adds a contact to the person's list, and the person, as described by `me`, to the contact's list: both or neither.
     ///
-    /// `me` is how the person shall stand in the other's list; its `id` is replaced by the person's own.
+    /// `me` is the person's entry in the other list; its `id` is replaced by the person's own.
     func addMutually(_ contact: ContactModel, me: ContactModel) async throws(ContactsError)
 
     /// - Throws: `.notFound`.
     func update(_ contact: ContactModel) async throws(ContactsError)
-    /// Removes a contact from the person's own list; no error if it is not there.
+    /// Removes a contact from the person's own list; no error if it is missing.
     func remove(_ id: ContactModel.ID) async throws(ContactsError)
     /// Removes each from the other's list: both or neither.
     func removeMutually(_ id: ContactModel.ID) async throws(ContactsError)

@@ -1,4 +1,4 @@
-/// ``ContactsClient`` on whatever storage and auth it is given.
+/// A ``ContactsClient`` on any storage and auth.
 public struct DocumentContactsClient: ContactsClient {
     private let storage: any StorageClient
     private let signedIn: SignedInUser
@@ -49,7 +49,7 @@ public struct DocumentContactsClient: ContactsClient {
             try await requireNew(path)
             var batch = WriteBatch()
             try batch.create(path, Self.newFields(contact))
-            // The other side may know this person already; then its own notes stay.
+            // The other list may already contain this person; then its other fields stay.
             try batch.merge(ContactModel.collection(of: contact.id).document(id), Self.newFields(me))
             _ = try await storage.commit(batch)
         }

@@ -1,4 +1,4 @@
-/// ``NotificationClient`` on whatever storage and auth it is given.
+/// A ``NotificationClient`` on any storage and auth.
 public struct DocumentNotificationClient: NotificationClient {
     private let storage: any StorageClient
     private let signedIn: SignedInUser

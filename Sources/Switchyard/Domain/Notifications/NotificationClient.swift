@@ -6,7 +6,7 @@ public struct NotificationModel: Sendable, Hashable, Identifiable {
     public let id: String
     public var title: String
     public var body: String
-    /// The app's own name for what it is about.
+    /// The app's own name for the kind of notification.
     public var kind: String?
     public var sentAt: Timestamp
     public var isRead: Bool
@@ -27,7 +27,7 @@ public struct NotificationModel: Sendable, Hashable, Identifiable {
             kind: data["kind"]?.stringValue, sentAt: sentAt, isRead: data["isRead"]?.boolValue ?? false)
     }
 
-    /// The fields of a new notification, for whoever sends it.
+    /// The fields of a new notification, for the sender.
     public var fields: WriteFields {
         [
             "title": .of(title), "body": .of(body), "kind": .of(kind), "sentAt": .of(sentAt), "isRead": .of(isRead),
@@ -41,7 +41,8 @@ extension NotificationModel: CustomStringConvertible {
     public var description: String { "NotificationModel(\(id))" }
 }
 
-/// What the signed-in person has been told. Deleted notifications are marked, not removed, so that no device shows one again.
+/// The notifications of the signed-in person. Deleted notifications are marked, not removed, so that no device shows one
+/// again.
 public protocol NotificationClient: Sendable {
     /// Those not deleted, newest first.
     func notifications() async throws(NotificationError) -> [NotificationModel]

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// ``UserClient`` on whatever storage, auth and file storage it is given.
+/// A ``UserClient`` on any storage, auth and file storage.
 public struct DocumentUserClient: UserClient {
     private let core: CoreClients
     private let signedIn: SignedInUser
@@ -15,7 +15,7 @@ public struct DocumentUserClient: UserClient {
         return try await UserError.mapping {
             let path = UserFields.path(account.id)
             if let user = UserModel(try await core.storage.document(path)) { return user }
-            // A merge, not a set: what another device wrote in between stays.
+            // A merge, not a set, to keep what another device wrote in between.
             var fields: WriteFields = ["createdAt": .serverTime]
             if let email = account.email { fields[UserFields.email] = .of(email) }
             if let name = account.displayName { fields[UserFields.displayName] = .of(name) }
@@ -89,7 +89,7 @@ public struct DocumentUserClient: UserClient {
         let files = try requireFiles()
         guard let path = user.imagePath else { return }
         try await UserError.mapping {
-            // First the profile, so that it never names a file that is gone.
+            // First the profile, so that it never names a deleted file.
             try await core.storage.updateDocument(UserFields.path(user.id), ["imagePath": .delete])
             do throws(FileStorageError) { try await files.delete(path) } catch .notFound {}
         }

@@ -21,7 +21,7 @@ public protocol UserClient: Sendable {
     /// Writes the app's own fields into the signed-in user's profile.
     func updateFields(_ updates: FieldUpdates) async throws(UserError)
 
-    /// Stores the image and notes its place in the profile.
+    /// Stores the image and records its path in the profile.
     @discardableResult
     func setProfileImage(_ image: Data, contentType: String) async throws(UserError) -> FilePath
     /// - Throws: `.notFound` if the person has no image.

@@ -45,7 +45,7 @@ extension UserModel: CustomStringConvertible {
     public var description: String { "UserModel(\(id))" }
 }
 
-/// What to change about a profile; what is `nil` stays as it is.
+/// The changes to a profile; `nil` properties stay as they are.
 public struct ProfileChanges: Sendable, Hashable {
     public var displayName: String?
     public var phoneNumber: String?
@@ -59,7 +59,7 @@ public struct ProfileChanges: Sendable, Hashable {
 }
 
 extension Timestamp {
-    /// This far later, to the nanosecond; the first or last timestamp of all if that lies outside of them.
+    /// Later by `duration`, to the nanosecond; clamped to the first or last possible timestamp.
     public func advanced(by duration: Duration) -> Timestamp {
         let (more, attoseconds) = duration.bounded.components
         var nanoseconds = Int64(self.nanoseconds) + attoseconds / 1_000_000_000
@@ -69,14 +69,14 @@ extension Timestamp {
         return Timestamp(clampingSeconds: seconds + more + carry, nanoseconds: Int32(nanoseconds))
     }
 
-    /// How much time lies between the two; negative if `other` is later.
+    /// The time between the two; negative if `other` is later.
     public func timeSince(_ other: Timestamp) -> Duration {
         .seconds(seconds - other.seconds) + .nanoseconds(Int64(nanoseconds - other.nanoseconds))
     }
 }
 
 extension Duration {
-    /// At most 2⁶⁰ seconds either way: far more than lies between any two timestamps, and safe to add up and take apart.
+    /// At most 2⁶⁰ seconds either way: far more than between any two timestamps, and safe for arithmetic.
     fileprivate var bounded: Duration { min(max(self, .seconds(-1 << 60)), .seconds(1 << 60)) }
 }
 
@@ -100,7 +100,7 @@ extension UserModel {
     ///   and so do intervals that are negative or beyond 1e9 seconds.
     init?(_ document: DocumentSnapshot) {
         guard let data = document.data else { return nil }
-        // Anybody who may write the document chooses this number; not every double is a duration.
+        // Any writer of the document chooses this number, and not every double is a duration.
         func seconds(_ name: String) -> Duration? {
             guard let value = data[name]?.doubleValue, (0...1e9).contains(value) else { return nil }
             return .seconds(value)

@@ -2,11 +2,11 @@ import Foundation
 import SwitchyardBytes
 import Synchronization
 
-/// Decodes a provider's settings and keeps account of every key that the type asks for, so that a key nobody asked for is
-/// an error with the nearest known name, and not a setting that silently does nothing.
+/// Decodes a provider's settings and records every key that the type asks for, so that an unknown key becomes an error that
+/// suggests the nearest known name, instead of being silently ignored.
 struct ConfigurationDecoder {
     let json: JSON
-    /// Where `json` stands in the whole configuration.
+    /// The place of `json` in the whole configuration.
     let path: [String]
     /// The values of `${NAME}`.
     let environment: [String: String]
@@ -38,7 +38,7 @@ struct ConfigurationDecoder {
         func names(_ path: [any CodingKey]) -> [String] { path.map(\.stringValue) }
         switch error {
         case .keyNotFound(let key, let context):
-            // A required setting is missing; perhaps it is there under a name that is almost right.
+            // A required setting is missing; perhaps its name is misspelled.
             let container = names(context.codingPath)
             let unknown = ledger.unknownKey(like: key.stringValue, in: json, at: container)
             if unknown == nil, var other = unknownKey(in: type) {
@@ -64,9 +64,9 @@ struct ConfigurationDecoder {
         }
     }
 
-    /// A key that `type` never asks for, found by giving it made-up values for all that is missing.
+    /// A key that `type` never asks for, found by supplying made-up values for everything that is missing.
     ///
-    /// - Returns: `nil` as well where it takes no made-up values: then nobody knows what else it would have asked for.
+    /// - Returns: `nil` also if the type rejects made-up values: then it is unknown what else it would have asked for.
     private func unknownKey<Value: Decodable>(in type: Value.Type) -> ConfigurationProblem? {
         let ledger = Ledger(makesUpValues: true)
         let node = Node(json: json, codingPath: [], root: self, ledger: ledger)
@@ -74,7 +74,7 @@ struct ConfigurationDecoder {
         return ledger.unknownKeys(in: json, at: [])
     }
 
-    /// What stands there instead of what is missing.
+    /// The keys that are present instead of the missing one.
     private func others(at path: [String]) -> String {
         var value: JSON? = json
         for name in path { value = value?[name] }
@@ -93,7 +93,7 @@ struct ConfigurationDecoder {
         private let asked = Mutex<[[String]: Set<String>]>([:])
         /// Objects that were read as a dictionary: there every key is known.
         private let open = Mutex<Set<[String]>>([])
-        /// Whether a missing value is no error, so that everything is asked for that ever is.
+        /// Whether missing values are made up, so that the type asks for every key.
         let makesUpValues: Bool
 
         init(makesUpValues: Bool = false) { self.makesUpValues = makesUpValues }
@@ -183,7 +183,7 @@ struct ConfigurationDecoder {
         func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
             switch type {
             case is Secret.Type:
-                // Its own decoding has the last word on `${NAME}`, so that it can be written back.
+                // Its own decoding resolves `${NAME}`, so that it can be written back.
                 guard let text = json.string ?? madeUp("") else { throw mismatch("a string, best “${NAME}”") }
                 _ = try variable(text)
                 return try Value(from: SecretNode(node: self))
@@ -202,7 +202,7 @@ struct ConfigurationDecoder {
             return url
         }
 
-        /// What the text stands for, if it names a variable.
+        /// The value of the variable that the text names, if any.
         private func variable(_ text: String) throws -> String? {
             guard let name = Secret.variable(in: text) else { return nil }
             guard let value = root.environment[name], !value.isEmpty else {
@@ -220,7 +220,7 @@ struct ConfigurationDecoder {
         }
     }
 
-    /// A node whose text is handed over as it stands, `${NAME}` and all.
+    /// A node whose text is passed on unchanged, including `${NAME}`.
     private struct SecretNode: Decoder, SingleValueDecodingContainer {
         let node: Node
         var codingPath: [any CodingKey] { node.codingPath }
@@ -338,7 +338,7 @@ struct ConfigurationDecoder {
 }
 
 extension JSON {
-    /// The kind of value, with an article; never the value, which may be a secret that stands in the wrong place.
+    /// The kind of value, with an article; never the value, which may be a misplaced secret.
     var kindForPeople: String {
         switch self {
         case .null: "null"

@@ -1,4 +1,4 @@
-/// The one of `names` that was probably meant by `name`.
+/// The element of `names` that `name` probably means.
 package func nearestName(to name: String, in names: [String]) -> String? {
     ConfigurationProblem.nearest(to: name, in: names)
 }
@@ -9,11 +9,11 @@ struct ConfigurationProblem: Error {
     var found: String
     var expected: String
     var suggestion: String?
-    /// What to do where no name was meant that is known.
+    /// What to do if no known name is similar.
     var advice: String?
     var code = InfrastructureError.Code.invalidConfiguration
 
-    /// What lies below, for debugging.
+    /// The underlying error, for debugging.
     var underlying: (any Error)?
 
     var error: InfrastructureError {
@@ -42,11 +42,11 @@ struct ConfigurationProblem: Error {
             advice: "Add the module of “\(provider)” to those that the factory is given.", code: .unknownProvider)
     }
 
-    /// A provider that was asked for a client it does not have.
+    /// A provider that lacks the requested client.
     static func lacking(
         _ service: InfrastructureService, by provider: InfrastructureProvider, at path: [String], _ refusal: any Error
     ) -> ConfigurationProblem {
-        // What a domain client lacks is the storage to live in.
+        // A domain client is missing if its storage is.
         let lacked = service.isCore ? service : .storage
         let nobody = lacked == .files || lacked == .messaging ? " or “none”" : ""
         let place = path == ["default"] ? " at “clients.\(lacked)”" : ""
@@ -55,23 +55,23 @@ struct ConfigurationProblem: Error {
             expected: "another provider\(nobody)\(place)", code: .unsupported, underlying: refusal)
     }
 
-    /// The one of `names` that is closest to `name`, if any is close enough to be a slip.
+    /// The element of `names` closest to `name`, if it is close enough to be a typo.
     static func nearest(to name: String, in names: some Sequence<String>) -> String? {
         guard name.utf8.count <= 80 else { return nil }
         let scored = names.map { (name: $0, distance: distance(simplified(name), simplified($0))) }
         guard let best = scored.min(by: { ($0.distance, $0.name) < ($1.distance, $1.name) }) else { return nil }
         if best.distance <= max(1, name.count / 3) { return best.name }
-        // Or only the beginning was written.
+        // Or `name` is only the beginning.
         let start = simplified(name)
         return start.count >= 3 ? names.filter { simplified($0).starts(with: start) }.min() : nil
     }
 
-    /// Case, dashes and underscores are what people get wrong first.
+    /// Ignores case, dashes and underscores, the most common mistakes.
     private static func simplified(_ name: String) -> [Character] {
         name.lowercased().filter { $0 != "_" && $0 != "-" }
     }
 
-    /// How many letters must be inserted, removed, replaced or exchanged with their neighbour.
+    /// The number of letters to insert, remove, replace or swap with their neighbour.
     private static func distance(_ left: [Character], _ right: [Character]) -> Int {
         var rows = [Array(0...right.count)]
         for i in 0..<left.count {

@@ -1,9 +1,9 @@
 public import Foundation
 import SwitchyardBytes
 
-/// From a text, a file, the environment, or by any coder; and back.
+/// Reading from text, a file, the environment or any decoder, and writing.
 extension InfrastructureConfiguration {
-    /// - Throws: `.invalidConfiguration` for text that is no JSON, unknown keys, wrong types or unknown services.
+    /// - Throws: `.invalidConfiguration` for text that is not JSON, unknown keys, wrong types or unknown services.
     public init(
         json: Data, environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(InfrastructureError) {
@@ -50,10 +50,11 @@ extension InfrastructureConfiguration {
         try self.init(json: data, called: "The configuration file “\(file.path)”", environment: environment)
     }
 
-    /// From variables alone: `SWITCHYARD_DEFAULT`, `SWITCHYARD_STORAGE` and so on for the clients, `SWITCHYARD_STATE_FOLDER`,
-    /// `SWITCHYARD_RETRY` as JSON, and `SWITCHYARD_<PROVIDER>` with a provider's settings as JSON.
+    /// From environment variables only: `SWITCHYARD_DEFAULT`, `SWITCHYARD_STORAGE` and so on for the clients,
+    /// `SWITCHYARD_STATE_FOLDER`, `SWITCHYARD_RETRY` as JSON, and `SWITCHYARD_<PROVIDER>` with a provider's settings as JSON.
     ///
-    /// - Throws: `.invalidConfiguration` without `SWITCHYARD_DEFAULT`, and for variables that are almost one of these.
+    /// - Throws: `.invalidConfiguration` without `SWITCHYARD_DEFAULT`, and for variables whose name nearly matches one of
+    ///   these.
     public init(environment: [String: String]) throws(InfrastructureError) {
         do throws(ConfigurationProblem) {
             try self.init(variables: environment)
@@ -87,7 +88,7 @@ extension InfrastructureConfiguration {
                         ["DEFAULT", "STATE_FOLDER", "RETRY"]
                         + InfrastructureService.allCases.map { $0.rawValue.uppercased() }
                     let nearest = ConfigurationProblem.nearest(to: rest, in: known)
-                    // Programs around this one may have variables that begin the same way.
+                    // Other programs may have variables with the same prefix.
                     if nearest == nil, rest != "RETRY", !value.hasPrefix("{") { continue }
                     throw ConfigurationProblem(
                         path: [name], found: "text that is not a JSON object",
@@ -104,12 +105,12 @@ extension InfrastructureConfiguration {
         }
     }
 
-    /// As the text of a file, with every `${NAME}` as it stood.
+    /// As the contents of a file, with every `${NAME}` preserved.
     public func json() -> Data { Data(shape.bytes(JSONWritingOptions(isPretty: true))) }
 }
 
 extension InfrastructureConfiguration: Codable {
-    /// - Throws: An ``InfrastructureError``, whichever the decoder; its paths begin with the decoder's own.
+    /// - Throws: An ``InfrastructureError`` with any decoder; its paths begin with the decoder's own.
     public init(from decoder: any Decoder) throws {
         let shape = try JSON(from: decoder)
         let environment = decoder.userInfo[Secret.environmentKey] as? [String: String]
@@ -126,7 +127,7 @@ extension InfrastructureConfiguration: Codable {
 }
 
 extension Data {
-    /// As an editor shows it.
+    /// Line and column, as an editor shows them.
     fileprivate func place(of offset: Int) -> String {
         let before = prefix(offset)
         let line = before.count { $0 == UInt8(ascii: "\n") } + 1

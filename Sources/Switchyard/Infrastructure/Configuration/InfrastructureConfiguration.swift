@@ -16,24 +16,24 @@ import SwitchyardBytes
 /// }
 /// ```
 ///
-/// Settings here take precedence over those of a module that was configured in code. Text that is nothing but `${NAME}`
-/// stands for a variable of the environment, and is written back as it stood. Every mistake is one error that says where,
-/// what was found and what was expected; settings of providers that are not chosen are looked at as well, since a switch
-/// may choose them.
+/// Settings here take precedence over those of a module that was configured in code. Text that is exactly `${NAME}` is
+/// replaced by that environment variable, and written back unchanged. The error for a mistake says where it is, what was
+/// found and what was expected. Settings of providers that are not chosen are checked as well, since a switch may choose
+/// them.
 ///
-/// The same shape is what any other coder reads and writes; a decoder finds the variables under ``Secret/environmentKey``
-/// of its `userInfo`, else in the environment of the process.
+/// Any other coder reads and writes the same shape. A decoder takes the variables from ``Secret/environmentKey`` in its
+/// `userInfo`, else from the process's environment.
 public struct InfrastructureConfiguration: Sendable {
     public var selection: InfrastructureSelection
-    /// A folder for what must outlast the process: one below it for each provider. `nil` keeps everything in memory.
+    /// A folder for data that must outlast the process, with a subfolder for each provider. `nil` keeps everything in memory.
     public var stateFolder: URL?
-    /// How calls that failed are repeated if that is safe; `nil` repeats none.
+    /// How failed calls are repeated if that is safe; `nil` for no retries.
     public var retry: RetryPolicy?
     /// Where `${NAME}` is looked up. Never shown, and never written.
     public var environment: [String: String]
-    /// Each provider's settings, as they stand in a file.
+    /// Each provider's settings, in the shape of a file.
     var settings: [InfrastructureProvider: JSONObject] = [:]
-    /// The places outside of the settings that named a variable, so that they are written back the same way.
+    /// The places outside the settings that named a variable, so that they are written back the same way.
     private var references: [[String]: Reference] = [:]
 
     private struct Reference: Equatable {
@@ -43,7 +43,7 @@ public struct InfrastructureConfiguration: Sendable {
 
     /// A configuration file has at most this many bytes.
     public static let maximumBytes = 1 << 20
-    /// The name that, instead of a provider's, means that there shall be no client.
+    /// The name that, in place of a provider, means no client.
     static let nobody = "none"
 
     public init(_ selection: InfrastructureSelection, stateFolder: URL? = nil, environment: [String: String] = [:]) {
@@ -54,9 +54,9 @@ public struct InfrastructureConfiguration: Sendable {
 
     // MARK: Settings in code
 
-    /// Sets a provider's settings to a value of its own type, in place of earlier ones.
+    /// Sets a provider's settings to a value of its own type, replacing earlier ones.
     ///
-    /// A secret is kept by name: its own, or one made from its place, such as `ACME_API_KEY`; its value goes to
+    /// A secret is stored by its own name, or by one made from its place, such as `ACME_API_KEY`; its value is added to
     /// ``environment``.
     public mutating func setUp<Module: InfrastructureModule>(
         _ type: Module.Type, with settings: Module.Configuration
@@ -138,7 +138,7 @@ public struct InfrastructureConfiguration: Sendable {
         selection.omit(service)
     }
 
-    /// The text at a place, out of the environment where it names a variable.
+    /// The text at a place, or the value of the variable that it names.
     private mutating func text(_ json: JSON, at path: [String]) throws(ConfigurationProblem) -> String {
         guard let string = json.string else {
             throw ConfigurationProblem(path: path, found: json.kindForPeople, expected: "a string")
@@ -175,7 +175,7 @@ public struct InfrastructureConfiguration: Sendable {
         return .object(top)
     }
 
-    /// The variable that a value came from, as long as it is still that value.
+    /// The variable that a value came from, if the value is unchanged.
     private func written(_ value: String, at path: [String]) -> JSON {
         references[path].flatMap { $0.value == value ? .string($0.text) : nil } ?? .string(value)
     }
@@ -198,7 +198,7 @@ extension InfrastructureConfiguration: Equatable {
 }
 
 extension InfrastructureConfiguration: CustomStringConvertible, CustomReflectable {
-    /// Names only: settings and variables may hold secrets.
+    /// Names only: settings and variables may contain secrets.
     public var description: String {
         let clients = InfrastructureService.allCases.compactMap { service in
             selection[service].map { ", \(service): \($0)" }
@@ -209,14 +209,14 @@ extension InfrastructureConfiguration: CustomStringConvertible, CustomReflectabl
             + (providers.isEmpty ? ")" : ", settings of \(providers.joined(separator: ", ")))")
     }
 
-    /// `dump` looks here, and finds the choice but nothing secret.
+    /// Used by `dump`; shows the selection but no secrets.
     public var customMirror: Mirror {
         Mirror(self, children: ["selection": selection, "stateFolder": stateFolder as Any, "retry": retry as Any])
     }
 }
 
 extension JSON {
-    /// The same with the keys of every object in order.
+    /// The same, with the keys of every object sorted.
     fileprivate var sorted: JSON {
         switch self {
         case .object(let object):
@@ -226,7 +226,7 @@ extension JSON {
         }
     }
 
-    /// - Parameter keys: Those that there may be; `nil` for any.
+    /// - Parameter keys: The allowed keys; `nil` for any.
     fileprivate func requireObject(at path: [String], keys: [String]?) throws(ConfigurationProblem) -> JSONObject {
         guard let object else { throw ConfigurationProblem(path: path, found: kindForPeople, expected: "an object") }
         guard let keys else { return object }

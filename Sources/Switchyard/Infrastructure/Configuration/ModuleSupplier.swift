@@ -1,7 +1,7 @@
 import Foundation
 import SwitchyardBytes
 
-/// A module as the factory was given it: ready, or as a type that still wants its settings.
+/// A module as passed to the factory: ready, or a type that still needs its settings.
 enum ModuleSupplier: Sendable {
     case configured(any InfrastructureModule)
     case configurable(any InfrastructureModule.Type)
@@ -13,7 +13,7 @@ enum ModuleSupplier: Sendable {
         }
     }
 
-    /// The module with what `configuration` says laid over what code says.
+    /// The module with the settings of `configuration` merged over those in code.
     func module(
         _ configuration: InfrastructureConfiguration
     ) throws(InfrastructureError) -> any InfrastructureModule {
@@ -52,12 +52,12 @@ enum ModuleSupplier: Sendable {
         _ settings: JSONObject, on module: Module, _ environment: [String: String]
     ) throws(ConfigurationProblem) -> Module {
         var merged = settingsWithSecrets(of: module)
-        // A secret set in code may itself look like a reference; only what the file says is looked up.
+        // A secret set in code may itself look like a reference; only references in the file are resolved.
         for member in settings { merged[member.key] = member.value }
         return module.reconfigured(try Self.settings(of: Module.self, merged, environment))
     }
 
-    /// What tells two set-ups of a provider apart. Holds secrets: compared, never kept or shown.
+    /// Distinguishes two set-ups of a provider. Contains secrets, so it is only compared, never stored or shown.
     static func settingsWithSecrets(of module: some InfrastructureModule) -> JSONObject {
         let encoder = JSONEncoder()
         encoder.userInfo[Secret.revealingKey] = true

@@ -1,13 +1,13 @@
 import Synchronization
 
-/// Gives secrets that were set in code a name by their place, so that settings can be written without their values.
+/// Names secrets that were set in code after their place, so that settings can be written without the values.
 final class SecretNames: Sendable {
     private let prefix: String
     private let found = Mutex<[String: String]>([:])
 
     init(prefix: String) { self.prefix = prefix }
 
-    /// What each name stands for.
+    /// The value of each name.
     var values: [String: String] { found.withLock { $0 } }
 
     /// - Returns: The name to write: the secret's own, or one made from `path`.

@@ -1,7 +1,7 @@
 import SwitchyardBytes
 import Synchronization
 
-/// Makes, shares, exchanges and shuts down the clients of one ``Infrastructure``. One change at a time.
+/// Makes, shares, switches and shuts down the clients of one ``Infrastructure``. One change at a time.
 actor Assembly {
     nonisolated let slots = Slots()
     private(set) var configuration: InfrastructureConfiguration
@@ -13,24 +13,24 @@ actor Assembly {
     private var isShutDown = false
     private var lastChange: Task<Void, Never>?
     private var wishes: WipeWishes?
-    /// Whose data could not be deleted yet: tried again with the next wish, and before the choice changes.
+    /// Users whose data could not be deleted yet. Retried with the next wipe request, and before the selection changes.
     private var unfinished: [InfrastructureProvider: [AuthUser.ID?]] = [:]
-    /// What acts for callers, as far as somebody has asked for it.
+    /// The caller desks made so far.
     private var desks: [InfrastructureProvider: any CallerDesk] = [:]
-    /// Those that are being made.
+    /// The desks that are being made.
     private var deskMakings: [InfrastructureProvider: Task<Result<(any CallerDesk)?, InfrastructureError>, Never>] = [:]
-    /// Those of settings that have changed since, which somebody may still use.
+    /// Desks with outdated settings, which may still be in use.
     private var oldDesks: [any CallerDesk] = []
-    /// Those of the present choice, put together. Nothing while a change is under way, and before anybody has asked.
+    /// The combined desks of the current selection. `nil` during a change, and before the first use.
     private nonisolated let callerDesks = Mutex<CallerDesks?>(nil)
     private var following: Task<Void, Never>?
     private var changes = 0
-    /// What is being done with the clients that left, by the change with which they did.
+    /// The draining of replaced clients, by the change that replaced them.
     private var drains: [Int: Task<SwitchReport.Drained, Never>] = [:]
 
-    /// Nothing is made before ``begin()`` or ``add(_:)``.
+    /// Makes nothing until ``begin()`` or ``add(_:)``.
     ///
-    /// - Parameter spared: What is done without where its provider lacks it.
+    /// - Parameter spared: Services that may be missing if their provider lacks them.
     init(
         factory: InfrastructureFactory, configuration: InfrastructureConfiguration,
         surroundings: InfrastructureSurroundings, sparing spared: Set<InfrastructureService> = []
@@ -43,7 +43,7 @@ actor Assembly {
 
     deinit { following?.cancel() }
 
-    /// Makes all clients. From then on wishes to wipe local data reach also providers that are not chosen.
+    /// Makes all clients. From then on, requests to wipe local data also reach providers that are not chosen.
     func begin() async throws(InfrastructureError) {
         try await add(Set(InfrastructureService.allCases))
         let auth = slots.auth.client()
@@ -56,12 +56,12 @@ actor Assembly {
         }
     }
 
-    /// Makes also the clients for `services`.
+    /// Also makes the clients for `services`.
     func add(_ services: Set<InfrastructureService>) async throws(InfrastructureError) {
         try await change(adding: services) { _ in }
     }
 
-    /// Carries out the wishes of those who have left; a change that is under way comes first.
+    /// Carries out wipe requests, after a change in progress.
     func heedWishes() async {
         let before = lastChange
         let task = Task {
@@ -79,14 +79,14 @@ actor Assembly {
 
     private func forget(_ leavers: [AuthUser.ID?]) async {
         guard !leavers.isEmpty || !unfinished.isEmpty, !isShutDown, let present else { return }
-        // Those that have a client hear of it from that. One that only sends its queue yet is not asked any more, so that it
-        // is told; one that is being shut down may have stopped listening, and its module is asked again afterwards.
+        // Providers with a client learn of it through the client, including one that is only sending its remaining queue. One
+        // that is being shut down may have stopped listening, so its module is asked again afterwards.
         let busy = Set(slots.storage.open.keys).union(slots.storage.leaving.map(\.provider))
         for (_, storage) in slots.storage.leaving {
             await storage.unwrapped(as: (any SignInFollowing).self)?.catchUp()
         }
         for provider in factory.providers where !busy.contains(provider) {
-            // One that cannot be made with this configuration keeps nothing under it.
+            // A module that cannot be made with this configuration keeps nothing under it.
             guard let module = try? factory.module(provider, configuration) else { continue }
             let people = (unfinished.removeValue(forKey: provider) ?? []) + leavers
             do throws(InfrastructureError) {
@@ -103,7 +103,7 @@ actor Assembly {
         }
     }
 
-    /// Changes wait for each other, so that none sees another one half done.
+    /// Changes wait for each other, so that none sees another half done.
     @discardableResult
     func change(
         adding services: Set<InfrastructureService> = [],
@@ -139,7 +139,8 @@ actor Assembly {
         }
         let wasOff = !slots.storageNetwork.isOn
         try await prepare(plan)
-        // A client that finds out by its next call only would miss a sign-out: the next call goes to another client.
+        // A client that learns of a sign-out only with its next call would miss it, because the next call goes to another
+        // client.
         await takeWishes()
         for storage in slots.storage.open.values {
             await storage.unwrapped(as: (any SignInFollowing).self)?.catchUp()
@@ -175,16 +176,17 @@ actor Assembly {
 
     private func drained(_ change: Int) {
         drains[change] = nil
-        // What could not be deleted while a client had the folder can be now. In its turn: a change may be waiting for this.
+        // Data that could not be deleted while a client had the folder can be deleted now. Queued, because a change may be
+        // waiting for this.
         if !unfinished.isEmpty { Task { await heedWishes() } }
     }
 
-    /// - Throws: What a client could not be made for; the new ones made so far are shut down again.
+    /// - Throws: The reason why a client could not be made; new clients made so far are shut down again.
     private func prepare(_ plan: Plan) async throws(InfrastructureError) {
         do throws(InfrastructureError) {
             for slot in slots.all {
                 try await slot.prepare(plan, slots)
-                // The first auth client is asked while the others are made.
+                // The first auth client is needed while the others are made.
                 if present == nil { slot.replace(plan, in: 0) }
             }
             if let storage = slots.storage.next(of: plan.providers(for: .storage).first, plan) {
@@ -211,13 +213,13 @@ actor Assembly {
 
     // MARK: Callers
 
-    /// What clients for callers are made by.
+    /// The desks that make clients for callers.
     nonisolated func desks() async throws(InfrastructureError) -> CallerDesks {
         if let ready = callerDesks.withLock({ $0 }) { return ready }
         return try await gatherDesks()
     }
 
-    /// The desk of the provider that is chosen for `service`, and what stands around what it makes.
+    /// The desk of the provider chosen for `service`, and the layers around its clients.
     func deskAndLayers(
         for service: InfrastructureService
     ) async throws(InfrastructureError) -> (desk: any CallerDesk, layers: Layers) {
@@ -239,10 +241,10 @@ actor Assembly {
                 files = .success(try await desk(for: .files))
             } catch {
                 files = .failure(error)
-                // Whatever else went wrong may go right for the next request.
+                // Any other error may not happen again with the next request.
                 lasts = error.code == .unsupported || error.code == .invalidConfiguration
             }
-            // Another change may have begun in the meantime, or everything have ended.
+            // Another change or the shutdown may have begun in the meantime.
             guard let present, !isShutDown, change == lastChange else { continue }
             let made = CallerDesks(storage: storage, files: files, layers: present.layers, now: surroundings.now)
             if lasts { callerDesks.withLock { $0 = made } }
@@ -250,7 +252,7 @@ actor Assembly {
         }
     }
 
-    /// Only one is made at a time for a provider, however many callers ask for it: the transport of a second one would be shut
+    /// Makes only one at a time for a provider, however many callers ask for it: the transport of a second one would be shut
     /// down at once.
     private func makeDesk(
         of provider: InfrastructureProvider, by module: any InfrastructureModule, _ plan: Plan, after change: Int
@@ -277,7 +279,7 @@ actor Assembly {
     /// The desk of the provider that is chosen for `service`, made once.
     func desk(for service: InfrastructureService) async throws(InfrastructureError) -> any CallerDesk {
         while true {
-            // A change that is under way may be about what is asked for.
+            // A change in progress may affect this service.
             await lastChange?.value
             guard !isShutDown, let present else {
                 throw InfrastructureError(.shutDown, "The infrastructure was shut down.")
@@ -295,7 +297,7 @@ actor Assembly {
                     await makeDesk(of: provider, by: module, present, after: changes)
                 }
             deskMakings[provider] = making
-            // None where the settings have changed, or everything has ended, in the meantime.
+            // `nil` if the settings have changed, or everything was shut down, in the meantime.
             if let made = try await making.value.get() { return made }
         }
     }

@@ -1,4 +1,5 @@
-/// The auth of an ``Infrastructure``: a call that may have ended a session returns when the wish in it has been carried out.
+/// The auth of an ``Infrastructure``: a call that may have ended a session returns after its wipe request has been carried
+/// out.
 struct HeedingAuthClient: RoutedAuthClient {
     let route: any Route<any AuthClient>
     let heed: @Sendable () async -> Void

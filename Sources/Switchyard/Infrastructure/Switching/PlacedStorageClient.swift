@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The storage of an ``Infrastructure``. Whether its network is on is kept here, so that it survives a switch.
+/// The storage of an ``Infrastructure``. Keeps whether the network is on, so that this survives a switch.
 struct PlacedStorageClient: NamingStorageClient {
     let route: any Route<any StorageClient>
     let network: PlaceNetwork
@@ -10,7 +10,7 @@ struct PlacedStorageClient: NamingStorageClient {
     func enableNetwork() async throws(StorageError) {
         network.isOn = true
         try await Routed(route).enableNetwork()
-        // Queues that were left offline can be sent as well.
+        // Replaced storages that are offline can send their queues, too.
         for storage in network.left() { try? await storage.enableNetwork() }
     }
     func disableNetwork() async throws(StorageError) {
@@ -22,7 +22,7 @@ struct PlacedStorageClient: NamingStorageClient {
 /// Whether the storage of an ``Infrastructure`` may use the network.
 final class PlaceNetwork: Sendable {
     private let state = Mutex(true)
-    /// The storages that were left and are still sending.
+    /// The replaced storages that are still sending.
     let left: @Sendable () -> [any StorageClient]
 
     init(left: @escaping @Sendable () -> [any StorageClient]) { self.left = left }
@@ -32,9 +32,9 @@ final class PlaceNetwork: Sendable {
         set { state.withLock { $0 = newValue } }
     }
 
-    /// Gets a storage ready that is to stand in the place.
+    /// Prepares a storage for use.
     ///
-    /// - Throws: `.unsupported` when it cannot do without the network that is switched off.
+    /// - Throws: `.unsupported` if the network is switched off and the storage cannot work without it.
     func prepare(_ storage: any StorageClient) async throws(InfrastructureError) {
         guard !isOn else { return }
         do throws(StorageError) {
@@ -47,7 +47,7 @@ final class PlaceNetwork: Sendable {
         }
     }
 
-    /// Catches up with calls during the switch, and with what was there before.
+    /// Applies the current state, including calls made during the switch.
     func apply(to storage: any StorageClient) async {
         guard storage.capabilities.offline else { return }
         if isOn { try? await storage.enableNetwork() } else { try? await storage.disableNetwork() }

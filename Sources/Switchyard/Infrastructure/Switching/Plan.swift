@@ -1,41 +1,41 @@
 import Foundation
 import SwitchyardBytes
 
-/// What an infrastructure goes over to: who is chosen for what, who makes the clients, and what they are set up with.
+/// The target of a switch: the selection, the modules that make the clients, and their settings.
 struct Plan: Sendable {
     let selection: InfrastructureSelection
     let surroundings: InfrastructureSurroundings
     let layers: Layers
     private let retry: RetryPolicy?
-    /// Which services there are to be clients for.
+    /// The services that need clients.
     private let services: Set<InfrastructureService>
-    /// What is done without where its provider lacks it.
+    /// Services that may be missing if their provider lacks them.
     let spared: Set<InfrastructureService>
     private var makers: [InfrastructureProvider: Maker] = [:]
-    /// Whose present clients have other settings.
+    /// Providers whose current clients have different settings.
     private(set) var refitted: Set<InfrastructureProvider> = []
 
-    /// What a provider was set up with; another set-up needs other clients.
+    /// A provider's set-up; a different one needs new clients.
     struct Setup: Equatable, Sendable {
         let provider: InfrastructureProvider
         let settings: JSONObject
         let stateFolder: URL?
     }
 
-    /// Who makes a provider's clients, also those that are wanted later: what they share, they get from their module.
+    /// The module that makes a provider's clients, now and later, so that they share its resources.
     private struct Maker: Sendable {
         let module: any InfrastructureModule
         let setup: Setup
     }
 
-    /// Whatever makes a client another one than it was: how its provider is set up, and, for a domain client, the same of
-    /// everything it stands on.
+    /// Everything that distinguishes a client from another: its provider's set-up and, for a domain client, the set-ups of
+    /// the clients it is built on.
     struct Identity: Equatable, Sendable {
         let setups: [Setup?]
         let retry: RetryPolicy?
     }
 
-    /// - Parameter present: What holds now; a provider that is set up as it was goes on with the clients it has.
+    /// - Parameter present: The current plan; a provider whose set-up is unchanged keeps its clients.
     init(
         _ configuration: InfrastructureConfiguration, for services: Set<InfrastructureService>,
         sparing spared: Set<InfrastructureService>,
@@ -61,7 +61,7 @@ struct Plan: Sendable {
 
     func module(of provider: InfrastructureProvider) -> (any InfrastructureModule)? { makers[provider]?.module }
 
-    /// Whose clients for `service` there have to be. A domain client that is pinned needs its provider's storage.
+    /// The providers that need a client for `service`. A pinned domain client needs its provider's storage.
     func providers(for service: InfrastructureService) -> [InfrastructureProvider] {
         guard services.contains(service) else { return [] }
         let pinned = InfrastructureService.domain.filter { services.contains($0) }.map { selection[$0] }
@@ -71,10 +71,10 @@ struct Plan: Sendable {
         }
     }
 
-    /// What a client for `service` is made of.
+    /// The identity of a client for `service`.
     func identity(of service: InfrastructureService, by provider: InfrastructureProvider) -> Identity {
         let setup = makers[provider]?.setup
-        // Retries stand around a core client, and are nothing of its own.
+        // Retries wrap a core client and are not part of it.
         guard !service.isCore else { return Identity(setups: [setup], retry: nil) }
         let grounds = [InfrastructureService.auth, .files, .messaging].map { service in
             selection.provider(for: service).flatMap { makers[$0]?.setup }
@@ -82,19 +82,19 @@ struct Plan: Sendable {
         return Identity(setups: [setup] + grounds, retry: retry)
     }
 
-    /// What stands in the place of `service`, with everything around it.
+    /// The identity of the chosen client for `service`, including its layers.
     func standing(for service: InfrastructureService) -> Identity {
         guard let provider = providers(for: service).first else { return Identity(setups: [], retry: nil) }
         return Identity(setups: identity(of: service, by: provider).setups, retry: retry)
     }
 
-    /// What to say when `provider` could not make its client for `service`.
+    /// The error if `provider` could not make its client for `service`.
     func explained(
         _ error: InfrastructureError, _ service: InfrastructureService, by provider: InfrastructureProvider
     ) -> InfrastructureError {
         switch error.code {
         case .unsupported where service.isCore:
-            // A storage may be needed only by a domain client that is pinned to its provider.
+            // The storage may be needed only by a domain client that is pinned to its provider.
             let asking =
                 selection.provider(for: service) == provider
                 ? service : InfrastructureService.domain.first { selection[$0] == provider } ?? service

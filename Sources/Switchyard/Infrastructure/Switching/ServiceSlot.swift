@@ -1,11 +1,11 @@
 import Synchronization
 
-/// All that an infrastructure knows of one service: how its clients are made, those there are, one for each provider that is
-/// needed, and the place where the chosen one stands.
+/// The state of one service: how its clients are made, the existing clients (one for each provider that is needed), and the
+/// board with the chosen one.
 final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
     let service: InfrastructureService
     let board: Switchboard<Client>
-    /// Stands where nobody was chosen, and before the first client is there.
+    /// Used if no provider was chosen, and before the first client exists.
     let absent: Client
     private let routed: @Sendable (Routed<Client>) -> Client
     private let layered: @Sendable (Client, any ClientLayer) -> Client
@@ -17,17 +17,17 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
     typealias Make = @Sendable (any InfrastructureModule, Grounds) async throws(InfrastructureError) -> Client
 
     private struct State {
-        /// What is in use.
+        /// The clients in use.
         var present: [InfrastructureProvider: Made] = [:]
-        /// What a change that is under way goes over to.
+        /// The clients of the change in progress.
         var next: [InfrastructureProvider: Made] = [:]
-        /// What was exchanged and is not done with yet.
+        /// Replaced clients that are not finished yet.
         var leaving: [Leaving] = []
-        /// Why there is no client of a provider, where one is done without.
+        /// Why a provider has no client, for services that may be missing.
         var lacking: [InfrastructureProvider: String] = [:]
-        /// Up to which generation calls may be under way on what a change exchanged.
+        /// For each change, the last generation whose calls may still run on the replaced client.
         var generations: [Int: Int] = [:]
-        /// What stands on the board.
+        /// The identity of the client on the board.
         var standing: Plan.Identity?
     }
 
@@ -40,18 +40,18 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
     private struct Leaving {
         let provider: InfrastructureProvider
         let made: Made
-        /// With which change it left.
+        /// The change that replaced it.
         let change: Int
-        /// Nothing is under way on it any more; only a change that may want it back keeps it.
+        /// It has no more calls in progress; it is kept only because a change may need it again.
         var isDone = false
-        /// It is being shut down and no longer in use.
+        /// It is being shut down.
         var isEnding = false
     }
 
     /// - Parameters:
-    ///   - routed: The client that goes the way of a route.
-    ///   - layered: A client with a layer around it; domain clients have none, since those below them do.
-    ///   - companion: What lives as long as a client is in use.
+    ///   - routed: Makes a client for a route.
+    ///   - layered: Wraps a client in a layer; domain clients have none, since the clients below them do.
+    ///   - companion: An object that lives as long as a client is in use.
     init(
         _ service: InfrastructureService, _ routed: @escaping @Sendable (Routed<Client>) -> Client,
         layered: @escaping @Sendable (Client, any ClientLayer) -> Client = { client, _ in client },
@@ -69,30 +69,30 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
         board = Switchboard(absent)
     }
 
-    /// The client that apps use: always the chosen one.
+    /// The client for apps, which always forwards to the chosen one.
     ///
-    /// - Parameter owner: What lives as long as the result.
+    /// - Parameter owner: An object that lives as long as the result.
     func client(keeping owner: (any AnyObject & Sendable)? = nil) -> Client {
         routed(Routed(board, keeping: owner))
     }
 
-    /// The client of `provider` that `plan` leads to, in its layers; `nil` if there is none.
+    /// The client of `provider` in `plan`, with its layers; `nil` if there is none.
     func next(of provider: InfrastructureProvider?, _ plan: Plan) -> Client? {
         provider.flatMap { provider in state.withLock { $0.next[provider] } }
             .map { plan.layers.around($0.client, layered) }
     }
 
-    /// The clients that are in use, or will be with the change that is under way.
+    /// The clients in use, now or after the change in progress.
     var open: [InfrastructureProvider: Client] {
         state.withLock { $0.present.merging($0.next) { $1 }.mapValues(\.client) }
     }
-    /// The clients that left and are not being shut down yet.
+    /// The replaced clients that are not being shut down yet.
     var leaving: [(provider: InfrastructureProvider, client: Client)] {
         state.withLock { state in
             state.leaving.filter { !$0.isEnding }.map { ($0.provider, $0.made.client) }
         }
     }
-    /// Those of them that left with `change`.
+    /// Those that `change` replaced.
     func leaving(with change: Int) -> [(provider: InfrastructureProvider, client: Client)] {
         state.withLock { state in
             state.leaving.filter { $0.change == change && !$0.isEnding }.map { ($0.provider, $0.made.client) }
@@ -112,7 +112,7 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
                     ?? state.leaving.last { $0.provider == provider && !$0.isEnding }?.made
                 if let known, known.identity == identity { state.next[provider] = known }
             }
-            // Domain clients hold nothing.
+            // Domain clients hold no resources.
             return !service.isCore
                 || !state.leaving.contains { leaving in
                     wanted.contains { provider, identity in
@@ -141,7 +141,7 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
         }
     }
 
-    /// What stands in the place of a client that there is not; it says why.
+    /// The stand-in for a missing client; its errors say why.
     private func stand(for provider: InfrastructureProvider?) -> Client {
         guard let reason = provider.flatMap({ provider in state.withLock { $0.lacking[provider] } }) else {
             return absent
@@ -203,7 +203,7 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
         await endDone()
     }
 
-    /// Ends what is done with, unless a change that is under way wants it back.
+    /// Ends finished clients, unless a change in progress needs them again.
     private func endDone() async {
         let done = state.withLock { state in
             let next = state.next
@@ -239,23 +239,22 @@ final class ServiceSlot<Client: Sendable>: AnyServiceSlot {
 protocol AnyServiceSlot: Sendable {
     var service: InfrastructureService { get }
 
-    /// Sets aside for `plan` the clients that serve it as they are, those included that have left and are not being shut down:
-    /// from now on they are not.
+    /// Reserves the clients that `plan` can reuse, including replaced ones that are not being shut down; these are now kept.
     ///
-    /// - Returns: Whether there is room for the others. There is none while a client that left may hold what one of `plan`
-    ///   needs.
+    /// - Returns: Whether the other clients can be made. They cannot while a replaced client may hold something that they
+    ///   need.
     func reserve(_ plan: Plan) -> Bool
-    /// Makes the clients of `plan` that ``reserve(_:)`` has not found. Nobody sees them yet.
+    /// Makes the clients of `plan` that ``reserve(_:)`` did not find. They are not visible yet.
     func prepare(_ plan: Plan, _ slots: Slots) async throws(InfrastructureError)
-    /// Ends the new ones among them: the change will not be made.
+    /// Ends the new clients, because the change failed.
     func discard() async
-    /// Puts the chosen one in place, if it is another.
+    /// Puts the chosen client in place, if it differs.
     func replace(_ plan: Plan, in change: Int)
-    /// Waits for calls on the client that `change` exchanged.
+    /// Waits for calls on the client that `change` replaced.
     ///
-    /// - Returns: How many had not ended by the deadline.
+    /// - Returns: The number of calls that had not ended by the deadline.
     func drain(_ change: Int, within deadline: Duration, clock: any Clock<Duration>) async -> Int
-    /// Ends the clients that left with `change`.
+    /// Ends the clients that `change` replaced.
     func endLeaving(with change: Int) async
     func shutDown() async
 }

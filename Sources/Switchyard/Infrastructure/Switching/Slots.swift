@@ -1,7 +1,7 @@
 import SwitchyardBytes
 
-/// Every service of an infrastructure, in the order in which clients are made and exchanged: auth first, so that nobody asks
-/// a new storage with the old session. They are shut down the other way round: a client may need a token to say goodbye.
+/// All services of an infrastructure, in the order in which clients are made and switched: auth first, so that no call
+/// reaches a new storage with the old session. They are shut down in reverse order: a client may need a token to sign off.
 struct Slots: Sendable {
     let auth = ServiceSlot<any AuthClient>(
         .auth, { $0 }, layered: { $0.layered($1) }, end: { await $0.shutDown() }
@@ -33,19 +33,19 @@ struct Slots: Sendable {
         module, grounds throws(InfrastructureError) in try await module.makeNotificationClient(on: grounds.core)
     }
 
-    /// Of the place where the storage stands.
+    /// The network switch of the infrastructure's storage.
     let storageNetwork: PlaceNetwork
 
     init() { storageNetwork = PlaceNetwork { [storage] in storage.leaving.map(\.client) } }
 
     var all: [any AnyServiceSlot] { [auth, storage, files, messaging, users, contacts, checkIns, notifications] }
 
-    /// Sets aside what serves `plan` as it is.
+    /// Reserves the clients that `plan` can reuse.
     ///
-    /// - Returns: Whether there is room for all the others.
+    /// - Returns: Whether all the others can be made.
     func reserve(_ plan: Plan) -> Bool { all.map { $0.reserve(plan) }.allSatisfy { $0 } }
 
-    /// What is queued on the storages that left with `change`.
+    /// The writes queued on the storages that `change` replaced.
     func leftWrites(with change: Int, _ surroundings: InfrastructureSurroundings) async -> [SwitchReport.LeftWrites] {
         var left: [SwitchReport.LeftWrites] = []
         for (provider, storage) in storage.leaving(with: change) {
@@ -65,18 +65,18 @@ struct Slots: Sendable {
         do throws(StorageError) {
             for try await pending in storage.pendingWrites() { return pending.count }
         } catch {
-            // A storage that cannot even tell has nothing that could be waited for.
+            // If the storage cannot even report its queue, there is nothing to wait for.
         }
         return 0
     }
 
-    /// Waits for what is under way on the clients that left with `change`, and ends them; a storage with writes in memory
-    /// only once they are sent.
+    /// Waits for calls on the clients that `change` replaced, and ends them; a storage with writes in memory ends only after
+    /// sending them.
     func finish(_ change: Int, _ surroundings: InfrastructureSurroundings) async -> SwitchReport.Drained {
         let watch = Stopwatch(surroundings.clock)
         let deadline = surroundings.drainDeadline
         let abandoned = await drain(change, within: deadline, clock: surroundings.clock)
-        // Only now: a call that was under way may have added to a queue.
+        // Only now, because a call in progress may have added to a queue.
         var left = await leftWrites(with: change, surroundings)
         if !left.isEmpty {
             let rest = deadline - watch.elapsed
@@ -107,21 +107,21 @@ struct Slots: Sendable {
         }
     }
 
-    /// Waits for a queue that would be lost with its client: that of everybody who has used it. While one user is signed in,
-    /// the writes of the others wait for their return.
+    /// Waits for a queue that would be lost with its client, including the writes of all its users. While one user is signed
+    /// in, the writes of the others wait until they sign in again.
     private static func sendAll(of storage: any StorageClient) async {
         let keeping = storage.unwrapped(as: (any QueueKeeping).self)
         do throws(StorageError) {
-            // Each time that somebody's queue has changed.
+            // Each time a user's queue has changed.
             for try await _ in storage.pendingWrites() where await (keeping?.writeCountInMemory ?? 0) == 0 {
                 return try await storage.waitForPendingWrites()
             }
         } catch {
-            // It was shut down, and nothing can be sent any more.
+            // It was shut down and can send nothing more.
         }
     }
 
-    /// - Returns: How many calls on clients that were exchanged had not ended by the deadline.
+    /// - Returns: The number of calls on replaced clients that had not ended by the deadline.
     private func drain(_ change: Int, within deadline: Duration, clock: any Clock<Duration>) async -> Int {
         await withTaskGroup(of: Int.self) { group in
             for slot in all { group.addTask { await slot.drain(change, within: deadline, clock: clock) } }
@@ -144,10 +144,10 @@ struct Slots: Sendable {
     }
 }
 
-/// What a client is made on.
+/// The dependencies of a client.
 struct Grounds: Sendable {
-    /// For a core client. Its auth is the place of the chosen one: it stays valid over every switch.
+    /// For a core client. Its auth forwards to the chosen client, so it stays valid after every switch.
     let context: ModuleContext
-    /// For a domain client: clients that do not switch, so that it never works on one backend and half way on another.
+    /// For a domain client: clients that do not switch, so that an operation never moves to another backend halfway.
     let core: CoreClients
 }

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Streams that move over to the next client without their consumer noticing.
 extension Switchboard {
-    /// - Parameter rebase: Fits a snapshot to what the consumer saw last, so that its changes are right across a move.
+    /// - Parameter rebase: Adapts a snapshot to the last one the consumer saw, so that its changes are right after a move.
     func snapshots<Element: Sendable, Failure: Error>(
         _ open: @escaping @Sendable (Client) -> SnapshotStream<Element, Failure>,
         rebase: @escaping @Sendable (_ last: Element, _ new: Element) -> Element = { $1 },
@@ -14,7 +14,7 @@ extension Switchboard {
             return self.forward(open) {
                 moved.withLock { $0 = true }
             } deliver: { element in
-                // One task delivers at a time, so these two steps cannot be torn apart by another delivery.
+                // Only one task delivers at a time, so no other delivery can come between these two steps.
                 let hasMoved = moved.withLock { moved in
                     defer { moved = false }
                     return moved
@@ -39,7 +39,7 @@ extension Switchboard {
         EventStream.announced { continuation in
             self.forward { client in
                 let stream = await open(client).begun()
-                // One that an exchange has ended holds nothing; the next one announces.
+                // A stream that a switch has ended is not subscribed; the next one announces.
                 if !Task.isCancelled { continuation.announce() }
                 return stream
             } moving: {
@@ -54,8 +54,8 @@ extension Switchboard {
         }
     }
 
-    /// Runs one stream after the other: the next begins when the one before has let go, so that nothing old can follow
-    /// something new. Only the end of the present client's stream is an end.
+    /// Runs one stream after the other: the next begins only after the previous one has ended, so that no old element can
+    /// follow a new one. Only the end of the current client's stream ends the whole.
     private func forward<Stream: AsyncSequence & Sendable>(
         _ open: @escaping @Sendable (Client) async -> Stream, moving: @escaping @Sendable () -> Void,
         deliver: @escaping @Sendable (Stream.Element) -> Void,
@@ -96,10 +96,10 @@ extension Switchboard {
     }
 }
 
-/// What runs for a stream, and on the client of which generation.
+/// The task of a stream, and the generation of its client.
 private struct Present {
     var task: Task<Void, Never>?
     var generation = -1
-    /// Whether the consumer has left; nothing begins after that.
+    /// Whether the consumer has stopped; nothing begins after that.
     var isOver = false
 }

@@ -1,15 +1,15 @@
 import SwitchyardBytes
 import Synchronization
 
-/// A place in which a client can be exchanged for another while it is in use.
+/// Holds a client that can be replaced by another while it is in use.
 ///
-/// Calls take the client that is there when they begin and are counted until they end, so that the old one can be shut
-/// down once nothing uses it. Streams follow: they are opened anew on the new client, and their consumer sees one stream.
+/// Calls use the client that is current when they begin, and are counted until they end, so that the old client can be shut
+/// down once it is unused. Streams follow: they are reopened on the new client, and their consumer sees one stream.
 final class Switchboard<Client: Sendable>: Sendable {
     private struct State {
         var client: Client
         var generation = 0
-        /// Calls under way, by the generation they began in.
+        /// Calls in progress, by the generation they began in.
         var running: [Int: Int] = [:]
         var waiters: [(id: Int, generation: Int, continuation: CheckedContinuation<Void, Never>)] = []
         var followers: [Int: Follower] = [:]
@@ -18,8 +18,8 @@ final class Switchboard<Client: Sendable>: Sendable {
         func isDrained(upTo generation: Int) -> Bool { !running.keys.contains { $0 <= generation } }
     }
 
-    /// Called outside of the lock: one of several exchanges may come late, or after the end of following. A client with a
-    /// lower generation than one seen before is out of date.
+    /// Called outside the lock, so a call may arrive late or after the end of following. A client with a lower generation
+    /// than one seen before is outdated.
     typealias Follower = @Sendable (_ client: Client, _ generation: Int) -> Void
 
     private let state: Mutex<State>
@@ -28,7 +28,7 @@ final class Switchboard<Client: Sendable>: Sendable {
 
     var present: Client { state.withLock { $0.client } }
 
-    /// Keeps the present client alive until ``release(_:)``.
+    /// Keeps the current client alive until ``release(_:)``.
     func lease() -> (client: Client, lease: Int) {
         state.withLock { state in
             state.running[state.generation, default: 0] += 1
@@ -50,7 +50,7 @@ final class Switchboard<Client: Sendable>: Sendable {
 
     /// Puts `client` in place: later calls go to it, and every stream moves over.
     ///
-    /// - Returns: The generation whose calls may still be under way on the client before.
+    /// - Returns: The generation whose calls may still run on the previous client.
     @discardableResult
     func replace(with client: Client) -> Int {
         let (generation, followers) = state.withLock { state in
@@ -64,9 +64,9 @@ final class Switchboard<Client: Sendable>: Sendable {
         return generation
     }
 
-    /// Waits until no call of `generation` or before is under way, at most until `deadline` has passed.
+    /// Waits until all calls of `generation` or earlier have ended, or until `deadline` has passed.
     ///
-    /// - Returns: How many calls were still under way then.
+    /// - Returns: The number of calls still in progress then.
     func drain(_ generation: Int, within deadline: Duration, clock: any Clock<Duration>) async -> Int {
         let id = state.withLock { state in
             state.nextID += 1
@@ -81,7 +81,7 @@ final class Switchboard<Client: Sendable>: Sendable {
                     return false
                 }
                 if isDone { return continuation.resume() }
-                // Not before there is somebody whom it can wake.
+                // Only after there is a waiter to wake.
                 timer.replace(
                     with: Task { [weak self] in
                         try? await clock.sleep(for: deadline)
@@ -103,7 +103,7 @@ final class Switchboard<Client: Sendable>: Sendable {
         continuation?.resume()
     }
 
-    /// Calls `follower` now and at every exchange, until the returned closure is called.
+    /// Calls `follower` now and at every switch, until the returned closure is called.
     func follow(_ follower: @escaping Follower) -> @Sendable () -> Void {
         let (id, client, generation) = state.withLock { state in
             state.nextID += 1

@@ -1,4 +1,4 @@
-/// Aggregates worked out here: the one meaning of them, used where no server computes.
+/// Computes aggregates locally, for backends whose server does not.
 package enum AggregateEvaluator {
     package static func values(
         of aggregations: [Aggregation], over documents: some Collection<DocumentSnapshot>
@@ -12,7 +12,7 @@ package enum AggregateEvaluator {
         }
     }
 
-    /// Whole as long as every number is and the result fits; values that are no numbers are passed over.
+    /// Whole as long as every number is whole and the result fits. Ignores values that are not numbers.
     private static func sum(_ values: [DocumentValue]) -> DocumentValue {
         var whole: Int64 = 0
         var fraction = 0.0

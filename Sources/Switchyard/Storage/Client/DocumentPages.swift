@@ -1,10 +1,10 @@
-/// The results of a query, page by page; each page is read when it is asked for.
+/// The results of a query, page by page; each page is read on demand.
 ///
 /// ```swift
 /// for try await page in storage.pages(of: query, size: 50) { show(page.documents) }
 /// ```
-/// A page begins behind the last document of the one before, so what is added or removed meanwhile shifts nothing. No page
-/// is empty, except the only one of an empty result.
+/// A page begins after the last document of the previous one, so documents added or removed meanwhile shift nothing. No page
+/// is empty, except the single page of an empty result.
 public struct DocumentPages: AsyncSequence, Sendable {
     public typealias Element = QuerySnapshot
     public typealias Failure = StorageError
@@ -24,8 +24,8 @@ public struct DocumentPages: AsyncSequence, Sendable {
 
         fileprivate init(pages: DocumentPages) { self.pages = pages }
 
-        /// - Throws: `.invalidArgument` for a size below 1, a query limited to its last results, or one that does not
-        ///   select the fields by which it is ordered. After a failure the same page can be tried again.
+        /// - Throws: `.invalidArgument` for a size below 1, a query limited to its last results, or one that does not select
+        ///   the fields by which it is ordered. After a failure, you can try the same page again.
         public mutating func next() async throws(StorageError) -> QuerySnapshot? {
             try await next(isolation: nil)
         }

@@ -1,4 +1,4 @@
-/// Does something with each item of each page, so many at a time; the next page is read when this one is done.
+/// Processes the items of each page, several at a time; reads the next page when the current one is done.
 struct PageWorker<Item: Sendable>: Sendable {
     private let parallel: Int
     private let body: @Sendable (Item) async throws -> Void

@@ -6,11 +6,11 @@ public struct PendingWrite: Sendable, Identifiable {
     public let queuedAt: Timestamp
     /// How often it was sent without a final answer.
     public let attempts: Int
-    /// Why the last attempt failed, if one did: what is wrong and, where possible, what to change. Only the code is known of an
-    /// attempt that was made before this client existed. After ``StorageClient/disableNetwork()`` it says that no attempt is made.
+    /// Why the last attempt failed, if one did: what is wrong and, if possible, what to change. For an attempt made before
+    /// this client existed, only the code is known. After ``StorageClient/disableNetwork()`` it says that no attempt is made.
     public let lastError: StorageError?
-    /// When the next attempt is made, for the write that the others wait for; `nil` while it is under way, or not before
-    /// something else happens.
+    /// When the next attempt is made, for the first write in the queue; `nil` while an attempt is in progress, or if the next
+    /// one depends on something else.
     public let nextAttempt: Timestamp?
 
     public init(
@@ -27,7 +27,7 @@ public struct PendingWrite: Sendable, Identifiable {
 }
 
 extension PendingWrite: Equatable {
-    /// Two errors are the same if they say the same.
+    /// Two errors are the same if their contents are.
     public static func == (left: PendingWrite, right: PendingWrite) -> Bool {
         left.id == right.id && left.batch == right.batch && left.queuedAt == right.queuedAt
             && left.attempts == right.attempts && left.lastError?.code == right.lastError?.code
@@ -51,7 +51,7 @@ public struct RefusedWrite: Sendable, Identifiable {
 }
 
 extension PendingWrite: CustomStringConvertible, CustomDebugStringConvertible {
-    /// What waits, since when, and why; never contents.
+    /// What waits, since when, and why. Never includes document contents.
     public var description: String {
         var parts = ["\(batch)", "queued at \(queuedAt)"]
         if attempts > 0 { parts.append("\(attempts) attempt\(attempts == 1 ? "" : "s")") }
@@ -63,7 +63,7 @@ extension PendingWrite: CustomStringConvertible, CustomDebugStringConvertible {
 }
 
 extension RefusedWrite: CustomStringConvertible, CustomDebugStringConvertible {
-    /// What was refused, when, and why; never contents.
+    /// What was refused, when, and why. Never includes document contents.
     public var description: String { "\(batch); refused at \(refusedAt) (\(error.code)): \(error.message)" }
     public var debugDescription: String { "RefusedWrite(\(description))" }
 }

@@ -1,23 +1,23 @@
-// For authors of providers whose backend cannot do these by itself. They mean exactly what the other providers mean.
+// For authors of providers whose backend cannot do this itself. The behaviour is exactly that of the other providers.
 
 extension Query {
     /// The results of this query among `documents`: matched, sorted, limited and cut to the projection.
     ///
-    /// Looks at every document; for backends that cannot run queries, and small collections. None for a query with a
-    /// ``mistake``, which the client refuses before it comes to this.
+    /// Checks every document; for backends that cannot run queries, and small collections. Returns nothing for a query with a
+    /// ``mistake``, which the client refuses earlier.
     public func results(among documents: some Sequence<DocumentSnapshot>) -> [DocumentSnapshot] {
         guard mistake == nil else { return [] }
         return QueryEvaluator(self).results(among: documents).map { $0.projected(for: self) }
     }
 
-    /// Whether `document` matches, limits and offset aside.
+    /// Whether `document` matches, ignoring limits and offset.
     public func matches(_ document: DocumentSnapshot) -> Bool {
         mistake == nil && QueryEvaluator(self).matches(document)
     }
 }
 
 extension QuerySnapshot {
-    /// The snapshot of a live query that follows `previous`: its changes lead from that one to `documents`.
+    /// The snapshot of a live query after `previous`: its changes lead from there to `documents`.
     ///
     /// For backends that do not say what changed: compares the two in linear time.
     public init(
@@ -34,9 +34,9 @@ extension QuerySnapshot {
 }
 
 extension DocumentWrite {
-    /// The document after this write; `time` is that of the commit: its new version, and what server times become.
+    /// The document after this write. `time` is the commit time: it becomes the new version and replaces server times.
     ///
-    /// - Throws: `.notFound`, `.alreadyExists` or `.failedPrecondition` when the precondition does not hold.
+    /// - Throws: `.notFound`, `.alreadyExists` or `.failedPrecondition` if the precondition does not hold.
     public func carriedOut(on document: DocumentSnapshot, at time: Timestamp) throws(StorageError) -> DocumentSnapshot {
         try check(against: document)
         if case .verify = operation { return document }

@@ -1,7 +1,6 @@
-/// A storage client that knows what it has queued, and whether that outlasts the process.
+/// A storage client that knows its queued writes, and whether they outlast the process.
 package protocol QueueKeeping: Sendable {
     var keepsQueueOnDisk: Bool { get }
-    /// How many writes everybody who has used the client has queued, as far as they would be lost with it; `nil` where
-    /// nothing would be.
+    /// The number of queued writes, of all users of the client, that would be lost with it; `nil` if the queue is persistent.
     var writeCountInMemory: Int? { get async }
 }

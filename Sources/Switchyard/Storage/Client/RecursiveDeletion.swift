@@ -1,4 +1,4 @@
-/// Deletes a document with everything below it, from the leaves up, in batches: what was interrupted can be done again.
+/// Deletes a document with everything below it, from the leaves up, in batches, so an interrupted deletion can be repeated.
 package struct RecursiveDeletion {
     private static let batchSize = 200
 

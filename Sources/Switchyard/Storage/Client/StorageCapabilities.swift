@@ -1,13 +1,13 @@
-/// What a storage provider can do beyond the basics that every provider has. By default, nothing more.
+/// What a storage provider supports beyond the basics that every provider has. By default, nothing.
 ///
-/// An operation that is not declared throws `.unsupported`, naming the provider and the alternative.
+/// An operation that is not declared throws `.unsupported`, and names the provider and an alternative.
 public struct StorageCapabilities: Sendable, Hashable {
     /// Streams of documents and query results.
     public var liveStreams = false
     public var transactions = false
     /// Queries over all collections of one name.
     public var collectionGroups = false
-    /// Sum and average; counting is always there.
+    /// Sum and average; counting always works.
     public var aggregates = false
     /// The names of the collections below a document or at the top.
     public var listCollections = false
@@ -19,20 +19,20 @@ public struct StorageCapabilities: Sendable, Hashable {
     public var negations = false
     /// Preconditions on a document's version.
     public var versionPreconditions = false
-    /// Documents below documents, to any depth, in any collection. Without it only the collections that were set up exist.
+    /// Documents below documents, to any depth, in any collection. Without it, only the collections that were set up exist.
     public var openSchema = false
-    /// Values of every kind in every field. Without it each field has the type of its column.
+    /// Values of every kind in every field. Without it, each field has the type of its column.
     public var openTypes = false
-    /// Fields that the server works out: increments, server times, changes of arrays.
+    /// Fields that the server computes: increments, server times, array changes.
     public var transforms = false
     /// A cache and a queue of writes: ``StorageClient/disableNetwork()``, pending writes, reading from the cache.
     public var offline = false
-    /// The most writes in one batch; `nil` when only the size of the request counts.
+    /// The maximum number of writes in one batch; `nil` if only the size of the request is limited.
     public var maximumBatchSize: Int?
 
     public init() {}
 
-    /// Everything, without a bound on batches.
+    /// Everything, without a limit on batches.
     public static let all: StorageCapabilities = {
         var all = StorageCapabilities()
         all.liveStreams = true

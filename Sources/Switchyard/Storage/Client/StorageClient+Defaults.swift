@@ -39,13 +39,13 @@ extension StorageClient {
     public func snapshotsInSync() -> EventStream<Void, StorageError> {
         .failing(offlineRefusal("snapshots in sync"))
     }
-    /// Without a queue nothing is ever pending: one empty list, and the end.
+    /// Without a queue nothing is ever pending: the stream delivers one empty list and ends.
     public func pendingWrites() -> SnapshotStream<[PendingWrite], StorageError> {
         .just([])
     }
     public func cancelPendingWrite(_ id: PendingWrite.ID) async throws(StorageError) -> Bool { false }
     public func retryPendingWrites() async throws(StorageError) {}
-    /// Without a queue every refusal was thrown: one empty list, and the end.
+    /// Without a queue every refusal was thrown: the stream delivers one empty list and ends.
     public func refusedWrites() -> SnapshotStream<[RefusedWrite], StorageError> {
         .just([])
     }

@@ -1,4 +1,4 @@
-/// Shorthands for what apps often need.
+/// Shorthands for common tasks.
 extension StorageClient {
     /// Whether there is a document at `path`. Reads it.
     public func exists(_ path: StoragePath) async throws(StorageError) -> Bool {

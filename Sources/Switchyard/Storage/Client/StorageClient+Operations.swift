@@ -1,4 +1,4 @@
-/// Works the same on every provider, since it is written once, on the requirements.
+/// These work the same on every provider, since they are built on the requirements.
 extension StorageClient {
     // MARK: Reading
 
@@ -22,8 +22,8 @@ extension StorageClient {
         snapshots(of: query, options: ListenOptions())
     }
 
-    /// How many documents `query` finds on the server, as with ``aggregate(_:_:)``: `.unavailable` without a connection. To count
-    /// offline, count the documents of a snapshot.
+    /// The number of documents that `query` finds on the server. Like ``aggregate(_:_:)``, throws `.unavailable` without a
+    /// connection. To count offline, count the documents of a snapshot.
     public func count(_ query: Query) async throws(StorageError) -> Int {
         try await Int(aggregate(query, [.count]).first?.integerValue ?? 0)
     }
@@ -65,7 +65,7 @@ extension StorageClient {
         try await commit(WriteBatch([.merge(path, fields, mask: mask)]))
     }
 
-    /// Creates the document; `.alreadyExists` if it is there (with a queue, on the receipt).
+    /// Creates the document; `.alreadyExists` if it exists (with a queue, on the receipt).
     @discardableResult
     public func createDocument(_ path: StoragePath, _ fields: WriteFields) async throws(StorageError) -> WriteReceipt {
         try await commit(WriteBatch([.create(path, fields)]))
@@ -77,7 +77,7 @@ extension StorageClient {
         try await commit(WriteBatch([.delete(path)]))
     }
 
-    /// The checks that every client makes before it takes a batch.
+    /// The checks that every client makes before it accepts a batch.
     package func checkBatch(_ batch: WriteBatch) throws(StorageError) {
         guard !batch.isEmpty else { throw .invalid("A batch needs at least one write.") }
         if let most = capabilities.maximumBatchSize, batch.count > most {

@@ -5,7 +5,7 @@ extension StorageClient {
         _ body: @Sendable (StorageTransaction) async throws -> Result
     ) async throws(StorageError) -> Result { try await transaction(TransactionOptions(), body) }
 
-    /// By ``makeTransaction()``, again and again.
+    /// Repeats ``makeTransaction()`` for each attempt.
     @discardableResult
     public func transaction<Result: Sendable>(
         _ options: TransactionOptions,
@@ -81,17 +81,18 @@ enum TransactionRetry {
         }
     }
 
-    /// Whether a failed commit surely wrote nothing and may succeed on fresh reads.
+    /// Whether a failed commit certainly wrote nothing and may succeed with fresh reads.
     static func isConflict(_ error: StorageError, afterReading hasRead: Bool) -> Bool {
         switch error.code {
         case .aborted: error.isRetryable
-        // The preconditions are those of documents that were read; without any, they are the caller's own.
+        // After reads, the preconditions are those of the documents read; without reads, they are the caller's own.
         case .failedPrecondition, .alreadyExists: hasRead
         default: false
         }
     }
 
-    /// 50 ms, then half as much again each time, ± 50 %: conflicts resolve quickly, and two rivals must not stay in step.
+    /// 50 ms, then half as much again each time, ± 50 %: conflicts resolve quickly, and two competing clients must not stay
+    /// in step.
     static func pauses(on clock: any Clock<Duration>) -> RetryPauses {
         RetryPauses(initial: .milliseconds(50), maximum: maximumPause, clock: clock)
     }

@@ -1,8 +1,8 @@
 extension StorageClient {
-    /// Waits like ``waitForPendingWrites()``, but not forever. If the queue cannot be sent, the error says why.
+    /// Waits like ``waitForPendingWrites()``, but with a deadline. If the queue cannot be sent, the error says why.
     ///
-    /// - Throws: At the deadline the code of the failure of the last attempt to send the first write, or `.deadlineExceeded` if
-    ///   none has failed or the network is switched off. All of them stay queued then, and go out as soon as they can.
+    /// - Throws: At the deadline, the code of the last failed attempt to send the first write, or `.deadlineExceeded` if none
+    ///   has failed or the network is switched off. All writes stay queued and are sent as soon as possible.
     public func waitForPendingWrites(within deadline: Duration) async throws(StorageError) {
         let answer = await QueueDeadline.first(
             { () async -> Result<Void, StorageError> in

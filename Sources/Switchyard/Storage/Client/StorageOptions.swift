@@ -12,7 +12,7 @@ public enum ReadSource: Sendable, Hashable {
 public struct ListenOptions: Sendable, Hashable {
     public enum Source: Sendable, Hashable {
         case standard
-        /// Only the cache: shows what this device has and writes, and asks no server. Needs the offline capability.
+        /// Only the cache: shows this device's data and writes without asking the server. Needs the offline capability.
         case cache
     }
 

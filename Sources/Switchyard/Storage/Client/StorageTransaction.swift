@@ -1,20 +1,20 @@
 /// What a provider supplies for one attempt at a transaction.
 ///
-/// The portable ``StorageTransaction`` above it keeps the rules (reads first, each document read once, preconditions on
-/// what was read); a provider only reads and commits.
+/// ``StorageTransaction`` enforces the rules (reads first, each document read once, preconditions on the documents read); a
+/// provider only reads and commits.
 public protocol StorageTransactionBackend: Sendable {
     /// The committed state of `paths`, in that order; never from a cache.
     func documents(_ paths: [StoragePath]) async throws(StorageError) -> [DocumentSnapshot]
 
-    /// Carries out all writes or none. Each document that was read and is not written comes as a `verify`; the first write
-    /// of one that was read carries its version as precondition.
+    /// Carries out all writes or none. A document that was read but not written becomes a `verify` write; the first write to
+    /// a document that was read carries its version as precondition.
     ///
-    /// - Throws: `.aborted`, `.failedPrecondition` or `.alreadyExists` when somebody else changed a document in between and
-    ///   nothing was written: the transaction is then tried again. After any other failure it is not, since a commit
-    ///   whose answer was lost may have taken effect; a backend that knows that it has not throws `.aborted`.
+    /// - Throws: `.aborted`, `.failedPrecondition` or `.alreadyExists` if another client changed a document in between and
+    ///   nothing was written: the transaction is then tried again. After any other failure it is not, since a commit whose
+    ///   response was lost may have taken effect; a backend that knows that it has not throws `.aborted`.
     func commit(_ writes: [DocumentWrite]) async throws(StorageError) -> WriteReceipt.Acknowledgement
 
-    /// Releases whatever the attempt holds on the server. Called when it is given up or has nothing to commit,
+    /// Releases whatever the attempt holds on the server. Called when the attempt is abandoned or has nothing to commit,
     /// never after a commit.
     func rollBack() async
 }
@@ -23,9 +23,10 @@ extension StorageTransactionBackend {
     public func rollBack() async {}
 }
 
-/// One attempt at a transaction, as the caller's closure sees it: first reads, then writes, nothing visible before the end.
+/// One attempt at a transaction, as passed to the caller's closure: first reads, then writes. Nothing is visible before the
+/// end.
 ///
-/// Not for use after the closure has returned.
+/// Do not use it after the closure has returned.
 public actor StorageTransaction {
     private let backend: any StorageTransactionBackend
     private var read: [StoragePath: DocumentSnapshot] = [:]
@@ -34,14 +35,14 @@ public actor StorageTransaction {
 
     init(_ backend: any StorageTransactionBackend) { self.backend = backend }
 
-    /// The committed state of a document. Reading it again gives the same.
+    /// The committed state of a document. Reading it again returns the same.
     ///
     /// - Throws: `.invalidArgument` after the first write.
     public func document(_ path: StoragePath) async throws(StorageError) -> DocumentSnapshot {
         try await documents([path])[0]
     }
 
-    /// The committed state of several documents, in the order asked for; one round trip for those not read yet.
+    /// The committed state of several documents, in the given order; one round trip for those not read yet.
     public func documents(_ paths: [StoragePath]) async throws(StorageError) -> [DocumentSnapshot] {
         guard writes.isEmpty else {
             throw .invalid("A transaction reads before it writes; move the reads to the front.")
@@ -106,10 +107,10 @@ public actor StorageTransaction {
         }
     }
 
-    /// Whether somebody else's change can have come in between.
+    /// Whether another client's change can have come in between.
     var hasRead: Bool { !read.isEmpty }
 
-    /// - Parameter check: Whether the provider takes so many writes.
+    /// - Parameter check: Checks whether the provider accepts that many writes.
     func commit(_ check: @Sendable (WriteBatch) throws(StorageError) -> Void) async throws(StorageError) {
         let written = Set(writes.map(\.path))
         let verified = readOrder.filter { !written.contains($0) }.map { path in
@@ -118,7 +119,7 @@ public actor StorageTransaction {
                 path: path, operation: .verify,
                 precondition: known.updateTime.map { .updateTime($0) } ?? .exists(known.exists))
         }
-        // Nothing to commit; what the attempt holds is released all the same.
+        // Nothing to commit, but the attempt's resources have to be released.
         guard !writes.isEmpty || !verified.isEmpty else { return await backend.rollBack() }
         if !writes.isEmpty { try check(WriteBatch(writes)) }
         do throws(StorageError) {

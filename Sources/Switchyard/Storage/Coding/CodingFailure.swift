@@ -1,4 +1,4 @@
-/// Why a value and a document do not fit, without saying what either holds.
+/// Why a value and a document do not fit, without revealing their contents.
 struct CodingFailure: Error {
     let reason: String
 
@@ -31,7 +31,7 @@ struct CodingFailure: Error {
             underlying: cause)
     }
 
-    /// Texts of errors made elsewhere are never used: they quote what was found.
+    /// Messages of foreign errors are never used, because they quote the data.
     private static func describe(_ error: any Error) -> (fields: String, reason: String, cause: (any Error)?) {
         switch error {
         case DecodingError.keyNotFound(let key, let context):

@@ -14,20 +14,20 @@ import Foundation
 /// ```
 ///
 /// Dates are timestamps, `Data` is bytes, a `URL` is text, a ``StoragePath`` is a reference; ``Timestamp``, ``GeoPoint``,
-/// ``DocumentReference``, ``DocumentValue`` and ``DocumentData`` stay what they are. Whole numbers and fractions are read as
-/// each other where nothing is lost. An optional that is `nil` is left out, so a merge does not touch its field.
+/// ``DocumentReference``, ``DocumentValue`` and ``DocumentData`` stay what they are. Whole numbers decode as fractions, and
+/// the other way round, if nothing is lost. A `nil` optional is left out, so a merge does not touch its field.
 public struct DocumentCoder: Sendable {
-    /// How the names of properties become the names of fields. The keys of dictionaries are never changed.
+    /// How property names become field names. Dictionary keys are never changed.
     public enum KeyStrategy: Sendable {
         case asIs
-        /// `lastSeenAt` is the field `last_seen_at`.
+        /// `lastSeenAt` becomes the field `last_seen_at`.
         case snakeCase
-        /// The name of a property, turned into that of its field. Different names must stay different.
+        /// Converts a property's name to its field's name. Different names must stay different.
         case custom(@Sendable (String) -> String)
     }
 
     public var keys: KeyStrategy
-    /// Handed to `init(from:)` and `encode(to:)` of the types that are coded.
+    /// Passed to `init(from:)` and `encode(to:)` of coded types.
     public var userInfo: [CodingUserInfoKey: any Sendable]
 
     public init(keys: KeyStrategy = .asIs, userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
@@ -44,7 +44,7 @@ public struct DocumentCoder: Sendable {
         try write(value) { data, fields in fields ?? WriteFields(data) }
     }
 
-    /// What is needed to write `value`: its plain fields, or, when some wait for the server's time, those with them.
+    /// What is needed to write `value`: its plain fields, or, if some wait for the server's time, the fields including those.
     func write<Result>(
         _ value: some Encodable, _ make: (DocumentData, WriteFields?) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
@@ -55,12 +55,12 @@ public struct DocumentCoder: Sendable {
         return try make(data, fields)
     }
 
-    /// The fields of `value` as far as they are known here: one that waits for its server time is left out.
+    /// The fields of `value` that are known locally: one that waits for its server time is left out.
     public func data(from value: some Encodable) throws(StorageError) -> DocumentData {
         try encoded(value).data
     }
 
-    /// `value` as that of a field, to compare with or to write; null for an optional that is `nil`.
+    /// `value` as a field's value, to compare with or to write; null for a `nil` optional.
     ///
     /// - Throws: `.codingFailed` if no field can hold it.
     public func value(of value: some Encodable) throws(StorageError) -> DocumentValue {
@@ -81,7 +81,7 @@ public struct DocumentCoder: Sendable {
         }
     }
 
-    /// Fields as a value. `path` says where they come from, for ``DocumentID`` and for the text of an error.
+    /// Decodes fields to a value. `path` says where they come from, for ``DocumentID`` and for error messages.
     ///
     /// - Throws: `.codingFailed` naming the field that does not fit.
     public func decode<Value: Decodable>(

@@ -1,7 +1,7 @@
 import Foundation
 
-/// How document values look to other coders, such as `JSONEncoder`: every value says its kind, so nothing is lost
-/// (but field names that Swift holds for equal, where the other coder has dictionaries). Inside of a document they stay what they are.
+/// How other coders, such as `JSONEncoder`, see document values: every value includes its kind, so nothing is lost (except
+/// field names that Swift considers equal, if the other coder uses dictionaries). In a document they stay as they are.
 extension Timestamp: Codable {
     private enum CodingKeys: CodingKey { case seconds, nanoseconds }
 

@@ -1,10 +1,10 @@
-/// Arrays, and dictionaries with text as keys, are taken apart here. Their own code asks for a boxed container, and its
-/// generic parts cost more than the elements. The keys of a dictionary are data, which no strategy changes.
+/// Codes arrays, and dictionaries with string keys, element by element. Their own `Codable` code uses a boxed container,
+/// whose generic parts cost more than the elements. Dictionary keys are data, which no strategy changes.
 enum Elementwise {
     /// `nil` for all other types.
     @inline(__always)
     static func decodable<Value>(_ type: Value.Type) -> (any ElementwiseDecodable.Type)? {
-        // Both are one word, and a cast is dear.
+        // Both are one word, and a cast is expensive.
         guard MemoryLayout<Value>.size == MemoryLayout<Int>.size else { return nil }
         return type as? any ElementwiseDecodable.Type
     }
@@ -45,7 +45,7 @@ extension Array: ElementwiseEncodable where Element: Encodable {
         var values: [DocumentValue] = []
         values.reserveCapacity(count)
         for element in self {
-            // An element cannot be left out without moving those behind it.
+            // Leaving out an element would shift those after it.
             values.append(try encoder.encoded(element, at: .index(values.count)) ?? .null)
         }
         return .array(values)

@@ -1,4 +1,4 @@
-/// The names of fields for those of properties, and back. Remembers what it has worked out; used by one coding at a time.
+/// Converts property names to field names, and back. Caches the results; used by one coding operation at a time.
 struct KeyNames {
     let strategy: DocumentCoder.KeyStrategy
     private var known: [String: String] = [:]

@@ -1,4 +1,4 @@
-/// The fields of a map, looked up by name where they stand: no dictionary is made of them.
+/// Looks up the fields of a map by name in place, without building a dictionary.
 struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let decoder: ValueDecoder
     private let data: DocumentData
@@ -29,7 +29,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return value
     }
 
-    /// `nil` for what is missing or null.
+    /// `nil` for a missing or null field.
     @inline(__always)
     private func presentValue(_ key: Key) -> DocumentValue? {
         guard let value = data[name(key)], !value.isNull else { return nil }

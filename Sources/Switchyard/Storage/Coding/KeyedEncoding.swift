@@ -1,4 +1,4 @@
-/// Collects fields in the order in which they come; they are sorted once, at the end.
+/// Collects fields in the order of encoding; sorts them once, at the end.
 struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     private let encoder: ValueEncoder
 

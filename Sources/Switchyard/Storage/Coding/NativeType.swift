@@ -1,10 +1,10 @@
 import Foundation
 
-/// A type that documents hold as it is, so that neither its `init(from:)` nor its `encode(to:)` is asked.
+/// A type that documents store directly, bypassing its `init(from:)` and `encode(to:)`.
 enum NativeType {
     case string, integer, double, date, timestamp, bytes, url, geoPoint, path, reference, value, data
 
-    /// `nil` for all other types. Types are told apart by identity, which costs next to nothing.
+    /// `nil` for all other types. Types are compared by identity, which costs next to nothing.
     @inline(__always)
     init?<Value>(_ type: Value.Type) {
         if type == String.self {
@@ -91,8 +91,8 @@ enum NativeType {
     }
 }
 
-/// A value as what it is. A checked cast looks up types at run time and takes longer than all the rest.
+/// An unchecked cast. A checked one looks up types at run time and takes longer than everything else.
 ///
-/// For callers that have just found the two types to be one and the same.
+/// For callers that have just checked that the two types are identical.
 @inline(__always)
 func same<From, To>(_ value: From) -> To { unsafeBitCast(value, to: To.self) }

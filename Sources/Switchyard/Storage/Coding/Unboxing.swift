@@ -1,6 +1,6 @@
 import Foundation
 
-/// A document's plain values as Swift's.
+/// Converts a document's plain values to Swift values.
 enum Unboxing {
     static func bool(_ value: DocumentValue) throws(CodingFailure) -> Bool {
         guard case .bool(let value) = value else { throw .found(value, expected: "a bool") }
@@ -29,7 +29,7 @@ enum Unboxing {
         return result
     }
 
-    /// A whole number, also from a double that is one.
+    /// A whole number, also from a double without a fraction.
     static func integer<Value: FixedWidthInteger>(_ value: DocumentValue) throws(CodingFailure) -> Value {
         switch value {
         case .integer(let number):
@@ -47,7 +47,7 @@ enum Unboxing {
         return time
     }
 
-    /// Paths are references; text is taken too, since programs without references write it.
+    /// Paths are references; strings are accepted too, since programs without references write them.
     static func path(_ value: DocumentValue) throws(CodingFailure) -> StoragePath {
         switch value {
         case .reference(let reference): return reference.path

@@ -13,7 +13,7 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
     var count: Int? { elements.count }
     var isAtEnd: Bool { currentIndex == elements.count }
 
-    /// The present element. Passed only once it fitted, so that another type can be tried.
+    /// The current element. Advances only after a successful decode, so that another type can be tried.
     @inline(__always)
     private func element() throws -> DocumentValue {
         guard currentIndex < elements.count else {

@@ -10,7 +10,7 @@ struct UnkeyedEncoding: UnkeyedEncodingContainer {
     func encodeNil() { encoder.elements.append(.null) }
 
     func encode<Value: Encodable>(_ value: Value) throws {
-        // An element cannot be left out without moving those behind it.
+        // Leaving out an element would shift those after it.
         encoder.elements.append(try encoder.encoded(value, at: .index(count)) ?? .null)
     }
 

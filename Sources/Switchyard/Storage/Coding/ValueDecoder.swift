@@ -19,7 +19,7 @@ final class DecodingContext {
     }
 }
 
-/// One value on its way into a Swift type. Also the link by which a path of fields is found when something does not fit.
+/// Decodes one value to a Swift type. The chain of decoders also gives the field path if something does not fit.
 final class ValueDecoder: Decoder {
     let value: DocumentValue
     let context: DecodingContext
@@ -28,7 +28,7 @@ final class ValueDecoder: Decoder {
     private let step: CodingStep
     private let depth: Int
 
-    /// Far more than a document can be deep; stops types that decode themselves without end.
+    /// Far deeper than any document; stops types that decode themselves endlessly.
     private static let maximumDepth = 200
 
     init(_ value: DocumentValue, _ context: DecodingContext, under parent: ValueDecoder?, _ step: CodingStep) {
@@ -69,7 +69,7 @@ final class ValueDecoder: Decoder {
 
     func singleValueContainer() -> any SingleValueDecodingContainer { self }
 
-    /// The value as `type`: natively where documents have such a value, else by the type's own code.
+    /// The value as `type`: natively if documents have such a value, else by the type's own code.
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         guard let native = NativeType(type) else { return try decodeByItself(type) }
         return try own { (value) throws(CodingFailure) in try native.decode(type, from: value) }

@@ -25,7 +25,7 @@ final class EncodingContext {
     }
 }
 
-/// One Swift value on its way into a document.
+/// Encodes one Swift value for a document.
 final class ValueEncoder: Encoder {
     let context: EncodingContext
     private let parent: ValueEncoder?
@@ -35,7 +35,7 @@ final class ValueEncoder: Encoder {
     private var content = Content.none
     var entries: [DocumentData.Entry] = []
     var elements: [DocumentValue] = []
-    /// Encoders whose values come at the end, by the place that is kept for them.
+    /// Encoders whose values are added at the end, with the positions reserved for them.
     private var pending: [(place: Int, encoder: ValueEncoder)] = []
 
     private enum Content {
@@ -45,7 +45,7 @@ final class ValueEncoder: Encoder {
         case omitted
     }
 
-    /// Far more than a document can be deep; stops types that encode themselves without end.
+    /// Far deeper than any document; stops types that encode themselves endlessly.
     private static let maximumDepth = 200
 
     init(_ context: EncodingContext, under parent: ValueEncoder?, _ step: CodingStep) {
@@ -126,7 +126,7 @@ final class ValueEncoder: Encoder {
             for (place, encoder) in pending.reversed() {
                 if let value = encoder.finished() { entries[place].value = value } else { entries.remove(at: place) }
             }
-            // Given away, so that they are sorted where they are.
+            // Moved out, so that they are sorted in place.
             let fields = entries
             entries = []
             return .map(DocumentData(unsorted: fields))
@@ -177,7 +177,7 @@ extension ValueEncoder: SingleValueEncodingContainer {
     func encodeNil() { content = .value(.null) }
 
     func encode<Value: Encodable>(_ value: Value) throws {
-        // The same place in the document, so the same encoder: a wrapper adds no level.
+        // The same position in the document, so the same encoder: a wrapper adds no level.
         if let native = NativeType(Value.self) {
             content = .value(native.encode(value))
         } else if let elements = try encodedElements(value) {

@@ -1,11 +1,11 @@
-/// A collection with everything that can be done with it.
+/// A collection and the operations on it.
 ///
 /// ```swift
 /// let notes = storage.collection("users").document(id).collection("notes")
 /// try await notes.add(["text": "Milk", "at": .serverTime])
 /// for try await snapshot in notes.where("done", .equal, false).ordered(by: "at").stream() { … }
 /// ```
-/// The first operation refuses a name that is not a legal segment of a path.
+/// If a name is not a legal path segment, the first operation throws.
 public struct CollectionHandle: DocumentQuerySource, Hashable, CustomStringConvertible {
     public typealias Narrowed = QueryHandle
     public let storage: any StorageClient
@@ -31,13 +31,13 @@ public struct CollectionHandle: DocumentQuerySource, Hashable, CustomStringConve
     /// A document with a new random name. It does not exist until you write it.
     public func newDocument() -> DocumentHandle { DocumentHandle(storage: storage, path: path.newDocument()) }
 
-    /// Adds a document with a new random name. To learn what the server makes of it, use ``addWithReceipt(_:)``.
+    /// Adds a document with a new random name. To get the server's answer, use ``addWithReceipt(_:)``.
     @discardableResult
     public func add(_ fields: WriteFields) async throws(StorageError) -> DocumentHandle {
         try await addWithReceipt(fields).document
     }
 
-    /// Adds a document with a new random name, and returns it with the receipt, on which to wait for the server.
+    /// Adds a document with a new random name, and returns it with the receipt, which lets you wait for the server.
     public func addWithReceipt(
         _ fields: WriteFields
     ) async throws(StorageError) -> (document: DocumentHandle, receipt: WriteReceipt) {
@@ -71,7 +71,7 @@ public struct CollectionHandle: DocumentQuerySource, Hashable, CustomStringConve
         _ type: Value.Type, by coder: DocumentCoder = .standard
     ) -> TypedCollection<Value> { storage.collection(path, of: type, by: coder) }
 
-    /// Equal are handles of one path; whose client stands behind them is not compared.
+    /// Compares only the paths, not the clients.
     public static func == (left: CollectionHandle, right: CollectionHandle) -> Bool { left.path == right.path }
     public func hash(into hasher: inout Hasher) { hasher.combine(path) }
 }

@@ -1,11 +1,11 @@
-/// A document with everything that can be done with it, whether it exists or not.
+/// A document, existing or not, and the operations on it.
 ///
 /// ```swift
 /// let alice = storage.collection("users").document("alice")
 /// try await alice.merge(["seen": .serverTime])
 /// let name = try await alice.get()["name"]
 /// ```
-/// The first operation refuses a name that is not a legal segment of a path.
+/// If a name is not a legal path segment, the first operation throws.
 public struct DocumentHandle: Sendable, Hashable, CustomStringConvertible {
     public let storage: any StorageClient
     public let path: StoragePath
@@ -37,7 +37,7 @@ public struct DocumentHandle: Sendable, Hashable, CustomStringConvertible {
         storage.collection(path.collection(id), of: type)
     }
 
-    /// For a type that is both, its own conversion counts.
+    /// For a type that is both, uses its own conversion.
     public func collection<Value: DocumentConvertible & Codable>(
         _ id: String, of type: Value.Type
     ) -> TypedCollection<Value> { storage.collection(path.collection(id), of: type) }
@@ -81,7 +81,7 @@ public struct DocumentHandle: Sendable, Hashable, CustomStringConvertible {
         from value: some Encodable, by coder: DocumentCoder = .standard
     ) async throws(StorageError) -> WriteReceipt { try await storage.setDocument(path, from: value, by: coder) }
 
-    /// Creates the document; `.alreadyExists` if it is there (with a queue, on the receipt).
+    /// Creates the document; `.alreadyExists` if it exists (with a queue, on the receipt).
     @discardableResult
     public func create(_ fields: WriteFields) async throws(StorageError) -> WriteReceipt {
         try await storage.createDocument(path, fields)
@@ -115,7 +115,7 @@ public struct DocumentHandle: Sendable, Hashable, CustomStringConvertible {
         _ type: Value.Type, by coder: DocumentCoder = .standard
     ) -> TypedDocument<Value> { parent.of(type, by: coder).document(at: path) }
 
-    /// Equal are handles of one path; whose client stands behind them is not compared.
+    /// Compares only the paths, not the clients.
     public static func == (left: DocumentHandle, right: DocumentHandle) -> Bool { left.path == right.path }
     public func hash(into hasher: inout Hasher) { hasher.combine(path) }
 }

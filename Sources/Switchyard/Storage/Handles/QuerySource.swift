@@ -1,14 +1,13 @@
-/// What can be read as a list: a handle of a collection, of a collection group or of a query.
+/// Something that can be read as a list: a handle of a collection, a collection group or a query.
 ///
-/// Handles are the ``StorageClient`` they come from and a place: nothing is read or opened before an operation asks for it.
+/// A handle is just a ``StorageClient`` and a place: nothing is read or opened until you call an operation.
 public protocol QuerySource: QuerySteps, Sendable {
     var storage: any StorageClient { get }
-    /// What is asked for.
     var query: Query { get }
 }
 
 extension QuerySource {
-    /// How many results there are on the server, which counts where it can. `.unavailable` without a connection.
+    /// The number of results on the server, counted there if possible. `.unavailable` without a connection.
     public func count() async throws(StorageError) -> Int { try await storage.count(query) }
 
     /// The sum of the numbers in `field`; 0 if there are none.
@@ -22,7 +21,7 @@ extension QuerySource {
     }
 }
 
-/// A list of documents as they are: fields without a type.
+/// A list of untyped documents.
 public protocol DocumentQuerySource: QuerySource {}
 
 extension DocumentQuerySource {
@@ -45,7 +44,7 @@ extension DocumentQuerySource {
             RowOrigin(storage, DocumentConverter(reading: type, by: coder)))
     }
 
-    /// The first result, if there is any. Reads no more than that.
+    /// The first result, if there is one. Reads no more than that.
     public func first() async throws(StorageError) -> DocumentSnapshot? { try await storage.first(of: query) }
 
     /// The results, now and after every change.
@@ -53,18 +52,18 @@ extension DocumentQuerySource {
         storage.snapshots(of: query, options: options)
     }
 
-    /// The results in pages of `size` documents, each read when it is asked for.
+    /// The results in pages of `size` documents, each read on demand.
     public func pages(size: Int, from source: ReadSource = .standard) -> DocumentPages {
         storage.pages(of: query, size: size, from: source)
     }
 
-    /// Does something with each result, reading a page at a time.
+    /// Calls `body` for each result, reading a page at a time.
     ///
     /// - Parameters:
-    ///   - parallel: How many results are worked on at the same time.
+    ///   - parallel: How many results are processed at the same time.
     ///   - pageSize: How many documents are read at once.
     ///   - source: Where they are read.
-    ///   - body: Its first failure ends the whole and is thrown, once what is under way has ended.
+    ///   - body: Its first error ends the iteration. It is thrown after the calls in progress have ended.
     public func forEach(
         parallel: Int = 1, pageSize: Int = 100, from source: ReadSource = .standard,
         _ body: @escaping @Sendable (DocumentSnapshot) async throws -> Void
@@ -73,7 +72,7 @@ extension DocumentQuerySource {
     }
 }
 
-/// A query with the client that runs it: what is left of a collection after a step.
+/// A query with the client that runs it; the result of a step on a collection.
 public struct QueryHandle: DocumentQuerySource {
     public typealias Narrowed = QueryHandle
     public let storage: any StorageClient

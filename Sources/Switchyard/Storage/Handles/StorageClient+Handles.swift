@@ -1,8 +1,8 @@
-/// Places to begin with; see ``CollectionHandle`` and ``TypedCollection``.
+/// Entry points; see ``CollectionHandle`` and ``TypedCollection``.
 extension StorageClient {
     public func collection(_ path: CollectionPath) -> CollectionHandle { CollectionHandle(storage: self, path: path) }
 
-    /// The document at `path`, to be read and written behind the dot.
+    /// A handle for the document at `path`.
     public func handle(_ path: StoragePath) -> DocumentHandle { DocumentHandle(storage: self, path: path) }
 
     /// All collections whose last segment is `id`, everywhere or below `ancestor`.
@@ -20,7 +20,7 @@ extension StorageClient {
         _ path: CollectionPath, of type: Value.Type
     ) -> TypedCollection<Value> { TypedCollection(storage: self, path: path, converter: .own) }
 
-    /// For a type that is both, its own conversion counts.
+    /// For a type that is both, uses its own conversion.
     public func collection<Value: DocumentConvertible & Codable>(
         _ path: CollectionPath, of type: Value.Type
     ) -> TypedCollection<Value> { TypedCollection(storage: self, path: path, converter: .own) }
@@ -39,7 +39,7 @@ extension StorageClient {
         TypedQuery(storage: self, query: Query(group: id, under: ancestor), converter: .own)
     }
 
-    /// For a type that is both, its own conversion counts.
+    /// For a type that is both, uses its own conversion.
     public func collectionGroup<Value: DocumentConvertible & Codable>(
         _ id: String, of type: Value.Type, under ancestor: StoragePath? = nil
     ) -> TypedQuery<Value> {

@@ -2,11 +2,11 @@ import SwitchyardBytes
 
 /// Where a collection is: `"users"`, `"users/\(id)/contacts"`.
 ///
-/// A value in the text is one segment, see ``PathInterpolation``. A value that is not a legal segment makes the path invalid:
-/// it shows what was asked for, and every operation refuses it with `.invalidArgument` and the reason. It never addresses
-/// another collection.
+/// Each interpolated value is one segment; see ``PathInterpolation``. A value that is not a legal segment makes the path
+/// invalid: the path keeps the original text, and every operation throws `.invalidArgument` with the reason. It never
+/// addresses another collection.
 public struct CollectionPath: Sendable {
-    /// The segments joined by slashes. That of an invalid path begins with a slash, as no other does.
+    /// The segments joined by slashes. Only that of an invalid path begins with a slash.
     public let rawValue: String
 
     /// - Throws: `.invalidArgument` unless `text` has an odd number of legal segments.
@@ -36,10 +36,10 @@ public struct CollectionPath: Sendable {
         rawValue = problem.map { InvalidPath.marked(text, $0) } ?? text
     }
 
-    /// For text that is known to be valid.
+    /// For text known to be valid.
     package init(unchecked rawValue: String) { self.rawValue = rawValue }
 
-    /// The path `text`, marked as invalid if there is a `problem` or it is no path.
+    /// The path `text`, marked as invalid if there is a `problem` or it is not a path.
     private init(_ text: String, problem: String?) {
         let problem = problem ?? PathSegment.problem(in: text, isDocument: false)
         rawValue = problem.map { InvalidPath.marked(text, $0) } ?? text
@@ -83,7 +83,7 @@ public struct CollectionPath: Sendable {
 
     public var segments: [String] { PathSegment.parts(of: rawValue).map(String.init) }
 
-    /// The document called `id` in this collection. Invalid if `id` is no segment.
+    /// The document called `id` in this collection. Invalid if `id` is not a legal segment.
     public func document(_ id: String) -> StoragePath {
         let text = rawValue + "/" + id
         let problem = isValid ? PathSegment.problem(with: id) ?? PathSegment.depthProblem(in: text) : nil
@@ -121,11 +121,11 @@ extension CollectionPath: ExpressibleByStringInterpolation, CustomStringConverti
         }
     }
 
-    /// Invalid if a value is not a legal segment, or if the whole is not a path.
+    /// Invalid if a value is not a legal segment, or if the result is not a path.
     public init(stringInterpolation: PathInterpolation) {
         self.init(stringInterpolation.text, problem: stringInterpolation.problem)
     }
 
-    /// The text that was asked for, even if it is not a valid path.
+    /// The original text, even if it is not a valid path.
     public var description: String { isValid ? rawValue : InvalidPath.text(of: rawValue) }
 }

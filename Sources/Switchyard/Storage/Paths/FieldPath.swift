@@ -1,15 +1,15 @@
-/// Where a field is in a document: `"name"`, `"address.city"`; names that are no plain identifiers stand in back quotes.
+/// Where a field is in a document: `"name"`, `"address.city"`; names that are not plain identifiers are in back quotes.
 public struct FieldPath: Sendable {
     /// The names from the outside in, unquoted. Never empty.
     public let components: [String]
     /// Whether this is ``documentID``.
     public let isDocumentID: Bool
-    /// That of the first name: worked out once for look-ups in many documents.
+    /// The rank of the first name, computed once for look-ups in many documents.
     let rank: UInt64
 
-    /// Parses dotted text. A name may stand in back quotes, in which a backslash escapes a back quote or a backslash.
+    /// Parses dotted text. A name may be in back quotes, within which a backslash escapes a back quote or a backslash.
     ///
-    /// Without quotes a name may hold any character but tilde, asterisk, slash, brackets, dot and back quote, so
+    /// Without quotes a name may contain any character except tilde, asterisk, slash, brackets, dot and back quote, so
     /// `"first-name"` needs none.
     /// - Throws: `.invalidArgument` for empty components, unbalanced quotes or those characters.
     public init(validating text: String) throws(StorageError) {
@@ -18,7 +18,7 @@ public struct FieldPath: Sendable {
         self.init(unchecked: components)
     }
 
-    /// A path from names as they are, whatever characters they hold.
+    /// A path from literal names, whatever characters they contain.
     ///
     /// - Throws: `.invalidArgument` without components or with an empty or reserved one.
     public init(components: [String]) throws(StorageError) {
@@ -37,7 +37,7 @@ public struct FieldPath: Sendable {
 
     package func appending(_ name: String) -> FieldPath { FieldPath(unchecked: components + [name]) }
 
-    /// Whether this path is `other` or lies inside of it.
+    /// Whether this path is `other` or lies inside it.
     package func isWithin(_ other: FieldPath) -> Bool {
         components.count >= other.components.count
             && zip(components, other.components).allSatisfy { $0.utf8Equals($1) }

@@ -2,12 +2,12 @@ public import Foundation
 
 /// The text of a path with values in it, as Swift builds it from `"users/\(id)/todos"`.
 ///
-/// Each value is one segment, or a part of one: an empty value, or one that holds a slash, makes the path invalid, whatever the
-/// rest looks like. So a value from a user can never lead to another document. A whole path can stand at the beginning:
+/// Each value is one segment, or part of one: an empty value, or one that contains a slash, makes the path invalid, whatever
+/// the rest looks like. So user input can never point to another document. A whole path is allowed at the beginning:
 /// `"\(user)/todos"`.
 public struct PathInterpolation: StringInterpolationProtocol, Sendable {
     private(set) var text = ""
-    /// What is wrong with the first wrong value.
+    /// What is wrong with the first invalid value.
     private(set) var problem: String?
 
     public init(literalCapacity: Int, interpolationCount: Int) {

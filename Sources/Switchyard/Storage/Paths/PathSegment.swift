@@ -1,20 +1,20 @@
 import Foundation
 
-/// What every path consists of: the rules for one segment, and the order of two paths.
+/// The rules for path segments, and the order of paths.
 package enum PathSegment {
     static let maximumBytes = 1500
     static let maximumDepth = 100
     static let slash = UInt8(ascii: "/")
 
-    /// The parts between slashes. By bytes: to Swift a slash with an accent behind it is another character.
+    /// The parts between slashes. Compares bytes: to Swift, a slash followed by an accent is another character.
     static func parts(of text: String) -> [Substring] {
         text.utf8.split(separator: slash, omittingEmptySubsequences: false).map(Substring.init)
     }
 
-    /// What keeps `text` from being a path of documents or collections; `nil` if nothing does.
+    /// Why `text` is not a document or collection path; `nil` if it is one.
     static func problem(in text: String, isDocument: Bool) -> String? {
         var text = text
-        // Nearly all paths are right, and one walk over their bytes shows it.
+        // Nearly all paths are valid, and one pass over their bytes shows it.
         if text.withUTF8({ isRight($0, isDocument: isDocument) }) { return nil }
         if let problem = depthProblem(in: text) { return problem }
         let segments = parts(of: text)
@@ -29,7 +29,7 @@ package enum PathSegment {
         return nil
     }
 
-    /// Whether this is a path beyond doubt. Segments that begin as unusual ones do are in doubt.
+    /// Whether this is certainly a path. Segments that begin like unusual ones need a closer look.
     private static func isRight(_ bytes: UnsafeBufferPointer<UInt8>, isDocument: Bool) -> Bool {
         var segments = 0
         var start = 0
@@ -47,13 +47,13 @@ package enum PathSegment {
         return segments <= maximumDepth && segments.isMultiple(of: 2) == isDocument
     }
 
-    /// The same for text of which only the number of segments is not known to be right.
+    /// The same for text whose segments are known to be valid; only checks their number.
     static func depthProblem(in text: String) -> String? {
         let count = text.utf8.count(where: { $0 == slash }) + 1
         return count <= maximumDepth ? nil : "it has \(count) segments, and \(maximumDepth) are the most"
     }
 
-    /// What keeps `segment` from being one; `nil` if nothing does.
+    /// Why `segment` is not a legal segment; `nil` if it is one.
     static func problem(with segment: some StringProtocol) -> String? {
         let bytes = segment.utf8
         if bytes.isEmpty { return "it has an empty segment" }
@@ -69,7 +69,7 @@ package enum PathSegment {
         return nil
     }
 
-    /// Whether a name begins and ends with two underscores. By bytes, as servers look at it.
+    /// Whether a name begins and ends with two underscores. Compares bytes, as servers do.
     static func isReserved(_ name: some Collection<UInt8>) -> Bool {
         name.count >= 4 && name.starts(with: "__".utf8) && name.suffix(2).elementsEqual("__".utf8)
     }
@@ -100,7 +100,7 @@ package enum PathSegment {
             index += 1
         }
         if index == left.count && index == right.count { return .same }
-        // Segments may be numeric, and then their bytes say nothing. Both must differ in this segment for that to matter.
+        // Numeric segments do not sort by their bytes. That matters only if the two paths differ in this segment.
         let leftSegment = segment(of: left, from: segmentStart)
         let rightSegment = segment(of: right, from: segmentStart)
         if isNumeric(leftSegment) || isNumeric(rightSegment) {
@@ -126,7 +126,7 @@ package enum PathSegment {
         return rest[start..<(rest.firstIndex(of: UInt8(ascii: "/")) ?? text.count)]
     }
 
-    /// Cheap, and right for all that are; ``numericID(_:)`` decides.
+    /// A cheap check without false negatives; ``numericID(_:)`` decides.
     private static func isNumeric(_ segment: UnsafeBufferPointer<UInt8>.SubSequence) -> Bool {
         segment.count > 6 && segment.starts(with: "__id".utf8)
     }

@@ -2,13 +2,13 @@ import Foundation
 
 /// Where a document is: `"users/alice"`, `"users/\(id)/contacts/bob"`.
 ///
-/// A value in the text is one segment, see ``PathInterpolation``. A value that is not a legal segment makes the path invalid:
-/// it shows what was asked for, and every operation refuses it with `.invalidArgument` and the reason. It never addresses
-/// another document.
+/// Each interpolated value is one segment; see ``PathInterpolation``. A value that is not a legal segment makes the path
+/// invalid: the path keeps the original text, and every operation throws `.invalidArgument` with the reason. It never
+/// addresses another document.
 ///
 /// Paths compare by their UTF-8 bytes, segment by segment, and so sort as a server sorts them.
 public struct StoragePath: Sendable {
-    /// The segments joined by slashes. That of an invalid path begins with a slash, as no other does.
+    /// The segments joined by slashes. Only that of an invalid path begins with a slash.
     public let rawValue: String
 
     /// - Throws: `.invalidArgument` unless `text` has an even number of legal segments.
@@ -31,10 +31,10 @@ public struct StoragePath: Sendable {
         self.init(segments.joined(separator: "/"), problem: problem)
     }
 
-    /// For text that is known to be valid.
+    /// For text known to be valid.
     package init(unchecked rawValue: String) { self.rawValue = rawValue }
 
-    /// The path `text`, marked as invalid if there is a `problem` or it is no path.
+    /// The path `text`, marked as invalid if there is a `problem` or it is not a path.
     private init(_ text: String, problem: String?) {
         let problem = problem ?? PathSegment.problem(in: text, isDocument: true)
         rawValue = problem.map { InvalidPath.marked(text, $0) } ?? text
@@ -81,7 +81,7 @@ public struct StoragePath: Sendable {
 
     public var segments: [String] { PathSegment.parts(of: rawValue).map(String.init) }
 
-    /// A collection below this document. Invalid if `id` is no segment.
+    /// A collection below this document. Invalid if `id` is not a legal segment.
     public func collection(_ id: String) -> CollectionPath { CollectionPath(id, below: self) }
 
     /// Whether this document lies below `ancestor`, at any depth.
@@ -137,12 +137,12 @@ extension StoragePath: ExpressibleByStringInterpolation, CustomStringConvertible
         }
     }
 
-    /// Invalid if a value is not a legal segment, or if the whole is not a path.
+    /// Invalid if a value is not a legal segment, or if the result is not a path.
     public init(stringInterpolation: PathInterpolation) {
         self.init(stringInterpolation.text, problem: stringInterpolation.problem)
     }
 
-    /// The text that was asked for, even if it is not a valid path.
+    /// The original text, even if it is not a valid path.
     public var description: String { isValid ? rawValue : InvalidPath.text(of: rawValue) }
 }
 

@@ -1,11 +1,11 @@
-/// Which documents a query wants: one condition on a field, or a tree of them.
+/// Selects the documents of a query: one condition on a field, or a tree of conditions.
 ///
 /// ```swift
 /// .any([.field("state", .equal, "open"), .all([.field("age", .greaterThan, 17), .field("note", .isNotNull)])])
 /// ```
 ///
-/// A document without the field matches no condition on it. Comparisons match only values of the operand's own kind
-/// (all numbers are one kind); `notEqual` and `notIn` match any kind but null.
+/// A document without the field matches no condition on it. Comparisons match only values of the operand's own kind (all
+/// numbers are one kind); `notEqual` and `notIn` match any kind except null.
 public indirect enum Filter: Sendable, Hashable {
     case comparison(FieldPath, Operator, DocumentValue)
     case test(FieldPath, Test)
@@ -27,7 +27,7 @@ public indirect enum Filter: Sendable, Hashable {
         case arrayContainsAny = "array-contains-any"
         /// The field is one of these values (1 … 30).
         case `in`
-        /// The field has another value than these (1 … 10), and is not null.
+        /// The field is none of these values (1 … 10), and is not null.
         case notIn = "not-in"
 
         /// Whether results of this operator are sorted by its field.

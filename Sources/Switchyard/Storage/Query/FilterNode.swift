@@ -1,6 +1,6 @@
-/// A filter taken apart once, for a walk over many documents.
+/// A filter prepared for checking many documents.
 ///
-/// A tree of objects: to take a field or an operand out of ``Filter`` copies it, each time.
+/// It is a tree of objects, because taking a field or an operand out of ``Filter`` copies it each time.
 final class FilterNode: Sendable {
     private enum Kind {
         case all, any
@@ -12,7 +12,7 @@ final class FilterNode: Sendable {
     private let parts: [FilterNode]
     private let field: FieldPath
     private let operand: DocumentValue
-    /// Whether it asks for the document's name.
+    /// Whether it compares the document's name.
     let readsPath: Bool
 
     init(_ filter: Filter) {

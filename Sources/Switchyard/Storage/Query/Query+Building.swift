@@ -66,7 +66,7 @@ extension Query {
         taking { copy throws(StorageError) in try copy.end(at: values, isInclusive) }
     }
 
-    /// Where `document` stands in the order.
+    /// The position of `document` in the order.
     func position(of document: DocumentSnapshot) throws(StorageError) -> [DocumentValue] {
         guard let data = document.data else {
             throw .invalid("A cursor needs a document that exists; “\(document.path)” does not.")

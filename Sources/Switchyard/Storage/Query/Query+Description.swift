@@ -1,6 +1,5 @@
 extension Query: CustomStringConvertible, CustomDebugStringConvertible {
-    /// What is asked for, without the values that are compared with:
-    /// `users where age >= … and city == …, by age descending, first 20`.
+    /// The query without the values that it compares with: `users where age >= … and city == …, by age descending, first 20`.
     public var description: String {
         var parts = [filter.map { "\(source) where \($0)" } ?? "\(source)"]
         if !orders.isEmpty { parts.append("by " + orders.map(\.description).joined(separator: ", ")) }
@@ -39,7 +38,7 @@ extension Query.Limit: CustomStringConvertible {
 }
 
 extension Query.Cursor: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Where it stands is contents.
+    /// Leaves out the position, which is document contents.
     public var description: String {
         "\(values.count) value\(values.count == 1 ? "" : "s"), \(isInclusive ? "included" : "excluded")"
     }

@@ -1,4 +1,4 @@
-/// What to read from a collection, or from all collections of one name: conditions, order, limits, cursors.
+/// Selects documents from a collection or a collection group: conditions, order, limits, cursors.
 ///
 /// ```swift
 /// let adults = Query(in: "users")
@@ -7,9 +7,8 @@
 ///     .limited(to: 20)
 /// ```
 ///
-/// A query checks itself while it is built, so no backend ever sees one that it must refuse for its shape. The first
-/// ``mistake`` is kept, and whatever is done with the query then fails with it, saying what to change. Without an order, results
-/// come by document name.
+/// A query is validated while it is built, so backends never see a malformed one. It keeps the first ``mistake``, and running
+/// it fails with an error that says what to change. Without an order, results are sorted by document name.
 public struct Query: Sendable, Hashable {
     public enum Source: Sendable, Hashable {
         case collection(CollectionPath)
@@ -44,7 +43,7 @@ public struct Query: Sendable, Hashable {
         }
     }
 
-    /// A position in the order: values for its first fields; the documents equal to them lie in or out.
+    /// A position in the order: values for its first fields, and whether documents equal to them are included.
     public struct Cursor: Sendable, Hashable {
         public let values: [DocumentValue]
         public let isInclusive: Bool
@@ -57,16 +56,15 @@ public struct Query: Sendable, Hashable {
 
     public let source: Source
     public package(set) var filter: Filter?
-    /// The orders that were asked for; ``effectiveOrders`` adds those that follow from the rest.
+    /// The explicit orders; ``effectiveOrders`` adds the implied ones.
     public package(set) var orders: [Order] = []
     public package(set) var limit: Limit?
     public package(set) var offset = 0
     public package(set) var start: Cursor?
     public package(set) var end: Cursor?
-    /// The fields to read, all when `nil`.
+    /// The fields to read; `nil` for all.
     public package(set) var projection: [FieldPath]?
 
-    /// What is wrong, for people.
     private(set) var problem: String?
 
     /// All documents of `collection`.
@@ -88,11 +86,11 @@ public struct Query: Sendable, Hashable {
             }
     }
 
-    /// The first mistake that was made in building the query, with what to change; `nil` if there is none.
+    /// The first mistake made in building the query, with what to change; `nil` if there is none.
     public var mistake: StorageError? { problem.map { .invalid($0) } }
 
     /// Throws if the query has a ``mistake``. A provider calls this first in every operation: a query with a mistake has only
-    /// part of its conditions.
+    /// some of its conditions.
     ///
     /// - Throws: ``mistake``.
     @discardableResult
@@ -101,7 +99,7 @@ public struct Query: Sendable, Hashable {
         return self
     }
 
-    /// The query after `step`, or with the reason why that cannot be taken. Behind a mistake nothing is looked at any more.
+    /// The query after `step`, or with the reason why the step is not possible. After a mistake, further steps are ignored.
     func taking(_ step: (inout Query) throws(StorageError) -> Void) -> Query {
         guard problem == nil else { return self }
         var copy = self
@@ -117,7 +115,7 @@ public struct Query: Sendable, Hashable {
     /// The same query with `problem` as its mistake, unless it has one.
     func failing(_ problem: StorageError) -> Query { taking { _ throws(StorageError) in throw problem } }
 
-    /// The name of the collections that are looked at.
+    /// The name of the collections that are searched.
     package var collectionID: String {
         switch source {
         case .collection(let path): path.id
@@ -127,20 +125,20 @@ public struct Query: Sendable, Hashable {
 
     /// The whole order: the explicit one, then fields with inequalities by name, then the document's name.
     ///
-    /// What is added takes the direction of the last explicit order. No two documents are equal in it.
+    /// Added orders take the direction of the last explicit one. No two documents are equal in this order.
     public var effectiveOrders: [Order] {
         var result = orders
         guard !orders.contains(where: { $0.field.isDocumentID }) else { return result }
         let direction = orders.last?.direction ?? .ascending
         let implied = (filter?.inequalityFields ?? []).sorted { $0.ordering(to: $1) == .before }
-        // A condition on the name implies nothing more: the name is the last anyway, whatever its place by spelling.
+        // A condition on the name adds nothing: the name comes last anyway, whatever its alphabetical position.
         for field in implied where !field.isDocumentID && !result.contains(where: { $0.field == field }) {
             result.append(Order(field, direction))
         }
         return result + [Order(.documentID, direction)]
     }
 
-    /// Whether every document of the collection, and only they, are the result.
+    /// Whether the result is exactly all documents of the collection.
     package var isWholeCollection: Bool {
         filter == nil && orders.allSatisfy { $0.field.isDocumentID } && limit == nil && offset == 0 && start == nil
             && end == nil

@@ -1,8 +1,8 @@
-/// A query over documents that are all at hand.
+/// Runs a query over documents that are all in memory.
 ///
-/// Arrays, not any sequences: generic code that other modules call would take a multiple of the time for each document.
+/// Takes arrays, not sequences: generic code called from other modules would be several times slower per document.
 extension QueryEvaluator {
-    /// The query's whole result: what matches, in order, within offset and limit. Fields are not projected.
+    /// The query's whole result: matches, in order, within offset and limit. Fields are not projected.
     package func results(among documents: [DocumentSnapshot]) -> [DocumentSnapshot] {
         guard let limit = query.limit else { return Array(sorted(documents).dropFirst(query.offset)) }
         return Array(nearest(query.offset + limit.count, of: documents).documents.dropFirst(query.offset))
@@ -12,17 +12,17 @@ extension QueryEvaluator {
         results(among: Array(documents))
     }
 
-    /// What matches, in order, limits aside.
+    /// Matches, in order, ignoring limits.
     package func sorted(_ documents: [DocumentSnapshot]) -> [DocumentSnapshot] {
         var found: [DocumentSnapshot] = []
-        // By index: to iterate copies each document, and with it the counts of its references.
+        // By index, because iterating copies each document and updates its reference counts.
         documents.withUnsafeBufferPointer { documents in
             for index in documents.indices where matches(documents[index]) { found.append(documents[index]) }
         }
         return inOrder(found)
     }
 
-    /// Matches, in order. Their places are sorted and not they: whatever moves a document counts its references.
+    /// Matches, in order. Sorts indexes instead of documents, because moving a document updates its reference counts.
     package func inOrder(_ documents: [DocumentSnapshot]) -> [DocumentSnapshot] {
         documents.withUnsafeBufferPointer { documents in
             let places = documents.map(sortRank).placesInOrder { ordering(documents[$0], documents[$1]) == .before }
@@ -46,7 +46,7 @@ extension QueryEvaluator {
 
     /// The `count` matches nearest to the limit's end of the order, in order, and whether there are more.
     ///
-    /// Most documents cost one comparison, with the last that still counts: sorting all of them would cost many.
+    /// Most documents cost one comparison with the last candidate; sorting them all would cost many.
     package func nearest(
         _ count: Int, of documents: [DocumentSnapshot]
     ) -> (documents: [DocumentSnapshot], areThereMore: Bool) {

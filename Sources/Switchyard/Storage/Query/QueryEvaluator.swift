@@ -1,5 +1,5 @@
-/// The one meaning of a query: which documents match, and in which order. Used by the mock, the offline engine and the
-/// local servers alike. Over all documents at once it is ``results(among:)``; as they change, a ``QueryView`` keeps them.
+/// Decides which documents match a query, and in which order. The mock, the offline engine and the local servers all use it.
+/// ``results(among:)`` runs it over all documents at once; a ``QueryView`` follows changes.
 package struct QueryEvaluator: Sendable {
     package let query: Query
     package let orders: [Query.Order]
@@ -15,7 +15,7 @@ package struct QueryEvaluator: Sendable {
         end = query.end
     }
 
-    /// Whether the document is a result, limits aside.
+    /// Whether the document is a result, ignoring limits.
     package func matches(_ path: StoragePath, _ data: DocumentData) -> Bool {
         guard isInSource(path) else { return false }
         for order in orders where !order.field.isDocumentID && !data.hasValue(at: order.field) { return false }
@@ -36,14 +36,14 @@ package struct QueryEvaluator: Sendable {
         return matches(document.path, data)
     }
 
-    /// Whether the document is no result, wherever it is. `false` says nothing.
+    /// Whether no document with this data can be a result, whatever its path. `false` leaves it open.
     package func rejects(_ data: DocumentData) -> Bool {
         for order in orders where !order.field.isDocumentID && !data.hasValue(at: order.field) { return true }
         guard let filter, !filter.readsPath else { return false }
         return !filter.matches(StoragePath(unchecked: ""), data)
     }
 
-    /// The query's order as far as the field that it begins with decides it.
+    /// The order by the query's first field alone; `.same` if that does not decide.
     package func firstOrdering(_ left: DocumentData, _ right: DocumentData) -> Ordering {
         guard let order = orders.first, !order.field.isDocumentID, let left = left[order.field],
             let right = right[order.field]
@@ -52,7 +52,7 @@ package struct QueryEvaluator: Sendable {
         return order.direction == .ascending ? result : result.reversed
     }
 
-    /// Whether the document's place alone lets it be a result.
+    /// Whether the document's path is in the query's source.
     package func isInSource(_ path: StoragePath) -> Bool {
         switch query.source {
         case .collection(let collection):
@@ -70,7 +70,7 @@ package struct QueryEvaluator: Sendable {
             if order.field.isDocumentID {
                 result = left.path.ordering(to: right.path)
             } else {
-                // Both have the field, or they would not match; a missing one sorts first to keep the order total.
+                // Both have the field, or they would not match; a missing field sorts first to keep the order total.
                 switch (left.data?[order.field], right.data?[order.field]) {
                 case (let left?, let right?): result = left.ordering(to: right)
                 case (nil, nil): result = .same

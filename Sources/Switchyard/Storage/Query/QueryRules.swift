@@ -1,4 +1,4 @@
-/// What makes a query one that every backend can run. One place, so that all of them refuse the same.
+/// The rules for queries that every backend can run. They are in one place, so that all backends refuse the same queries.
 enum QueryRules {
     static let maximumDisjunctions = 30
     static let maximumListValues = 30
@@ -110,7 +110,7 @@ enum QueryRules {
     ) throws(StorageError) -> Query.Cursor {
         let orders = query.effectiveOrders
         guard !values.isEmpty else { throw .invalid("A cursor needs at least one value.") }
-        // Fields that are only implied by conditions are not asked for, but may be given: the order has them.
+        // Values for fields that are only implied by conditions are optional: the order includes these fields.
         guard values.count <= orders.count else {
             throw .invalid("A cursor has one value for each order: at most \(orders.count) here, not \(values.count).")
         }
@@ -132,7 +132,7 @@ extension Filter {
         }
     }
 
-    /// How many alternatives remain when the tree is multiplied out; stops counting above `limit`.
+    /// The number of alternatives after expanding the tree; stops counting above `limit`.
     fileprivate func disjunctions(limit: Int) -> Int {
         switch self {
         case .comparison(_, .in, .array(let values)), .comparison(_, .arrayContainsAny, .array(let values)):

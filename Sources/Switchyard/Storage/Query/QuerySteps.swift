@@ -1,9 +1,9 @@
-/// Whatever can be narrowed like a ``Query``: queries, and the handles of collections and queries.
+/// Anything that can be narrowed like a ``Query``: queries, and handles of collections and queries.
 ///
-/// Each step returns a new one and none throws: a step that cannot be taken is remembered as ``Query/mistake``, and the first
-/// operation fails with it.
+/// Each step returns a new value, and none throws: an invalid step is kept as ``Query/mistake``, and the first operation
+/// fails with it.
 public protocol QuerySteps {
-    /// What a step leads to: a query again, or a handle of one.
+    /// The result of a step: a query, or a handle of one.
     associatedtype Narrowed
 
     /// This one with its query changed by `step`.
@@ -39,7 +39,7 @@ extension QuerySteps {
         narrowed { query in query.taking { copy throws(StorageError) in try copy.add(filter) } }
     }
 
-    /// Sorted by `field`, after earlier orders. Documents without the field are no results.
+    /// Sorted by `field`, after earlier orders. Documents without the field are left out.
     public func ordered(by field: FieldPath, _ direction: Query.Direction = .ascending) -> Narrowed {
         narrowed { query in query.taking { copy throws(StorageError) in try copy.add(Query.Order(field, direction)) } }
     }
@@ -54,21 +54,21 @@ extension QuerySteps {
         narrowed { query in query.taking { copy throws(StorageError) in try copy.limit(to: .last(count)) } }
     }
 
-    /// Leaves out the first `count` results. Servers read (and charge) them all the same; cursors are cheaper.
+    /// Leaves out the first `count` results. Servers still read (and charge for) them; cursors are cheaper.
     public func skipping(_ count: Int) -> Narrowed {
         narrowed { query in query.taking { copy throws(StorageError) in try copy.skip(count) } }
     }
 
-    /// Only these fields of each document. Names and times always come along.
+    /// Only these fields of each document. Names and times are always included.
     public func selecting(_ fields: FieldPath...) -> Narrowed { selecting(fields) }
 
     public func selecting(_ fields: [FieldPath]) -> Narrowed {
         narrowed { query in query.taking { copy throws(StorageError) in try copy.project(to: fields) } }
     }
 
-    /// Results from this position of the order on, those equal to it included.
+    /// Results from this position of the order on, including those equal to it.
     ///
-    /// Fewer values than orders are fine: then all documents equal in those count as equal to the position.
+    /// You may give fewer values than orders: then all documents equal in those count as equal to the position.
     public func starting(at values: DocumentValue...) -> Narrowed {
         narrowed { $0.withStart(values, isInclusive: true) }
     }
@@ -76,7 +76,7 @@ extension QuerySteps {
     public func starting(after values: DocumentValue...) -> Narrowed {
         narrowed { $0.withStart(values, isInclusive: false) }
     }
-    /// Results up to this position of the order, those equal to it included.
+    /// Results up to this position of the order, including those equal to it.
     public func ending(at values: DocumentValue...) -> Narrowed {
         narrowed { $0.withEnd(values, isInclusive: true) }
     }
@@ -85,7 +85,7 @@ extension QuerySteps {
         narrowed { $0.withEnd(values, isInclusive: false) }
     }
 
-    /// Results from `document` on, itself included. The exact position, also among documents that are equal in the order.
+    /// Results from `document` on, inclusive. The position is exact, even among documents that are equal in the order.
     public func starting(at document: DocumentSnapshot) -> Narrowed {
         narrowed { query in
             query.taking { copy throws(StorageError) in try copy.start(at: copy.position(of: document), true) }

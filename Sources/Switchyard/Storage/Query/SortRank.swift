@@ -1,11 +1,10 @@
-/// Numbers that stand for values and paths while they are sorted: most comparisons end with them and never look at the
-/// values.
+/// Numbers that stand in for values and paths during a sort: most comparisons need nothing else.
 ///
-/// Of two things with different ranks the one with the lower rank comes first. Things with the same rank may still differ.
+/// The lower rank comes first. Two values with the same rank may still differ.
 extension DocumentValue {
     var sortRank: UInt64 { UInt64(typeOrder) << 60 | rankInType >> 4 }
 
-    /// The last four bits are lost.
+    /// Loses its last four bits.
     private var rankInType: UInt64 {
         switch self {
         case .bool(let flag): flag ? 16 : 0
@@ -49,9 +48,9 @@ extension StoragePath {
 }
 
 extension [UInt64] {
-    /// The places of these ranks in order.
+    /// The indices of these ranks, sorted.
     ///
-    /// - Parameter isBefore: How the things at two places stand whose ranks are the same.
+    /// - Parameter isBefore: Decides between two indices with the same rank.
     package func placesInOrder(_ isBefore: (Int, Int) -> Bool) -> [Int] {
         var ranked: [(rank: UInt64, place: Int)] = []
         ranked.reserveCapacity(count)

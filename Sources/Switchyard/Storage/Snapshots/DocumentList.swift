@@ -1,10 +1,10 @@
-/// The documents of a query result, in order. Copies share their contents, so keeping an old snapshot costs little.
+/// The documents of a query result, in order. Copies share storage, so keeping an old snapshot costs little.
 public struct DocumentList: Sendable {
     package var elements: PersistentSequence<DocumentSnapshot>
 
     package init(_ elements: PersistentSequence<DocumentSnapshot>) { self.elements = elements }
 
-    /// Documents that are already in the order they shall have.
+    /// Documents that are already in order.
     public init(inOrder documents: [DocumentSnapshot] = []) {
         elements = PersistentSequence(inOrder: documents)
     }
@@ -25,9 +25,9 @@ extension DocumentList: RandomAccessCollection {
     public func makeIterator() -> Iterator { Iterator(base: elements.makeIterator()) }
 }
 
-/// For those who keep a list up to date. Generic code that other modules call would take a multiple of the time.
+/// Edits for other modules. Calling the generic sequence from there would take several times as long.
 extension DocumentList {
-    /// Where a document stands, or would stand.
+    /// The position of a document, or where it would be inserted.
     package func position(of document: DocumentSnapshot, by evaluator: QueryEvaluator) -> Int {
         elements.position { evaluator.ordering($0, document) }.index
     }
@@ -42,7 +42,7 @@ extension DocumentList {
 
     package mutating func remove(at position: Int) { elements.remove(at: position) }
 
-    /// The changes that make an empty list this one.
+    /// The changes that turn an empty list into this one.
     package var additions: [DocumentChange] {
         var changes: [DocumentChange] = []
         changes.reserveCapacity(count)

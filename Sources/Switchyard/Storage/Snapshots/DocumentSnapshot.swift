@@ -24,7 +24,7 @@ public struct DocumentSnapshot: Sendable, Equatable, Identifiable {
     public var id: String { path.id }
     public var exists: Bool { data != nil }
 
-    /// The value at `field`; `nil` when it, or the document, is missing.
+    /// The value at `field`; `nil` if the field or the document is missing.
     public subscript(field: FieldPath) -> DocumentValue? { data?[field] }
 
     /// The same document with only the fields that `query` selects.
@@ -56,13 +56,13 @@ extension DocumentSnapshot {
     }
 }
 
-/// Where a snapshot comes from and what is still under way.
+/// Where a snapshot comes from and what is still pending.
 public struct SnapshotMetadata: Sendable, Hashable {
-    /// Whether the server has not confirmed that this is its present state: it may lag behind, or be incomplete.
+    /// Whether the server has not confirmed that this is its current state. It may be outdated or incomplete.
     public var isFromCache: Bool
-    /// Whether this shows writes of this device that the server has not confirmed.
+    /// Whether this includes local writes that the server has not confirmed.
     public var hasPendingWrites: Bool { localState == .pending }
-    /// How far this device's own writes on the document have come.
+    /// The progress of this device's own writes to the document.
     package var localState: LocalState
     private let trouble: Trouble?
 
@@ -77,11 +77,12 @@ public struct SnapshotMetadata: Sendable, Hashable {
         trouble = serverError.map(Trouble.init)
     }
 
-    /// Why the server has not confirmed it: what the last attempt to reach it ran into, such as a refused key or a lost network.
-    /// `nil` while nothing is known to be wrong. Says nothing about the contents, so it makes no two snapshots different.
+    /// Why the server has not confirmed it: the error of the last attempt to reach the server, such as a refused key or a
+    /// lost network. `nil` while nothing is known to be wrong. It does not concern the contents, so comparing snapshots
+    /// ignores it.
     public var serverError: StorageError? { trouble?.error }
 
-    /// Every document has metadata, and few have this.
+    /// A class, because every document has metadata but few have this.
     private final class Trouble: Sendable {
         let error: StorageError
         init(_ error: StorageError) { self.error = error }
@@ -106,7 +107,7 @@ public struct SnapshotMetadata: Sendable, Hashable {
 }
 
 extension DocumentSnapshot: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The path, how many fields there are and where they come from; never their contents, which `data?.revealed` shows.
+    /// The path, the number of fields and their source, but never their contents; `data?.revealed` shows those.
     public var description: String {
         let state = data.map { "\($0.count) field\($0.count == 1 ? "" : "s")" } ?? "missing"
         return "\(path) (\(([state] + metadata.words).joined(separator: ", ")))"
@@ -117,7 +118,7 @@ extension DocumentSnapshot: CustomStringConvertible, CustomDebugStringConvertibl
 extension SnapshotMetadata: CustomStringConvertible {
     public var description: String { words.isEmpty ? "from the server" : words.joined(separator: ", ") }
 
-    /// What is worth saying; nothing where the server has confirmed all.
+    /// Empty if the server has confirmed everything.
     var words: [String] {
         (isFromCache ? ["from the cache"] : []) + (hasPendingWrites ? ["with pending writes"] : [])
             + (serverError.map { ["server not reached: \($0.code)"] } ?? [])

@@ -1,16 +1,16 @@
-/// The difference between two lists, as changes that can be applied one after the other.
+/// The difference between two lists, as changes to apply in order.
 package enum ListDifference {
     /// A document with its state before and after; `nil` where it is not in the list.
     package typealias Touched = (path: StoragePath, old: DocumentSnapshot?, new: DocumentSnapshot?)
 
-    /// Compares two results of one query. Linear in the size of both: for use where the touched documents are not known.
+    /// Compares two results of one query, if the changed documents are not known. Linear in the size of both.
     package static func changes(
         from old: DocumentList, to new: DocumentList, by evaluator: QueryEvaluator
     ) -> [DocumentChange] {
         if old.elements.isIdentical(to: new.elements) { return [] }
-        // Without all fields a document does not show where it belongs.
+        // Without all its fields, a document's position in the order is unknown.
         if evaluator.query.projection != nil { return changesByPosition(from: old, to: new) }
-        // Both are sorted alike, so one walk over the two finds what only one of them has; nothing is hashed for the rest.
+        // Both have the same order, so one pass over the two finds what only one of them has; the rest is not hashed.
         var gone: [DocumentSnapshot] = []
         var come: [DocumentSnapshot] = []
         var (before, after) = (old.elements.makeIterator(), new.elements.makeIterator())
@@ -45,7 +45,7 @@ package enum ListDifference {
         return changes(touched: Array(touched.values), from: old.elements, by: evaluator)
     }
 
-    /// The same for lists whose order cannot be seen in their documents; quadratic in what moves.
+    /// The same for lists whose order cannot be derived from their documents; quadratic in the number of moves.
     package static func changesByPosition(from old: DocumentList, to new: DocumentList) -> [DocumentChange] {
         let kept = Set(new.map(\.path))
         var list = Array(old)
@@ -73,7 +73,7 @@ package enum ListDifference {
         }
     }
 
-    /// Changes for documents of which the state before and after is known; logarithmic in the size of the result for each.
+    /// Changes for documents whose old and new states are known; logarithmic in the size of the result for each.
     ///
     /// Removals come first, then additions, then changes, each in the order of the result, as listeners expect.
     package static func changes(
@@ -100,7 +100,7 @@ package enum ListDifference {
             list.remove(at: index)
             changes.append(DocumentChange(kind: .removed, document: document, oldIndex: index, newIndex: nil))
         }
-        // All old places are given up in the end, but one by one: until its turn a document stands where it stood.
+        // Documents leave their old positions one by one: until its turn, a document stays where it was.
         kept.sort { left, right in
             (left.old == nil) == (right.old == nil)
                 ? evaluator.ordering(left.new, right.new) == .before : left.old == nil
@@ -120,7 +120,7 @@ package enum ListDifference {
         return changes
     }
 
-    /// The only change; no list needs to be edited for it.
+    /// A single change; needs no edit of a list.
     private static func change(
         _ touched: Touched, in list: PersistentSequence<DocumentSnapshot>, by evaluator: QueryEvaluator
     ) -> DocumentChange? {

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// The changes of several snapshots of which a consumer sees only the last, as one list against what it saw before.
+/// The changes of several snapshots, merged for a consumer that sees only the last one.
 ///
-/// Worked out at the first look: a consumer that is slow, or never asks, costs its producer next to nothing.
+/// Computed on first access, so a consumer that is slow or never asks costs its producer next to nothing.
 final class MergedChanges: Sendable {
     private let previous: DocumentList?
     private let query: Query
     private let batches: [[DocumentChange]]
     private let result = Mutex<[DocumentChange]?>(nil)
 
-    /// So many batches are worked out early, which bounds what a consumer that never asks makes us keep.
+    /// After this many batches, merges early, to limit memory if the consumer never asks.
     private static let mostBatches = 64
 
     init(_ changes: [DocumentChange], since previous: DocumentList?, by query: Query) {
@@ -40,14 +40,14 @@ final class MergedChanges: Sendable {
 
     private func merged() -> [DocumentChange] {
         let all = batches.flatMap(\.self)
-        // Documents without all their fields do not show where they belong, so their changes stay as they are.
+        // The position of documents without all their fields is unknown, so their changes stay as they are.
         guard let previous, query.projection == nil else { return all }
         var list = previous.elements
         var touched: [StoragePath: (old: DocumentSnapshot?, new: DocumentSnapshot?)] = [:]
         for change in all {
             var old: DocumentSnapshot?
             if let index = change.oldIndex {
-                // Only a provider's mistake comes here; then its changes stay as they are.
+                // Only a provider's mistake leads here; then its changes stay as they are.
                 guard list.indices.contains(index) else { return all }
                 old = list[index]
                 list.remove(at: index)

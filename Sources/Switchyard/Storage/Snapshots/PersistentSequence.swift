@@ -1,7 +1,7 @@
-/// An ordered sequence whose every edit makes a new one and shares all but a few nodes with the old.
+/// A persistent ordered sequence: each edit makes a new one that shares all but a few nodes with the old.
 ///
-/// Insertion, removal and look-up by position or by order are logarithmic; a copy costs nothing. A tree balanced by
-/// size (each side at most three times the other), which gives positions for free.
+/// Insertion, removal and look-up by position or by order are logarithmic; a copy costs nothing. It is a tree balanced by
+/// size (each side at most three times the other), so positions come for free.
 package struct PersistentSequence<Element: Sendable>: Sendable {
     fileprivate var root: Node?
 
@@ -21,7 +21,7 @@ package struct PersistentSequence<Element: Sendable>: Sendable {
 
     package init() {}
 
-    /// Elements that are already in order; linear.
+    /// From elements that are already in order; linear.
     package init(inOrder elements: some RandomAccessCollection<Element>) {
         func build(_ slice: some RandomAccessCollection<Element>) -> Node? {
             func node(_ low: Int, _ high: Int) -> Node? {
@@ -53,9 +53,9 @@ package struct PersistentSequence<Element: Sendable>: Sendable {
         }
     }
 
-    /// Where the first element is that does not come before the one sought, and whether it is the one sought.
+    /// The index of the first element that does not come before the one sought, and whether it is the one sought.
     ///
-    /// - Parameter ordering: How an element stands to the one sought.
+    /// - Parameter ordering: The order of an element relative to the one sought.
     package func position(where ordering: (Element) -> Ordering) -> (index: Int, isFound: Bool) {
         var node = root
         var index = 0
@@ -109,14 +109,14 @@ package struct PersistentSequence<Element: Sendable>: Sendable {
         }
         guard let left = node.left else { return node.right }
         guard let right = node.right else { return left }
-        // The neighbour from the larger side takes the place, so that side shrinks.
+        // The neighbour from the larger side replaces it, so that side shrinks.
         if left.count > right.count {
             return balanced(removing(at: left.count - 1, from: left), last(of: left), right)
         }
         return balanced(left, first(of: right), removing(at: 0, from: right))
     }
 
-    /// The elements at `range`, sharing all but a few nodes with this; logarithmic.
+    /// The elements at `range`, sharing all but a few nodes; logarithmic.
     package func slice(_ range: Range<Int>) -> PersistentSequence {
         precondition(range.lowerBound >= 0 && range.upperBound <= count, "Range out of bounds")
         var result = PersistentSequence()
@@ -143,7 +143,7 @@ package struct PersistentSequence<Element: Sendable>: Sendable {
             : joined(suffix(of: node.left, from: position), node.element, node.right)
     }
 
-    /// One tree of two that may be of very different size.
+    /// Joins two trees, which may be of very different size.
     private static func joined(_ left: Node?, _ element: Element, _ right: Node?) -> Node {
         guard let left else { return inserting(element, at: 0, into: right) }
         guard let right else { return inserting(element, at: left.count, into: left) }
@@ -185,7 +185,7 @@ extension PersistentSequence: RandomAccessCollection {
     package var startIndex: Int { 0 }
     package var endIndex: Int { count }
 
-    /// A walk over all elements is linear, unlike one by index.
+    /// Iterating over all elements is linear, unlike access by index.
     package struct Iterator: IteratorProtocol {
         fileprivate var path: [Node] = []
 
@@ -208,7 +208,7 @@ extension PersistentSequence: RandomAccessCollection {
 
     package func makeIterator() -> Iterator { Iterator(root) }
 
-    /// In order, without a copy of an element.
+    /// Visits the elements in order without copying them.
     package func forEach(_ body: (Element) -> Void) {
         func visit(_ node: Node?) {
             guard let node else { return }

@@ -1,4 +1,4 @@
-/// The whole result of a query at one moment, and how it differs from the one before.
+/// The whole result of a query at one moment, and its difference from the previous one.
 public struct QuerySnapshot: Sendable {
     public let query: Query
     /// All results, in the query's order.
@@ -11,10 +11,10 @@ public struct QuerySnapshot: Sendable {
         case merged(MergedChanges)
     }
 
-    /// What changed since the snapshot that the stream's consumer got before this one; in the first, every document as
+    /// What changed since the previous snapshot that the stream's consumer received; in the first one, every document is
     /// added.
     ///
-    /// Apply them in order to the previous list of documents to get ``documents``: each index is valid when its turn comes.
+    /// To get ``documents``, apply the changes in order to the previous list: each index is valid when its turn comes.
     public var changes: [DocumentChange] {
         switch difference {
         case .known(let changes, _): changes
@@ -22,8 +22,8 @@ public struct QuerySnapshot: Sendable {
         }
     }
 
-    /// - Parameter previous: The list to which the changes apply. With it, a snapshot that takes the place of one nobody
-    ///   saw reports each document once; without it the changes of both are reported one after the other.
+    /// - Parameter previous: The list to which the changes apply. With it, a snapshot that replaces an unread one reports
+    ///   each document once; without it, the changes of both are reported in sequence.
     package init(
         query: Query, documents: DocumentList, changes: [DocumentChange], metadata: SnapshotMetadata,
         since previous: DocumentList? = nil
@@ -34,7 +34,7 @@ public struct QuerySnapshot: Sendable {
         difference = .known(changes, since: previous)
     }
 
-    /// A result read once: every document counts as added.
+    /// A one-time result: every document counts as added.
     public init(query: Query, documents: [DocumentSnapshot], metadata: SnapshotMetadata = SnapshotMetadata()) {
         self.init(
             query: query, documents: DocumentList(inOrder: documents),
@@ -79,7 +79,7 @@ extension QuerySnapshot: Equatable {
 }
 
 extension QuerySnapshot: SupersedingElement {
-    /// This snapshot with the changes since the one before `unseen`, worked out when somebody asks for them.
+    /// This snapshot with the changes since the one before `unseen`, computed on demand.
     public func superseding(_ unseen: QuerySnapshot) -> QuerySnapshot {
         QuerySnapshot(self, merging: unseen)
     }
@@ -101,7 +101,7 @@ extension QuerySnapshot: SupersedingElement {
 public struct DocumentChange: Sendable, Equatable {
     public enum Kind: String, Sendable, Hashable {
         case added
-        /// Contents changed, and perhaps the place in the order.
+        /// The contents changed, and perhaps the position in the order.
         case modified
         case removed
         /// Only the document's metadata changed; reported to listeners that asked for metadata.
@@ -109,11 +109,11 @@ public struct DocumentChange: Sendable, Equatable {
     }
 
     public let kind: Kind
-    /// The document as it is now; a removed one as it was last.
+    /// The document as it is now; for a removed one, its last state.
     public let document: DocumentSnapshot
-    /// Where it was, when it was in the result: an index into the list as it stands before this change is applied.
+    /// Its old position, if it was in the result: an index into the list before this change is applied.
     public let oldIndex: Int?
-    /// Where it is now, when it is in the result: an index into the list as it stands after this change is applied.
+    /// Its new position, if it is in the result: an index into the list after this change is applied.
     public let newIndex: Int?
 
     public init(kind: Kind, document: DocumentSnapshot, oldIndex: Int?, newIndex: Int?) {
@@ -125,7 +125,7 @@ public struct DocumentChange: Sendable, Equatable {
 }
 
 extension QuerySnapshot: CustomStringConvertible, CustomDebugStringConvertible {
-    /// `todos where done == …: 3 documents, from the cache`; never contents.
+    /// `todos where done == …: 3 documents, from the cache`. Never includes document contents.
     public var description: String {
         let documents = "\(count) document\(count == 1 ? "" : "s")"
         return "\(query): \(([documents] + metadata.words).joined(separator: ", "))"

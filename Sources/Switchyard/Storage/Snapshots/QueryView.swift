@@ -1,7 +1,7 @@
 /// The live result of one query: an ordered set of documents, its limit, and the difference between two states.
 ///
-/// A pure value. Its owner feeds it documents as they change and takes the difference; the mock, the offline
-/// engine and the local servers all do. Cost grows with the change, not with the result:
+/// A pure value. Its owner feeds it changed documents and takes the difference; the mock, the offline engine and the local
+/// servers all use it. The cost grows with the change, not with the result:
 ///
 /// ```swift
 /// var view = QueryView(query, reserve: 20)
@@ -12,24 +12,24 @@
 /// ```
 package struct QueryView: Sendable {
     package let evaluator: QueryEvaluator
-    /// How many documents beyond a limit are kept to close gaps with; `nil` keeps all.
+    /// How many documents beyond a limit are kept to fill gaps; `nil` keeps all.
     private let reserve: Int?
     /// The documents that match: all of them, or those nearest to the limit's side of the order.
     private var held = PersistentSequence<DocumentSnapshot>()
-    /// The order is by value, so the place of a document can only be found with the snapshot that is filed there.
+    /// The order is by value, so a document's position can be found only with the snapshot that is stored there.
     private var filed: [StoragePath: DocumentSnapshot] = [:]
-    /// Whether documents may match that are not held. They lie beyond those that are.
+    /// Whether there may be matches that are not held. They lie beyond those that are.
     private var isCut = false
 
     /// The window as it was when changes were last taken.
     private var reported = PersistentSequence<DocumentSnapshot>()
-    /// The documents that changed since, and what was filed for them then.
+    /// The documents that changed since, and their stored snapshots at that time.
     private var touched = TouchedDocuments()
-    /// Whether everything was replaced since, so that nothing is known about single documents.
+    /// Whether everything was replaced since, so that changes of single documents are unknown.
     private var wasReset = false
 
-    /// - Parameter reserve: With a limit, holds no more than about so many documents beyond it, and needs a refill
-    ///   when more than these are lost. Without it every match is held, and a refill is never needed.
+    /// - Parameter reserve: With a limit, holds at most about this many documents beyond it, and needs a refill when more
+    ///   than these are lost. Without it, every match is held and a refill is never needed.
     package init(_ query: Query, reserve: Int? = nil) {
         evaluator = QueryEvaluator(query)
         self.reserve = query.limit == nil ? nil : reserve.map { max($0, 1) }
@@ -40,23 +40,23 @@ package struct QueryView: Sendable {
     /// The number of documents held: all that match, unless there is a limit with a reserve.
     package var matchingCount: Int { held.count }
 
-    /// The documents in the window that offset and limit leave, in order.
+    /// The documents within offset and limit, in order.
     package var documents: DocumentList {
         DocumentList(isReported ? reported : held.slice(window(of: held.count)))
     }
 
-    /// Whether nothing happened since changes were last taken.
+    /// Whether nothing has changed since changes were last taken.
     private var isReported: Bool { !wasReset && touched.isEmpty }
 
     /// The matching document at `path`, if it is held.
     package func document(at path: StoragePath) -> DocumentSnapshot? { filed[path] }
 
-    /// Whether the window has a gap that only documents not held could fill: then ``reset(to:)`` before looking at it.
+    /// Whether the window has a gap that only documents not held could fill. Then call ``reset(to:)`` before reading it.
     package var needsRefill: Bool { isCut && held.count < needed }
 
     private var needed: Int { query.offset + (query.limit?.count ?? 0) }
 
-    /// The part of so many documents, held in order, that offset and limit leave.
+    /// The range of `count` held documents that is within offset and limit.
     private func window(of count: Int) -> Range<Int> {
         let first = min(query.offset, count)
         return switch query.limit {
@@ -68,7 +68,7 @@ package struct QueryView: Sendable {
 
     package mutating func reset(to documents: some Sequence<DocumentSnapshot>) { reset(to: Array(documents)) }
 
-    /// Replaces everything at once; linear in the documents given.
+    /// Replaces everything; linear in the number of documents.
     package mutating func reset(to documents: [DocumentSnapshot]) {
         let matching: [DocumentSnapshot]
         if let reserve {
@@ -82,7 +82,7 @@ package struct QueryView: Sendable {
         wasReset = true
     }
 
-    /// Takes in the present state of one document, whether it matches, does no longer, or is gone.
+    /// Updates one document, whether it matches, no longer matches, or is gone.
     ///
     /// - Returns: Whether the documents held changed.
     @discardableResult
@@ -90,7 +90,7 @@ package struct QueryView: Sendable {
         update(document, isMatch: evaluator.matches(document))
     }
 
-    /// - Parameter isMatch: What the evaluator says of the document, for those who have asked it already.
+    /// - Parameter isMatch: The evaluator's result, for callers that already have it.
     package mutating func update(_ document: DocumentSnapshot, isMatch: Bool) -> Bool {
         let old = filed[document.path]
         let new = isMatch && !isBeyondCut(document) ? document : nil
@@ -114,7 +114,7 @@ package struct QueryView: Sendable {
         return true
     }
 
-    /// How the window differs from what it was at the last call, as changes to apply one after the other.
+    /// How the window differs from the last call, as changes to apply in order.
     package mutating func takeChanges() -> [DocumentChange] {
         if isReported { return [] }
         let window = held.slice(window(of: held.count))
@@ -124,7 +124,7 @@ package struct QueryView: Sendable {
             wasReset = false
         }
         if let one = touched.single, !wasReset { return changes(after: one) }
-        // A short window is compared as a whole in less time than its edges are looked at.
+        // Comparing a short window as a whole is faster than checking its edges.
         guard !wasReset, window.count > 64, 4 * touched.count < window.count else {
             return ListDifference.changes(from: DocumentList(reported), to: DocumentList(window), by: evaluator)
         }
@@ -133,7 +133,7 @@ package struct QueryView: Sendable {
             candidates[path] = (path, old.flatMap { listed($0, in: reported) }, new.flatMap { listed($0, in: window) })
         }
         touched.forEach { path, before in add(path, before, filed[path]) }
-        // A document that did not change itself can only have crossed an edge, and no further than the others pushed it.
+        // An unchanged document can only have crossed an edge, and only as far as the others pushed it.
         for list in query.limit == nil && query.offset == 0 ? [] : [reported, window] {
             let reach = min(touched.count, list.count)
             for edge in [list.slice(0..<reach), list.slice(list.count - reach..<list.count)] {
@@ -149,9 +149,9 @@ package struct QueryView: Sendable {
         return (changes, DocumentList(reported))
     }
 
-    /// The changes of the window after those of one document, of which the places are known.
+    /// The changes of the window after one document changed whose positions are known.
     ///
-    /// Nothing is searched for: all other documents keep their order, and at most one of them crosses each edge.
+    /// Needs no search: all other documents keep their order, and at most one of them crosses each edge.
     private func changes(after one: TouchedDocuments.Single) -> [DocumentChange] {
         let new = filed[one.path]
         let othersCount = held.count - (one.newPlace == nil ? 0 : 1)
@@ -161,7 +161,7 @@ package struct QueryView: Sendable {
         let isNew = one.newPlace.map(newWindow.contains) ?? false
         var touched: [ListDifference.Touched] = []
         if isOld || isNew { touched.append((one.path, isOld ? one.before : nil, isNew ? new : nil)) }
-        // The windows among the others, counted without the one that changed.
+        // The windows without the changed document.
         func others(_ window: Range<Int>, _ place: Int?) -> Range<Int> {
             guard let place else { return window }
             return window.lowerBound - (place < window.lowerBound ? 1 : 0)..<window.upperBound
@@ -186,7 +186,7 @@ package struct QueryView: Sendable {
         return ListDifference.changes(touched: touched, from: reported, by: evaluator)
     }
 
-    /// The document if it stands in `list`.
+    /// The document if it is in `list`.
     private func listed(
         _ document: DocumentSnapshot, in list: PersistentSequence<DocumentSnapshot>
     ) -> DocumentSnapshot? {
@@ -205,7 +205,7 @@ package struct QueryView: Sendable {
         return evaluator.ordering(document, edge) == (keepsEnd ? .before : .after)
     }
 
-    /// Lets go of what lies too far beyond the limit.
+    /// Drops documents too far beyond the limit.
     private mutating func cut() {
         guard let reserve, held.count > needed + 2 * reserve else { return }
         let excess = held.count - needed - reserve
@@ -220,7 +220,7 @@ package struct QueryView: Sendable {
 }
 
 extension Range<Int> {
-    /// What of this lies before `other`, and what behind it.
+    /// The parts of this range before and after `other`.
     fileprivate func outside(of other: Range<Int>) -> [Range<Int>] {
         let end = Swift.max(lowerBound, Swift.min(upperBound, other.lowerBound))
         let start = Swift.max(end, Swift.min(upperBound, other.upperBound))

@@ -1,11 +1,11 @@
 /// The documents of a ``QueryView`` that changed, each with its state before the first change.
 ///
-/// Most often it is one, and then the places where it stood and stands are known too, and no dictionary is needed.
+/// Usually there is only one. Then its old and new positions are known, too, and no dictionary is needed.
 struct TouchedDocuments: Sendable {
     struct Single: Sendable {
         let path: StoragePath
         let before: DocumentSnapshot?
-        /// Where it stood, if it did, and where it stands, if it does.
+        /// Its old and new positions, if it has them.
         let oldPlace: Int?
         var newPlace: Int?
     }
@@ -18,7 +18,7 @@ struct TouchedDocuments: Sendable {
     var isEmpty: Bool { first == nil }
     var count: Int { first == nil ? 0 : 1 + others.count }
 
-    /// The one document that changed; `nil` when there are several.
+    /// The only document that changed; `nil` if there are several.
     var single: Single? { others.isEmpty ? first : nil }
 
     /// - Parameter newPlace: Counted after the change, while `oldPlace` is counted before it.

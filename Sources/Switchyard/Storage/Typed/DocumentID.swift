@@ -7,24 +7,24 @@
 /// }
 /// let alice = User(name: "Alice")        // its id is empty until it comes from a document
 /// ```
-/// As `String?` it is `nil` until then; as `StoragePath` it is the whole path. Adding a value to a collection gives the document a
-/// new name whatever this holds. With other coders, such as `JSONEncoder`, it is an ordinary value.
+/// As `String?` it is `nil` until then; as `StoragePath` it is the whole path. Adding a value to a collection gives the
+/// document a new name, whatever the property contains. For other coders, such as `JSONEncoder`, it is an ordinary value.
 ///
-/// To hand in an id that is no literal, write `User(id: DocumentID(id), name: name)`, or declare the property as
-/// `@DocumentID var id = ""`.
+/// To pass an ID that is not a literal, write `User(id: DocumentID(id), name: name)`, or declare the property as `@DocumentID
+/// var id = ""`.
 @propertyWrapper
 public struct DocumentID<Value: DocumentIDValue>: Sendable {
     public var wrappedValue: Value
     public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
     public init(_ value: Value) { wrappedValue = value }
-    /// Of a value that comes from no document.
+    /// For a value that does not come from a document.
     public init() { wrappedValue = .noDocumentID }
 }
 
-/// What a ``DocumentID`` can be.
+/// A type that a ``DocumentID`` can have.
 public protocol DocumentIDValue: Codable, Sendable {
     init(documentPath path: StoragePath)
-    /// Of a value that comes from no document.
+    /// For a value that does not come from a document.
     static var noDocumentID: Self { get }
 }
 
@@ -35,7 +35,7 @@ extension String: DocumentIDValue {
 
 extension StoragePath: DocumentIDValue {
     public init(documentPath path: StoragePath) { self = path }
-    /// No path at all, which every operation refuses.
+    /// An invalid path, which every operation refuses.
     public static var noDocumentID: StoragePath { StoragePath(segments: []) }
 }
 
@@ -57,7 +57,7 @@ extension DocumentID: ExpressibleByNilLiteral where Value: ExpressibleByNilLiter
     public init(nilLiteral: ()) { wrappedValue = nil }
 }
 
-/// What a literal can stand for in place of a ``DocumentID``: `User(id: "alice", name: "Alice")`.
+/// Allows a literal in place of a ``DocumentID``: `User(id: "alice", name: "Alice")`.
 public protocol ExpressibleByDocumentIDLiteral: DocumentIDValue {
     init(documentIDLiteral text: String)
 }
@@ -93,7 +93,7 @@ extension DocumentID: Codable {
 }
 
 extension KeyedDecodingContainer {
-    /// Chosen by synthesized code: the field is missing in every document, which is no error here.
+    /// Synthesized code calls this: the field is missing in every document, which is not an error here.
     public func decode<Value>(_ type: DocumentID<Value>.Type, forKey key: Key) throws -> DocumentID<Value> {
         try DocumentID(from: superDecoder(forKey: key))
     }

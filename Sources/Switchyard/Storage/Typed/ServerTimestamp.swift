@@ -8,14 +8,14 @@ public import Foundation
 ///     @ServerTimestamp var sentAt: Date?
 /// }
 /// ```
-/// While the server has not answered, what is read back is this device's estimate.
+/// Until the server has answered, reads return this device's estimate.
 @propertyWrapper
 public struct ServerTimestamp<Value: ServerTimestampValue>: Sendable {
     public var wrappedValue: Value?
     public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 }
 
-/// What a ``ServerTimestamp`` can be: `Date` or ``Timestamp``.
+/// A type that a ``ServerTimestamp`` can have: `Date` or ``Timestamp``.
 public protocol ServerTimestampValue: Codable, Sendable {}
 extension Date: ServerTimestampValue {}
 extension Timestamp: ServerTimestampValue {}
@@ -40,7 +40,7 @@ extension ServerTimestamp: Codable {
 }
 
 extension KeyedDecodingContainer {
-    /// Chosen by synthesized code: a document without the field has no time yet.
+    /// Synthesized code calls this: a document without the field has no time yet.
     public func decode<Value>(_ type: ServerTimestamp<Value>.Type, forKey key: Key) throws -> ServerTimestamp<Value> {
         ServerTimestamp(wrappedValue: try decodeIfPresent(Value.self, forKey: key))
     }

@@ -1,4 +1,4 @@
-/// Documents as values of any `Codable` type; see ``DocumentCoder`` for what becomes what.
+/// Documents as values of any `Codable` type; see ``DocumentCoder`` for the mapping.
 extension StorageClient {
     /// The document at `path` as a value; `nil` if it does not exist.
     ///
@@ -26,7 +26,7 @@ extension StorageClient {
         try await commit(WriteBatch([.set(path, from: value, by: coder)]))
     }
 
-    /// Creates the document with the fields of `value`; `.alreadyExists` if it is there (with a queue, on the receipt).
+    /// Creates the document with the fields of `value`; `.alreadyExists` if it exists (with a queue, on the receipt).
     @discardableResult
     public func createDocument(
         _ path: StoragePath, from value: some Encodable, by coder: DocumentCoder = .standard
@@ -34,7 +34,7 @@ extension StorageClient {
         try await commit(WriteBatch([.create(path, coder.encode(value))]))
     }
 
-    /// Writes the fields of `value`, nested ones one by one; optionals that are `nil` leave theirs alone.
+    /// Writes the fields of `value`, nested ones one by one; `nil` optionals leave their fields unchanged.
     @discardableResult
     public func mergeDocument(
         _ path: StoragePath, from value: some Encodable, by coder: DocumentCoder = .standard

@@ -7,8 +7,8 @@
 /// for try await list in open.stream() { print(list.map(\.title), list.hasPendingWrites ? "(saving)" : "") }
 /// try await todos.document(todo).update(\.done, to: true)
 /// ```
-/// A document that does not fit the type throws `.codingFailed`, naming document and field; from a stream, that is its end,
-/// unless ``MismatchHandling`` says otherwise.
+/// A document that does not fit the type throws `.codingFailed`, naming document and field. It also ends a stream, unless
+/// ``MismatchHandling`` says otherwise.
 public struct TypedCollection<Value: Sendable>: TypedQuerySource {
     public typealias Narrowed = TypedQuery<Value>
     public let storage: any StorageClient
@@ -29,13 +29,13 @@ public struct TypedCollection<Value: Sendable>: TypedQuerySource {
         TypedDocument(storage: storage, path: path, converter: converter)
     }
 
-    /// Adds a document with a new random name. To learn what the server makes of it, use ``addWithReceipt(_:)``.
+    /// Adds a document with a new random name. To get the server's answer, use ``addWithReceipt(_:)``.
     @discardableResult
     public func add(_ value: Value) async throws(StorageError) -> TypedDocument<Value> {
         try await addWithReceipt(value).document
     }
 
-    /// Adds a document with a new random name, and returns it with the receipt, on which to wait for the server.
+    /// Adds a document with a new random name, and returns it with the receipt, which lets you wait for the server.
     public func addWithReceipt(
         _ value: Value
     ) async throws(StorageError) -> (document: TypedDocument<Value>, receipt: WriteReceipt) {

@@ -1,4 +1,4 @@
-/// A document that is a value of one type, whether it exists or not.
+/// A document, existing or not, whose contents are a value of one type.
 public struct TypedDocument<Value: Sendable>: Sendable {
     public let storage: any StorageClient
     public let path: StoragePath
@@ -6,22 +6,22 @@ public struct TypedDocument<Value: Sendable>: Sendable {
 
     public var id: String { path.id }
 
-    /// The same document without the type, and what is below it.
+    /// The same document without the type, for access to its subcollections.
     public var untyped: DocumentHandle { DocumentHandle(storage: storage, path: path) }
 
     // MARK: Reading
 
     /// The value now; `nil` if there is no document.
     ///
-    /// - Throws: `.codingFailed` naming the field that does not fit, unless `onMismatch` skips it: then there is no value.
+    /// - Throws: `.codingFailed` naming the field that does not fit, unless `onMismatch` skips it: then the value is `nil`.
     public func get(
         from source: ReadSource = .standard, onMismatch: MismatchHandling = .fail
     ) async throws(StorageError) -> Value? {
         try TypedDocumentSnapshot(await storage.document(path, from: source), onMismatch, converter).value
     }
 
-    /// The value, now and after every change. A document that does not fit ends the stream, unless `onMismatch` skips it: then
-    /// it has no value, and ``TypedDocumentSnapshot/mismatch`` says why, until it fits again.
+    /// The value, now and after every change. A document that does not fit ends the stream, unless `onMismatch` skips it:
+    /// then the value is `nil`, and ``TypedDocumentSnapshot/mismatch`` says why, until it fits again.
     public func stream(
         _ options: ListenOptions = ListenOptions(), onMismatch: MismatchHandling = .fail
     ) -> SnapshotStream<TypedDocumentSnapshot<Value>, StorageError> {
@@ -38,13 +38,13 @@ public struct TypedDocument<Value: Sendable>: Sendable {
         try await storage.setDocument(path, converter.encode(value))
     }
 
-    /// Creates the document; `.alreadyExists` if it is there (with a queue, on the receipt).
+    /// Creates the document; `.alreadyExists` if it exists (with a queue, on the receipt).
     @discardableResult
     public func create(_ value: Value) async throws(StorageError) -> WriteReceipt {
         try await storage.createDocument(path, converter.encode(value))
     }
 
-    /// Writes the fields of `value`, nested ones one by one, and leaves others alone.
+    /// Writes the fields of `value`, nested ones one by one, and leaves others unchanged.
     @discardableResult
     public func merge(_ value: Value) async throws(StorageError) -> WriteReceipt {
         try await storage.mergeDocument(path, converter.encode(value))
@@ -58,7 +58,7 @@ public struct TypedDocument<Value: Sendable>: Sendable {
 
     /// Writes one field: `update(\.done, to: true)`.
     ///
-    /// - Throws: `.invalidArgument` for a property that stands for no field; see ``FieldNaming``.
+    /// - Throws: `.invalidArgument` for a property without a field; see ``FieldNaming``.
     @discardableResult
     public func update<Field: Encodable & Sendable>(
         _ property: any KeyPath<Value, Field> & Sendable, to value: Field
@@ -66,9 +66,9 @@ public struct TypedDocument<Value: Sendable>: Sendable {
         try await update(property, .value(converter.operand(value)))
     }
 
-    /// Changes one field where the server can: `update(\.visits, .increment(1))`.
+    /// Changes one field on the server: `update(\.visits, .increment(1))`.
     ///
-    /// - Throws: `.invalidArgument` for a property that stands for no field; see ``FieldNaming``.
+    /// - Throws: `.invalidArgument` for a property without a field; see ``FieldNaming``.
     @discardableResult
     public func update(
         _ property: any PartialKeyPath<Value> & Sendable, _ change: FieldValue
@@ -85,16 +85,16 @@ public struct TypedDocument<Value: Sendable>: Sendable {
 public struct TypedDocumentSnapshot<Value: Sendable>: Sendable {
     /// `nil` while the document does not exist, or does not fit.
     public let value: Value?
-    /// Why the document does not fit, where it may not.
+    /// Why the document does not fit, if mismatches are skipped.
     public let mismatch: StorageError?
-    /// The document itself: its path, its times, its fields.
+    /// The document itself, with its path, times and fields.
     public let document: DocumentSnapshot
 
     public var id: String { document.id }
     public var exists: Bool { document.exists }
-    /// Whether the server has not confirmed that this is its present state.
+    /// Whether the server has not confirmed that this is its current state.
     public var isFromCache: Bool { document.metadata.isFromCache }
-    /// Whether this shows a write of this device that the server has not confirmed.
+    /// Whether this includes a local write that the server has not confirmed.
     public var hasPendingWrites: Bool { document.metadata.hasPendingWrites }
 
     init(
@@ -116,7 +116,7 @@ public struct TypedDocumentSnapshot<Value: Sendable>: Sendable {
 }
 
 extension TypedDocumentSnapshot: Equatable where Value: Equatable {
-    /// Equal are snapshots that show the same.
+    /// Snapshots are equal if they show the same.
     public static func == (left: Self, right: Self) -> Bool {
         left.document == right.document && left.value == right.value
     }

@@ -1,9 +1,9 @@
-/// The results of a typed query, page by page; each page is read when it is asked for.
+/// The results of a typed query, page by page; each page is read on demand.
 ///
 /// ```swift
 /// for try await page in todos.where(\.done, .equal, true).pages(size: 50) { show(page.rows) }
 /// ```
-/// What ``DocumentPages`` says of its pages holds for these.
+/// The pages are those of ``DocumentPages``.
 public struct TypedPages<Value: Sendable>: AsyncSequence, Sendable {
     public typealias Element = TypedSnapshot<Value>
     public typealias Failure = StorageError
@@ -37,7 +37,7 @@ public struct TypedPages<Value: Sendable>: AsyncSequence, Sendable {
 }
 
 extension TypedQuerySource {
-    /// The results in pages of `size` documents, each read when it is asked for.
+    /// The results in pages of `size` documents, each read on demand.
     public func pages(
         size: Int, from source: ReadSource = .standard, onMismatch: MismatchHandling = .fail
     ) -> TypedPages<Value> {
@@ -45,14 +45,14 @@ extension TypedQuerySource {
             pages: storage.pages(of: query, size: size, from: source), mismatch: onMismatch, origin: origin)
     }
 
-    /// Does something with each result, reading a page at a time: `old.forEach(parallel: 8) { try await $0.delete() }`.
+    /// Calls `body` for each result, reading a page at a time: `old.forEach(parallel: 8) { try await $0.delete() }`.
     ///
     /// - Parameters:
-    ///   - parallel: How many results are worked on at the same time.
+    ///   - parallel: How many results are processed at the same time.
     ///   - pageSize: How many documents are read at once.
     ///   - source: Where they are read.
     ///   - onMismatch: What happens to documents that do not fit the type.
-    ///   - body: Its first failure ends the whole and is thrown, once what is under way has ended.
+    ///   - body: Its first error ends the iteration. It is thrown after the calls in progress have ended.
     public func forEach(
         parallel: Int = 1, pageSize: Int = 100, from source: ReadSource = .standard,
         onMismatch: MismatchHandling = .fail,

@@ -31,14 +31,14 @@ extension TypedQuerySource {
         try TypedSnapshot(await storage.documents(query, from: source), onMismatch, origin)
     }
 
-    /// The first result, if there is any. Reads no more than that.
+    /// The first result, if there is one. Reads no more than that.
     public func first() async throws(StorageError) -> Value? {
         guard let document = try await storage.first(of: query) else { return nil }
         return try typed.converter.decode(document)
     }
 
-    /// The results, now and after every change: each element is a collection of values that knows what is only cached and what
-    /// waits to be saved.
+    /// The results, now and after every change: each element is a collection of values that knows which of them are only
+    /// cached and which wait to be saved.
     public func stream(
         _ options: ListenOptions = ListenOptions(), onMismatch: MismatchHandling = .fail
     ) -> SnapshotStream<TypedSnapshot<Value>, StorageError> {
@@ -74,7 +74,7 @@ extension TypedQuerySource {
         with(property) { query, field throws(StorageError) in query.where(field, test) }
     }
 
-    /// Sorted by `property`, after earlier orders. Documents without the field are no results.
+    /// Sorted by `property`, after earlier orders. Documents without the field are left out.
     public func ordered(
         by property: PartialKeyPath<Value>, _ direction: Query.Direction = .ascending
     ) -> TypedQuery<Value> {

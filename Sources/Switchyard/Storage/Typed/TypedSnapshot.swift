@@ -2,13 +2,13 @@
 public enum MismatchHandling: Sendable {
     /// The read fails, or the stream ends, with `.codingFailed` naming document and field.
     case fail
-    /// The document is left out, and told here each time it is met.
+    /// The document is left out, and the closure is called each time.
     case skip(@Sendable (StorageError) -> Void)
 
     /// The document is left out; ``TypedSnapshot/mismatches`` has it.
     public static var skip: MismatchHandling { .skip { _ in } }
 
-    /// Throws the mismatch, or tells it and gives it back.
+    /// Throws the mismatch, or reports and returns it.
     func handled(_ mismatch: StorageError) throws(StorageError) -> StorageError {
         guard case .skip(let report) = self else { throw mismatch }
         report(mismatch)
@@ -21,29 +21,29 @@ public struct TypedSnapshot<Value: Sendable>: Sendable {
     /// A value and the document it comes from.
     public struct Row: Sendable, Identifiable {
         public let value: Value
-        /// The document itself: its path, its times, its fields; where the next page begins.
+        /// The document itself, with its path, times and fields; use it to begin the next page.
         public let document: DocumentSnapshot
         /// Shared by the rows of one list.
         let origin: RowOrigin<Value>
 
-        /// The path: unique also among the results of a collection group.
+        /// The path, which is unique even among the results of a collection group.
         public var id: StoragePath { document.path }
         public var path: StoragePath { document.path }
-        /// Whether this shows a write of this device that the server has not confirmed.
+        /// Whether this includes a local write that the server has not confirmed.
         public var isPending: Bool { document.metadata.hasPendingWrites }
-        /// Whether the server has not confirmed that this is its present state.
+        /// Whether the server has not confirmed that this is its current state.
         public var isFromCache: Bool { document.metadata.isFromCache }
-        /// The document with everything that can be done with it.
+        /// The document and the operations on it.
         public var handle: TypedDocument<Value> {
             TypedDocument(storage: origin.storage, path: document.path, converter: origin.converter)
         }
     }
 
     public let rows: [Row]
-    /// Why documents are left out, where they may be.
+    /// Why documents are left out, if mismatches are skipped.
     public let mismatches: [StorageError]
     public let metadata: SnapshotMetadata
-    /// The result as it came, with what changed since the one before.
+    /// The original result, with the changes since the previous one.
     public let snapshot: QuerySnapshot
 
     init(
@@ -71,9 +71,9 @@ public struct TypedSnapshot<Value: Sendable>: Sendable {
         try self.init(snapshot, handling, RowOrigin(storage, DocumentConverter(.standard)))
     }
 
-    /// Whether the server has not confirmed that this is its present state: it may lag behind, or be incomplete.
+    /// Whether the server has not confirmed that this is its current state: it may lag behind, or be incomplete.
     public var isFromCache: Bool { metadata.isFromCache }
-    /// Whether this shows writes of this device that the server has not confirmed.
+    /// Whether this includes local writes that the server has not confirmed.
     public var hasPendingWrites: Bool { metadata.hasPendingWrites }
 }
 
@@ -84,13 +84,13 @@ extension TypedSnapshot: RandomAccessCollection {
 }
 
 extension TypedSnapshot.Row: Equatable where Value: Equatable {
-    /// Equal are rows that show the same; whose client they come from is not compared.
+    /// Compares what rows show, not their clients.
     public static func == (left: Self, right: Self) -> Bool {
         left.document == right.document && left.value == right.value
     }
 }
 
-/// Where the rows of a list come from, and how their values are written.
+/// The source of a list's rows, and how to write their values.
 final class RowOrigin<Value: Sendable>: Sendable {
     let storage: any StorageClient
     let converter: DocumentConverter<Value>
@@ -101,7 +101,7 @@ final class RowOrigin<Value: Sendable>: Sendable {
     }
 }
 
-/// Changes to the document of a row, as a ``TypedDocument`` makes them.
+/// Changes to a row's document, as in ``TypedDocument``.
 extension TypedSnapshot.Row {
     /// Writes one field: `row.update(\.done, to: true)`.
     @discardableResult
@@ -109,7 +109,7 @@ extension TypedSnapshot.Row {
         _ property: any KeyPath<Value, Field> & Sendable, to value: Field
     ) async throws(StorageError) -> WriteReceipt { try await handle.update(property, to: value) }
 
-    /// Changes one field where the server can: `row.update(\.visits, .increment(1))`.
+    /// Changes one field on the server: `row.update(\.visits, .increment(1))`.
     @discardableResult
     public func update(
         _ property: any PartialKeyPath<Value> & Sendable, _ change: FieldValue
@@ -124,7 +124,7 @@ extension TypedSnapshot.Row {
 }
 
 extension TypedSnapshot: CustomStringConvertible, CustomDebugStringConvertible {
-    /// How many values there are and where they come from, never the values: print `map { $0 }` for these.
+    /// The number of values and their source, but never the values: print `map { $0 }` for those.
     public var description: String {
         var parts = ["\(count) row\(count == 1 ? "" : "s")"]
         if !mismatches.isEmpty { parts.append("\(mismatches.count) left out") }
@@ -134,7 +134,7 @@ extension TypedSnapshot: CustomStringConvertible, CustomDebugStringConvertible {
 }
 
 extension TypedSnapshot.Row: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The document without its contents; `value` has these.
+    /// The document without its contents, which are in `value`.
     public var description: String { document.description }
     public var debugDescription: String { "Row(\(description))" }
 }

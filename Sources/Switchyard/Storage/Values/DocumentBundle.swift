@@ -1,10 +1,10 @@
-/// Documents and named queries that were packed on a server, to be loaded into a cache in one go.
+/// Documents and named queries, packed on a server, for loading into a cache in one go.
 ///
-/// Independent of the file format it was read from.
+/// Independent of the file format.
 public struct DocumentBundle: Sendable, Equatable {
-    /// The bundle's own name; a bundle of the same name replaces it when it is newer.
+    /// The bundle's own name; a newer bundle with the same name replaces it.
     public var id: String
-    /// Of the format that it was written in; kept with the record that the bundle was loaded.
+    /// The version of its format; kept in the record of loaded bundles.
     public var version: Int
     public var createTime: Timestamp
     public var namedQueries: [NamedQuery]
@@ -25,10 +25,10 @@ public struct DocumentBundle: Sendable, Equatable {
 
     /// A document as it was when the bundle was packed.
     public struct Document: Sendable, Equatable {
-        /// Without data when the document did not exist at `readTime`.
+        /// Without data if the document did not exist at `readTime`.
         public var snapshot: DocumentSnapshot
         public var readTime: Timestamp
-        /// The names of the queries of which it is a result.
+        /// The names of the queries that include it.
         public var queries: [String]
 
         public init(snapshot: DocumentSnapshot, readTime: Timestamp, queries: [String]) {

@@ -1,13 +1,13 @@
 /// The fields of a document, or of a map in one: names and values, in the order of the names' UTF-8 bytes.
 ///
-/// Names that Swift holds for equal but that differ in their bytes are different fields, as they are on a server.
+/// Names that Swift considers equal but that differ in their bytes are different fields, as on a server.
 public struct DocumentData: Sendable {
-    /// Sorted by name; binary search beats hashing at the size of documents and comparing two of them is one walk.
+    /// Sorted by name: at the size of documents, binary search is faster than hashing, and comparing two takes one pass.
     package private(set) var entries: [Entry]
 
     package struct Entry: Sendable, Hashable {
         package let name: String
-        /// The beginning of the name. Where two differ in it, which is nearly always, the names need not be looked at.
+        /// The beginning of the name. If two ranks differ, which they nearly always do, the names need not be compared.
         fileprivate let rank: UInt64
         package var value: DocumentValue
 
@@ -29,16 +29,16 @@ public struct DocumentData: Sendable {
 
     public init() { entries = [] }
 
-    /// Fields from pairs; of two with the same name the later one counts.
+    /// Fields from pairs; of two with the same name the later one wins.
     public init(_ pairs: some Sequence<(String, DocumentValue)>) {
         self.init(unsorted: pairs.map { Entry(name: $0.0, value: $0.1) })
     }
 
-    /// Fields in any order; of two with the same name the later one counts.
+    /// Fields in any order; of two with the same name the later one wins.
     package init(unsorted: [Entry]) {
         entries = unsorted
         guard !isSorted else { return }
-        // A stable sort: the last of several equal names is the one that was given last.
+        // A stable sort, so the last of several equal names is the one given last.
         if entries.count <= 32 {
             sortByInsertion()
         } else {
@@ -71,7 +71,7 @@ public struct DocumentData: Sendable {
                 var place = end
                 while place > 0, first[place - 1].ordering(to: first[end]) == .after { place -= 1 }
                 guard place < end else { continue }
-                // Moved as they are, with no count of references touched.
+                // Moved without touching reference counts.
                 let entry = (first + end).move()
                 (first + place + 1).moveInitialize(from: first + place, count: end - place)
                 (first + place).initialize(to: entry)
@@ -83,7 +83,7 @@ public struct DocumentData: Sendable {
     public var isEmpty: Bool { entries.isEmpty }
     public var names: [String] { entries.map(\.name) }
 
-    /// The value of the field called `name`, whatever characters that has; setting `nil` removes the field.
+    /// The value of the field called `name`, whatever characters it contains; setting `nil` removes the field.
     public subscript(name: String) -> DocumentValue? {
         get {
             let (index, isFound) = position(of: name)
@@ -102,7 +102,7 @@ public struct DocumentData: Sendable {
         }
     }
 
-    /// The value at `path`, through nested maps; setting makes the maps it needs, setting `nil` removes the field.
+    /// The value at `path`, through nested maps; setting creates missing maps, and setting `nil` removes the field.
     public subscript(path: FieldPath) -> DocumentValue? {
         get {
             let names = path.components
@@ -141,7 +141,7 @@ public struct DocumentData: Sendable {
         entries[index].value = .map(inner)
     }
 
-    /// Only the fields that `fields` name, each where it was; what is not there stays away.
+    /// Only the fields that `fields` name, each in its place; missing ones stay missing.
     package func projected(to fields: [FieldPath]) -> DocumentData {
         var result = DocumentData()
         for field in fields where !field.isDocumentID {
@@ -150,7 +150,7 @@ public struct DocumentData: Sendable {
         return result
     }
 
-    /// Whether there is a field at `path`; cheaper than its value.
+    /// Whether there is a field at `path`; cheaper than reading its value.
     func hasValue(at path: FieldPath) -> Bool {
         path.components.count == 1 ? position(of: path.components[0], path.rank).isFound : self[path] != nil
     }
@@ -182,7 +182,7 @@ extension DocumentData.Entry {
     @inline(__always)
     fileprivate func ordering(to otherName: String, _ otherRank: UInt64) -> Ordering {
         if rank != otherRank { return rank < otherRank ? .before : .after }
-        // Short names are all there is in their ranks, but for zeros at the end.
+        // The rank of a short name contains the whole name, except for zeros at the end.
         let (count, otherCount) = (name.utf8.count, otherName.utf8.count)
         return max(count, otherCount) <= 8 ? Ordering(count, otherCount) : name.utf8Ordering(to: otherName)
     }
@@ -211,7 +211,7 @@ extension DocumentData: Sequence {
 }
 
 extension DocumentData: CustomStringConvertible, CustomDebugStringConvertible {
-    /// How many fields there are; never their contents, since descriptions end up in logs.
+    /// The number of fields, but never their contents, since descriptions end up in logs.
     public var description: String { "DocumentData(\(count) field\(count == 1 ? "" : "s"))" }
     public var debugDescription: String { description }
 }

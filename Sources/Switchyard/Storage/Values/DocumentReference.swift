@@ -11,7 +11,7 @@ public struct DocumentReference: Sendable, Hashable {
         }
     }
 
-    /// A reference to `path` in the storage that holds the reference, or, with `origin`, in another one.
+    /// A reference to `path` in the storage that contains the reference, or, with `origin`, in another one.
     ///
     /// `origin` is the provider's own name for another database; it is kept and compared, never followed.
     public init(_ path: StoragePath, origin: String? = nil) {

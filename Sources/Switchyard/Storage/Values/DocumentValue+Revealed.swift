@@ -1,7 +1,7 @@
 import Foundation
 import SwitchyardBytes
 
-/// Contents for a debugger, on purpose and by name: descriptions hide them, since these end up in logs.
+/// Shows contents explicitly, for debugging. Descriptions hide them, since descriptions end up in logs.
 ///
 /// ```
 /// (lldb) po snapshot.data?.revealed
@@ -12,7 +12,7 @@ extension DocumentData {
 }
 
 extension DocumentValue {
-    /// The value as text; of bytes only their number.
+    /// The value as text; for bytes, only their number.
     public var revealed: String {
         switch self {
         case .null: "null"

@@ -2,8 +2,8 @@ public import Foundation
 
 /// One value of a document: the types that every backend can keep.
 ///
-/// Equality is exact: `1` and `1.0` differ, as do `0.0` and `-0.0`; NaN equals itself; text is equal only byte by byte.
-/// (The order used by queries is another one: there `1` and `1.0` are the same.)
+/// Equality is exact: `1` and `1.0` differ, as do `0.0` and `-0.0`; NaN equals itself; text is equal only byte by byte. (The
+/// order used by queries differs: there `1` and `1.0` are the same.)
 public enum DocumentValue: Sendable {
     case null
     case bool(Bool)
@@ -64,7 +64,7 @@ extension Double {
     }
 }
 
-/// A value as a program has it that is also a document value: literals, numbers, text, dates, paths, and arrays of them.
+/// A Swift value that can be a document value: literals, numbers, strings, dates, paths, and arrays of these.
 public protocol DocumentValueConvertible {
     var documentValue: DocumentValue { get }
 }
@@ -99,7 +99,7 @@ extension Optional: DocumentValueConvertible where Wrapped: DocumentValueConvert
     public var documentValue: DocumentValue { self?.documentValue ?? .null }
 }
 
-// No nil literal: `isThere ? value : nil` would then quietly mean null where a missing value is meant. Write `.null`.
+// No nil literal: `isThere ? value : nil` would then silently mean null instead of a missing value. Write `.null`.
 extension DocumentValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByStringInterpolation, ExpressibleByArrayLiteral,
     ExpressibleByDictionaryLiteral
@@ -112,7 +112,7 @@ extension DocumentValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLitera
     public init(dictionaryLiteral elements: (String, DocumentValue)...) { self = .map(DocumentData(elements)) }
 }
 
-/// Short ways to look into a value; `nil` when it is of another type.
+/// Shorthands to read a value; `nil` if it is of another type.
 extension DocumentValue {
     public var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
     public var stringValue: String? { if case .string(let value) = self { value } else { nil } }
@@ -126,7 +126,7 @@ extension DocumentValue {
     public var mapValue: DocumentData? { if case .map(let value) = self { value } else { nil } }
     public var isNull: Bool { if case .null = self { true } else { false } }
 
-    /// The integer, or a double that is exactly one.
+    /// The integer, or a double without a fraction.
     public var integerValue: Int64? {
         switch self {
         case .integer(let value): value

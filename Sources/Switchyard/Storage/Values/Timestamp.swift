@@ -1,15 +1,15 @@
 public import Foundation
 import SwitchyardBytes
 
-/// A point in time with nanoseconds, between the years 1 and 9999.
+/// A point in time with nanosecond precision, between the years 1 and 9999.
 public struct Timestamp: Sendable, Hashable, Comparable {
     /// Seconds since 1970-01-01 00:00 UTC; negative before.
     public let seconds: Int64
     /// `0 ..< 1_000_000_000`, always counted forwards from `seconds`.
     public let nanoseconds: Int32
-    /// Whether this stands for a server time that the server has not set yet; the value is this device's estimate.
+    /// Whether the server has not set this server time yet; the value is this device's estimate.
     ///
-    /// Such a value sorts after every timestamp that is known.
+    /// An estimate sorts after every known timestamp.
     public let isEstimate: Bool
 
     /// - Throws: `.invalidArgument` outside the years 1 … 9999 or with nanoseconds outside `0 ..< 1_000_000_000`.
@@ -20,14 +20,14 @@ public struct Timestamp: Sendable, Hashable, Comparable {
         self.init(clampingSeconds: seconds, nanoseconds: nanoseconds)
     }
 
-    /// The nearest timestamp to `date`; dates outside the years 1 … 9999 become the first or last of them.
+    /// The nearest timestamp to `date`; dates outside the years 1 … 9999 are clamped.
     public init(_ date: Date) {
         let interval = date.timeIntervalSince1970
         guard interval.isFinite else {
             self = interval == .infinity ? .distantFuture : .distantPast
             return
         }
-        // Dates count from 2001; splitting their own interval keeps the digits that a detour by 1970 would lose.
+        // Dates count from 2001; splitting their own interval keeps digits that converting to 1970 would lose.
         let reference = date.timeIntervalSinceReferenceDate
         let whole = reference.rounded(.down)
         guard whole > -1e15, whole < 1e15 else {
@@ -72,7 +72,7 @@ public struct Timestamp: Sendable, Hashable, Comparable {
     public static let distantFuture = Timestamp(clampingSeconds: range.upperBound, nanoseconds: 999_999_999)
     static let range: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
 
-    /// The date nearest to this; dates hold about a tenth of a microsecond.
+    /// The nearest date; dates have a precision of about a tenth of a microsecond.
     public var date: Date {
         Date(
             timeIntervalSinceReferenceDate: Double(seconds - Int64(Date.timeIntervalBetween1970AndReferenceDate))
@@ -86,7 +86,7 @@ public struct Timestamp: Sendable, Hashable, Comparable {
 }
 
 extension Timestamp: CustomStringConvertible, CustomDebugStringConvertible {
-    /// `2026-01-31T09:41:07.213Z`; an estimate says that it is one.
+    /// `2026-01-31T09:41:07.213Z`; an estimate is marked as one.
     public var description: String {
         let text = RFC3339.format(RFC3339.Moment(seconds: seconds, nanoseconds: nanoseconds))
         return isEstimate ? "\(text) (estimate)" : text

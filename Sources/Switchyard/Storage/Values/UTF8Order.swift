@@ -1,6 +1,6 @@
 import Foundation
 
-/// How two things stand to each other in some order.
+/// The relative order of two values.
 package enum Ordering: Int8, Sendable {
     case before = -1
     case same = 0
@@ -8,7 +8,7 @@ package enum Ordering: Int8, Sendable {
 
     package var reversed: Ordering { Ordering(rawValue: -rawValue)! }
 
-    /// `self`, or, where that says nothing, what `next` says.
+    /// `self`, unless that is `.same`; then `next`.
     @inlinable
     package func then(_ next: @autoclosure () -> Ordering) -> Ordering { self == .same ? next() : self }
 
@@ -17,16 +17,16 @@ package enum Ordering: Int8, Sendable {
     }
 }
 
-/// Documents compare text by its UTF-8 bytes. Swift's own `==` and `<` do not: they hold `é` and `e` + accent for equal.
+/// Documents compare text by its UTF-8 bytes. Swift's own `==` and `<` do not: they consider `é` and `e` + accent equal.
 extension String {
     package func utf8Equals(_ other: String) -> Bool {
         utf8.count == other.utf8.count && utf8Ordering(to: other) == .same
     }
 
-    /// The bytes of the text, without a copy of more than a few of them.
+    /// The bytes of the text, copying at most a few of them.
     @inlinable
     package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
-        // In place where that is possible, which spares a copy of the string and its reference count.
+        // In place if possible, which avoids copying the string and updating its reference count.
         if let result = utf8.withContiguousStorageIfAvailable(body) { return result }
         var copy = self
         return copy.withUTF8(body)
@@ -36,8 +36,8 @@ extension String {
         withBytes { left in other.withBytes { right in left.ordering(to: right) } }
     }
 
-    /// The first eight bytes as a number. Two texts with different ones stand in the order of these; with the same one
-    /// they may still differ.
+    /// The first eight bytes as a number. Two strings with different ranks sort by them; with the same rank they may still
+    /// differ.
     var utf8Rank: UInt64 { withBytes(\.rank) }
 
     package func hashUTF8(into hasher: inout Hasher) {

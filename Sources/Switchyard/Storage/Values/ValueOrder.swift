@@ -1,6 +1,6 @@
 import Foundation
 
-/// The order in which queries see values: across types, and within each.
+/// The order of values in queries: across types, and within each.
 ///
 /// null < bool < NaN < numbers < timestamp < string < bytes < reference < geo point < array < vector < map.
 extension DocumentValue {
@@ -61,7 +61,7 @@ extension Double {
         return Ordering(isNaN ? 0 : 1, other.isNaN ? 0 : 1)
     }
 
-    /// Exact, where a detour by `Double(other)` would round.
+    /// Exact, while converting to `Double(other)` would round.
     fileprivate func queryOrdering(to other: Int64) -> Ordering {
         if isNaN { return .before }
         if self >= 0x1p63 { return .after }

@@ -1,15 +1,15 @@
-/// The bounds that hold for every document on every backend.
+/// The limits that apply to every document on every backend.
 package enum DocumentLimits {
     /// Names, values and overhead together.
     package static let maximumBytes = 1_048_576
-    /// Maps and arrays inside each other.
+    /// Nested maps and arrays.
     package static let maximumDepth = 20
     static let maximumNameBytes = 1500
-    /// Fields of one document that the server works out in one batch.
+    /// Transforms of one document in one batch.
     static let maximumTransforms = 500
     static let tooDeep = StorageError.invalid("Maps and arrays nest at most \(maximumDepth) levels deep in a document.")
 
-    /// What `write` sends must fit into a document; what a merge leads to is only known where it is carried out.
+    /// The data of `write` must fit into a document. The result of a merge is known only where it is carried out.
     static func check(_ write: DocumentWrite) throws(StorageError) {
         try write.path.checked()
         guard write.transforms.count <= maximumTransforms else { throw tooManyTransforms(write.transforms.count) }
@@ -21,7 +21,7 @@ package enum DocumentLimits {
         }
     }
 
-    /// What several writes of one document add up to.
+    /// Checks the total over several writes to one document.
     static func checkTransforms(_ writes: some Collection<DocumentWrite>) throws(StorageError) {
         var counts: [StoragePath: Int] = [:]
         for write in writes where !write.transforms.isEmpty {
@@ -36,7 +36,7 @@ package enum DocumentLimits {
             "A batch holds at most \(maximumTransforms) transforms of one document; this one has \(count). Split it.")
     }
 
-    /// Whether `data` fits into a document at `path`. For backends that carry out merges and transforms themselves.
+    /// Whether `data` fits into a document at `path`. For backends that apply merges and transforms themselves.
     package static func checkSize(_ data: DocumentData, at path: StoragePath) throws(StorageError) {
         let size = data.storedBytes + path.rawValue.utf8.count + 1 + 16 + 32
         guard size <= maximumBytes else {
@@ -63,13 +63,13 @@ package enum DocumentLimits {
         }
     }
 
-    /// A field that is written by itself: deep enough fields exist in no document.
+    /// Checks the path of a single field, which may be too deep for any document.
     static func check(_ field: FieldPath) throws(StorageError) {
         guard field.components.count <= maximumDepth + 1 else { throw tooDeep }
         for name in field.components { try check(name: name) }
     }
 
-    /// - Parameter depth: How many maps and arrays the value stands in, the document itself being the first.
+    /// - Parameter depth: The number of maps and arrays around the value, including the document itself.
     static func check(_ value: DocumentValue, depth: Int) throws(StorageError) {
         switch value {
         case .map(let map):
@@ -90,14 +90,14 @@ package enum DocumentLimits {
 }
 
 extension DocumentData {
-    /// The size that counts against the limit: names and values as servers reckon them.
+    /// The size that counts against the limit: names and values as servers count them.
     package var storedBytes: Int {
         entries.reduce(0) { $0 + $1.name.utf8.count + 1 + $1.value.storedBytes }
     }
 }
 
 extension DocumentValue {
-    /// - Throws: `.invalidArgument` if a reference in it points to no valid path.
+    /// - Throws: `.invalidArgument` if a reference in it has an invalid path.
     func checkPaths() throws(StorageError) {
         switch self {
         case .reference(let reference): try reference.path.checked()

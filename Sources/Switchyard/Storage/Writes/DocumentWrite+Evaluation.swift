@@ -1,8 +1,8 @@
-/// What a write does to a document: the one meaning of it, for the mock, the offline engine and the local servers.
+/// The effect of a write on a document, for the mock, the offline engine and the local servers.
 extension DocumentWrite {
-    /// The document's fields after this write, `nil` when it is then missing, and the result of each transform.
+    /// The document's fields after this write (`nil` if it is then missing), and the result of each transform.
     ///
-    /// The precondition is not looked at; see ``check(against:)``.
+    /// Ignores the precondition; see ``check(against:)``.
     package func applied(
         to old: DocumentData?, serverTime: Timestamp
     ) -> (data: DocumentData?, transformResults: [DocumentValue]) {
@@ -24,7 +24,7 @@ extension DocumentWrite {
         return (data, results)
     }
 
-    /// Whether the precondition holds for the document as it is.
+    /// Checks the precondition against the document.
     ///
     /// - Throws: `.notFound`, `.alreadyExists` or `.failedPrecondition`.
     package func check(against document: DocumentSnapshot) throws(StorageError) {

@@ -1,7 +1,7 @@
-/// One change to one document, in the form in which every provider gets it: data, mask, transforms, precondition.
+/// One change to one document, in the form that providers receive: data, mask, transforms, precondition.
 ///
-/// Made by ``set(_:_:)``, ``merge(_:_:)``, ``update(_:_:)``, ``create(_:_:)`` and ``delete(_:)``, which cut transforms
-/// and removals out of the fields and check everything, so an adapter never sees a write that it must refuse for its shape.
+/// Made by ``set(_:_:)``, ``merge(_:_:)``, ``update(_:_:)``, ``create(_:_:)`` and ``delete(_:)``, which separate transforms
+/// and removals from the fields and validate everything, so an adapter never sees a malformed write.
 public struct DocumentWrite: Sendable, Hashable {
     public enum Operation: Sendable, Hashable {
         /// Replaces the whole document.
@@ -16,7 +16,7 @@ public struct DocumentWrite: Sendable, Hashable {
     public enum Precondition: Sendable, Hashable {
         case none
         case exists(Bool)
-        /// The document's version must be this very one.
+        /// The document must have exactly this version.
         case updateTime(Timestamp)
     }
 
@@ -46,7 +46,7 @@ public struct DocumentWrite: Sendable, Hashable {
         try checked(path, .set(data), [])
     }
 
-    /// Creates the document; fails with `.alreadyExists` if it is there.
+    /// Creates the document; fails with `.alreadyExists` if it exists.
     public static func create(_ path: StoragePath, _ fields: WriteFields) throws(StorageError) -> DocumentWrite {
         try set(path, fields).requiring(.exists(false))
     }
@@ -86,8 +86,8 @@ public struct DocumentWrite: Sendable, Hashable {
 
     /// The same write, carried out only if `precondition` holds.
     ///
-    /// - Throws: `.invalidArgument` when the write could then never succeed: an update needs its document to exist, a
-    ///   creation needs it not to.
+    /// - Throws: `.invalidArgument` if the write could then never succeed: an update requires its document to exist, a
+    ///   creation requires it not to.
     public func requiring(_ precondition: Precondition) throws(StorageError) -> DocumentWrite {
         switch (self.precondition, precondition) {
         case (.exists(true), .exists(false)):
@@ -101,15 +101,15 @@ public struct DocumentWrite: Sendable, Hashable {
         return copy
     }
 
-    /// Whether carrying it out twice leaves what carrying it out once does, whatever the document was before.
+    /// Whether applying it twice has the same effect as applying it once, whatever the document was before.
     package var isIdempotent: Bool {
-        // A second run of a guarded write fails where the first succeeded, so its answer would be wrong.
+        // Repeating a guarded write fails after the first attempt succeeded, so its answer would be wrong.
         precondition == .none && transforms.allSatisfy(\.operation.isIdempotent)
     }
 }
 
 extension DocumentWrite: CustomStringConvertible, CustomDebugStringConvertible {
-    /// What is done to which document, and to how many fields; never their contents.
+    /// The operation, the document and the number of fields, but never their contents.
     public var description: String {
         switch operation {
         case .set(let data):

@@ -1,4 +1,4 @@
-/// A change to one field that the server works out from what it has.
+/// A change to one field that the server computes from its current value.
 public struct FieldTransform: Sendable, Hashable {
     public let field: FieldPath
     public let operation: Operation
@@ -11,18 +11,18 @@ public struct FieldTransform: Sendable, Hashable {
     public enum Operation: Sendable, Hashable {
         /// The time at which the server commits the write.
         case serverTime
-        /// Adds a number. A missing field, or one that is no number, becomes the operand; whole numbers stop at their limits.
+        /// Adds a number. A field that is missing or not a number becomes the operand; whole numbers stop at their limits.
         case increment(Number)
-        /// The larger of the field and the operand; the operand when the field is missing or no number.
+        /// The larger of the field and the operand; the operand if the field is missing or not a number.
         case maximum(Number)
-        /// The smaller of the field and the operand; the operand when the field is missing or no number.
+        /// The smaller of the field and the operand; the operand if the field is missing or not a number.
         case minimum(Number)
-        /// Appends the elements that the array lacks; anything but an array counts as an empty one.
+        /// Appends the elements that the array lacks; anything other than an array counts as an empty one.
         case arrayUnion([DocumentValue])
-        /// Removes every occurrence of the elements; anything but an array becomes an empty one.
+        /// Removes every occurrence of the elements; anything other than an array becomes an empty one.
         case arrayRemove([DocumentValue])
 
-        /// Whether doing it twice leaves what doing it once does.
+        /// Whether applying it twice has the same effect as applying it once.
         package var isIdempotent: Bool {
             switch self {
             case .increment: false
@@ -48,7 +48,7 @@ public struct FieldTransform: Sendable, Hashable {
 }
 
 extension FieldTransform.Operation {
-    /// What the field holds afterwards.
+    /// The field's value afterwards.
     ///
     /// - Parameter serverTime: The time of the commit, or this device's estimate of it.
     package func applied(to old: DocumentValue?, serverTime: Timestamp) -> DocumentValue {
@@ -76,7 +76,7 @@ extension FieldTransform.Operation {
         }
     }
 
-    /// Equal numbers keep the stored one; NaN wins whichever side it is on.
+    /// Of equal numbers, the stored one is kept; NaN wins on either side.
     private func extreme(of old: DocumentValue?, and operand: DocumentValue, wins: Ordering) -> DocumentValue {
         guard let old, old.typeOrder == operand.typeOrder else { return operand }
         if case .double(let number) = old, number.isNaN { return old }

@@ -1,4 +1,5 @@
-/// What a write puts into a field: a value, a map that may hold transforms itself, a transform, or its removal.
+/// What a write does to a field: sets a value or a map, which may itself contain transforms, applies a transform, or removes
+/// it.
 ///
 /// ```swift
 /// try await storage.updateDocument("users/alice", ["name": "Alice", "visits": .increment(1), "nickname": .delete])
@@ -11,7 +12,7 @@ public enum FieldValue: Sendable, Hashable {
     /// Removes the field. Only in merges and updates.
     case delete
 
-    /// Null, which is a value; the absence of the field is ``delete``.
+    /// Null, which is a value; to remove the field, use ``delete``.
     public static let null = FieldValue.value(.null)
     /// The time at which the server commits the write.
     public static let serverTime = FieldValue.transform(.serverTime)
@@ -40,11 +41,11 @@ extension FieldValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     public init(dictionaryLiteral elements: (String, FieldValue)...) { self = .fields(WriteFields(elements)) }
 }
 
-/// The fields of a set, create or merge: names as they are, never parsed for dots.
+/// The fields of a set, create or merge, with literal names: dots have no meaning.
 public struct WriteFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     package var entries: [(name: String, value: FieldValue)]
 
-    /// Of two entries with the same name the later one counts.
+    /// Of two entries with the same name the later one wins.
     public init(_ entries: some Sequence<(String, FieldValue)>) {
         self.entries = entries.map { (name: $0.0, value: $0.1) }
         var last: [UTF8Key: Int] = [:]

@@ -40,7 +40,7 @@ public struct WriteBatch: Sendable, Hashable {
         return self
     }
 
-    /// Whether a repetition does no harm.
+    /// Whether repeating it does no harm.
     package var isIdempotent: Bool { writes.allSatisfy(\.isIdempotent) }
 }
 

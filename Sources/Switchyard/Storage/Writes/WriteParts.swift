@@ -1,7 +1,7 @@
-/// Splits what a user writes into what travels: plain data, the mask of fields, and transforms.
+/// Splits the fields of a write into the parts that are sent: plain data, the field mask, and transforms.
 ///
-/// Transforms and removals are cut out of the data, and a map left empty by that goes too, unless it was empty before.
-/// A transform's own field never enters the mask; a removal enters the mask and not the data.
+/// Transforms and removals are cut out of the data, and so is a map that becomes empty thereby, unless it was empty before.
+/// The field of a transform is never in the mask; a removal is in the mask but not in the data.
 struct WriteParts {
     private(set) var data = DocumentData()
     private(set) var mask: [FieldPath] = []
@@ -15,14 +15,14 @@ struct WriteParts {
         data = try cut(fields, at: [], mode: .merge) ?? DocumentData()
     }
 
-    /// Only the fields inside of `wanted`; each of these must be there.
+    /// Only the fields inside `wanted`; each of these must be present.
     init(merge fields: WriteFields, mask wanted: [FieldPath]) throws(StorageError) {
         try WriteParts.checkPrefixes(wanted)
         try self.init(merge: fields)
         let everything = data
         let written = mask
         for removed in written where everything[removed] == nil {
-            // Inside of a field that is written as a whole there is nothing to delete.
+            // In a field that is written as a whole, there is nothing to delete.
             guard wanted.contains(removed) else {
                 throw .invalid(
                     "The data delete “\(removed)”, but the merge does not name it. Add it to the merge's fields.")
@@ -55,7 +55,7 @@ struct WriteParts {
                 data[entry.field] = value
                 mask.append(entry.field)
             case .fields(let fields):
-                // The map replaces what is there, so it is named even when nothing but transforms is left of it.
+                // The map replaces the current value, so it is in the mask even if only transforms are left of it.
                 data[entry.field] = try cut(fields, at: entry.field.components, mode: .update).map { .map($0) }
                 mask.append(entry.field)
             }
@@ -64,7 +64,7 @@ struct WriteParts {
 
     private enum Mode { case set, merge, update }
 
-    /// The plain part of `fields`; `nil` when everything in it was cut out.
+    /// The plain part of `fields`; `nil` if everything in it was cut out.
     private mutating func cut(
         _ fields: WriteFields, at prefix: [String], mode: Mode
     ) throws(StorageError) -> DocumentData? {
@@ -80,7 +80,7 @@ struct WriteParts {
             var field: FieldPath { FieldPath(unchecked: prefix + [name]) }
             switch value {
             case .value(.map(let map)) where mode == .merge && !map.isEmpty:
-                // A merge goes into nested maps, so that fields it does not name stay there as well.
+                // A merge also merges nested maps, so fields that it does not name stay there, too.
                 let inner = try cut(WriteFields(map), at: prefix + [name], mode: mode)
                 if let inner { plain.append(.init(name: name, value: .map(inner))) }
             case .value(let value):

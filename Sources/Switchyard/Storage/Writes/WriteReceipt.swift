@@ -1,4 +1,4 @@
-/// The receipt of a write that is stored safely. It tells you what the server makes of the write.
+/// The receipt of a write that is stored safely. It gives you the server's answer to the write.
 ///
 /// A client without offline support has the server's answer when it returns the receipt. A client with a queue may get it much
 /// later.
@@ -7,7 +7,7 @@ public struct WriteReceipt: Sendable {
     public struct Acknowledgement: Sendable, Hashable {
         /// When the batch took effect on the server.
         public let commitTime: Timestamp
-        /// For each write, the document's version after it; `nil` for deletions and for backends that do not tell.
+        /// For each write, the document's version after it; `nil` for deletions, and if the backend does not report it.
         public let updateTimes: [Timestamp?]
 
         public init(commitTime: Timestamp, updateTimes: [Timestamp?]) {
@@ -18,7 +18,7 @@ public struct WriteReceipt: Sendable {
 
     /// The batch's own name: the same in the queue of pending writes and in a provider's ledger.
     public let batchID: String
-    /// The answer, where it was there with the receipt.
+    /// The answer, if it was known when the receipt was made.
     let present: Acknowledgement?
     private let answer: @Sendable () async -> Result<Acknowledgement, StorageError>
     let lastFailure: @Sendable () async -> StorageError?
@@ -29,9 +29,9 @@ public struct WriteReceipt: Sendable {
     ///
     /// - Parameters:
     ///   - batchID: The batch's own name.
-    ///   - lastFailure: Why the last attempt to send the queue failed, if one did. Thrown to callers that stop waiting.
-    ///   - answer: Waits for the server; called once for each time somebody asks. It returns early with `.cancelled` when the
-    ///     asking task is cancelled; the write itself goes on.
+    ///   - lastFailure: Why the last attempt to send the queue failed, if one did. Thrown to callers whose deadline passes.
+    ///   - answer: Waits for the server; called once per waiting caller. It returns early with `.cancelled` if the calling
+    ///     task is cancelled; the write itself continues.
     public init(
         batchID: String, lastFailure: @escaping @Sendable () async -> StorageError? = { nil },
         answer: @escaping @Sendable () async -> Result<Acknowledgement, StorageError>
@@ -55,16 +55,17 @@ public struct WriteReceipt: Sendable {
 
     /// Waits until the server has accepted the write.
     ///
-    /// - Throws: Why the server refused it, after which its local effect is undone; `.cancelled` if the caller was.
+    /// - Throws: The reason if the server refused it, in which case its local effect is undone; `.cancelled` if the caller
+    ///   was cancelled.
     @discardableResult
     public func acknowledged() async throws(StorageError) -> Acknowledgement {
         try await answer().get()
     }
 
-    /// Waits until the server has accepted the write, but not forever. If the queue cannot be sent, the error says why.
+    /// Waits until the server has accepted the write, with a deadline. If the queue cannot be sent, the error says why.
     ///
-    /// - Throws: As ``acknowledged()``; at the deadline the code of the last attempt's failure, or `.deadlineExceeded` if none
-    ///   has failed or the network is switched off. The write stays queued then, and goes out as soon as it can.
+    /// - Throws: As ``acknowledged()``; at the deadline the code of the last attempt's failure, or `.deadlineExceeded` if
+    ///   none has failed or the network is switched off. The write stays queued and is sent as soon as possible.
     @discardableResult
     public func acknowledged(
         within deadline: Duration, clock: any Clock<Duration> = ContinuousClock()
@@ -85,7 +86,7 @@ enum QueueDeadline {
         await withTaskGroup(of: Result<Success, StorageError>?.self) { group in
             group.addTask { await answer() }
             group.addTask {
-                // Who is cancelled hears it from the answer.
+                // If cancelled, the answer throws.
                 if (try? await clock.sleep(for: deadline)) == nil { return await answer() }
                 return nil
             }
@@ -118,8 +119,8 @@ enum QueueDeadline {
 }
 
 extension WriteReceipt: CustomStringConvertible, CustomDebugStringConvertible {
-    /// What is known without waiting: that the server has committed the write, or that it is kept and the server is asked
-    /// by ``acknowledged()``.
+    /// What is known without waiting: the server has committed the write, or it is queued and ``acknowledged()`` waits for
+    /// the server.
     public var description: String {
         let subject = subject ?? "write \(batchID)"
         return present.map { "\(subject): \($0)" } ?? "\(subject): kept until the server answers; see acknowledged()"

@@ -1,4 +1,4 @@
-/// Holds the newest element; an element that replaces an unread one learns of it.
+/// Holds the newest element; an element that replaces an unread one is merged with it.
 struct Slot<Element: Sendable>: Sendable {
     private(set) var element: Element?
     private var isUnseen = false
@@ -8,7 +8,7 @@ struct Slot<Element: Sendable>: Sendable {
         isUnseen = true
     }
 
-    /// The element, which stays but counts as seen.
+    /// Returns the element, which stays but counts as seen.
     mutating func look() -> Element? {
         isUnseen = false
         return element

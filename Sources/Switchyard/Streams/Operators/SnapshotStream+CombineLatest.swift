@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The newest elements of two streams together: first when both have one, then whenever either has a new one.
+/// Combines the newest elements of two streams: first when both have one, then whenever either has a new one.
 ///
-/// Ends when both have ended, or one without any element; fails with the first failure. An element that comes again
-/// because the other one is new says the same differences again, so look at lists of documents here, not at changes.
+/// Ends when both have ended, or when one ends without an element; fails with the first failure. An element that is repeated
+/// because the other one is new also repeats its changes, so use its list of documents, not its changes.
 public func combineLatest<First: Sendable, Second: Sendable, Failure: Error>(
     _ first: SnapshotStream<First, Failure>, _ second: SnapshotStream<Second, Failure>
 ) -> SnapshotStream<(First, Second), Failure> { latest(first, second) }
@@ -36,27 +36,27 @@ private func latest<First: Sendable, Second: Sendable, Failure: Error>(
     })
 }
 
-/// The newest elements of two streams together, where the second cannot fail.
+/// Combines the newest elements of two streams, of which the second cannot fail.
 public func combineLatest<First: Sendable, Second: Sendable, Failure: Error>(
     _ first: SnapshotStream<First, Failure>, _ second: SnapshotStream<Second, Never>
 ) -> SnapshotStream<(First, Second), Failure> { latest(first, second.settingFailure(to: Failure.self)) }
 
-/// The newest elements of two streams together, where the first cannot fail.
+/// Combines the newest elements of two streams, of which the first cannot fail.
 public func combineLatest<First: Sendable, Second: Sendable, Failure: Error>(
     _ first: SnapshotStream<First, Never>, _ second: SnapshotStream<Second, Failure>
 ) -> SnapshotStream<(First, Second), Failure> { latest(first.settingFailure(to: Failure.self), second) }
 
-/// The newest elements of two streams together that cannot fail.
+/// Combines the newest elements of two streams that cannot fail.
 public func combineLatest<First: Sendable, Second: Sendable>(
     _ first: SnapshotStream<First, Never>, _ second: SnapshotStream<Second, Never>
 ) -> SnapshotStream<(First, Second), Never> { latest(first, second) }
 
-/// The newest elements of two streams together that fail in different ways, such as a file's and a document's.
+/// Combines the newest elements of two streams with different failure types, such as those of a file and a document.
 public func combineLatest<First: Sendable, Second: Sendable>(
     _ first: SnapshotStream<First, some Error>, _ second: SnapshotStream<Second, some Error>
 ) -> SnapshotStream<(First, Second), any Error> { latest(first.erasingFailure(), second.erasingFailure()) }
 
-/// The newest elements of three streams together, as with two.
+/// Combines the newest elements of three streams.
 public func combineLatest<First: Sendable, Second: Sendable, Third: Sendable, Failure: Error>(
     _ first: SnapshotStream<First, Failure>, _ second: SnapshotStream<Second, Failure>,
     _ third: SnapshotStream<Third, Failure>
@@ -64,7 +64,7 @@ public func combineLatest<First: Sendable, Second: Sendable, Third: Sendable, Fa
     latest(latest(first, second), third).mapElements { ($0.0, $0.1, $1) }
 }
 
-/// The newest elements of three streams together that fail in different ways.
+/// Combines the newest elements of three streams with different failure types.
 public func combineLatest<First: Sendable, Second: Sendable, Third: Sendable>(
     _ first: SnapshotStream<First, some Error>, _ second: SnapshotStream<Second, some Error>,
     _ third: SnapshotStream<Third, some Error>
@@ -80,7 +80,7 @@ private final class LatestPair<First: Sendable, Second: Sendable>: Sendable {
         var firstHasEnded = false
         var secondHasEnded = false
 
-        /// Whether nothing more can come.
+        /// Whether no more elements can come.
         var isOver: Bool {
             (firstHasEnded && secondHasEnded) || (firstHasEnded && first.element == nil)
                 || (secondHasEnded && second.element == nil)

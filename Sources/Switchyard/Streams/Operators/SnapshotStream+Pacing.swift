@@ -1,19 +1,19 @@
 import Synchronization
 
-/// Streams whose elements come at another pace. The clock is injected, so that tests can turn its hands.
+/// Streams with a different pace. The clock is injected, so that tests can control it.
 extension SnapshotStream {
-    /// The newest element once no other has come for `interval`: for a search that runs while somebody types.
+    /// Delivers the newest element once no other has come for `interval`: for search-as-you-type.
     ///
-    /// What waits when the stream ends, or fails, is delivered before that.
+    /// When the stream ends or fails, a waiting element is delivered first.
     public func debounce(
         for interval: Duration, clock: any Clock<Duration> = ContinuousClock()
     ) -> SnapshotStream {
         paced(.debounce, interval, clock)
     }
 
-    /// The first element at once, and then at most one for each `interval`: the newest that came in it.
+    /// Delivers the first element at once, and then at most one for each `interval`: the newest.
     ///
-    /// What waits when the stream ends, or fails, is delivered before that.
+    /// When the stream ends or fails, a waiting element is delivered first.
     public func throttle(
         for interval: Duration, clock: any Clock<Duration> = ContinuousClock()
     ) -> SnapshotStream {
@@ -49,7 +49,7 @@ extension SnapshotStream {
     }
 }
 
-/// Decides when an element that came is ready to be fetched. One timer at most runs at a time.
+/// Decides when an element is ready to be fetched. At most one timer runs at a time.
 private final class Pacer<Element: Sendable>: Sendable {
     enum Mode: Sendable { case debounce, throttle }
 
@@ -59,7 +59,7 @@ private final class Pacer<Element: Sendable>: Sendable {
         var timer: Task<Void, Never>?
         /// Whether a throttled element came less than an interval ago.
         var isHolding = false
-        /// Tells a timer that was replaced, but fires all the same, from the present one.
+        /// Distinguishes a replaced timer that still fires from the current one.
         var generation = 0
         var hasEnded = false
 
@@ -131,7 +131,7 @@ private final class Pacer<Element: Sendable>: Sendable {
         if let next { startTimer(next, interval, clock, tick) }
     }
 
-    /// Stops the timer; what waits becomes ready.
+    /// Stops the timer; a waiting element becomes ready.
     ///
     /// - Returns: Whether anything became ready.
     func end() -> Bool {

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// Steps on the consumer's side: they run when an element is fetched, so what is skipped costs nothing.
+/// Consumer-side operators: they run when an element is fetched, so skipped elements cost nothing.
 extension SnapshotStream {
-    /// Elements changed by `transform`, without those for which it returns `nil`; a failure of it ends the stream.
+    /// Transforms elements, dropping those for which `transform` returns `nil`. If `transform` throws, the stream ends.
     public func compactMapElements<Output: Sendable>(
         _ transform: @escaping @Sendable (Element) throws(Failure) -> Output?
     ) -> SnapshotStream<Output, Failure> {
         SnapshotStream<Output, Failure>(from: { [makeSource] in TransformingSource(makeSource(), transform) })
     }
 
-    /// Leaves out every element that is equal, as `areEqual` sees it, to the one fetched before it.
+    /// Leaves out every element that is equal, according to `areEqual`, to the one fetched before it.
     public func removeDuplicates(
         by areEqual: @escaping @Sendable (Element, Element) -> Bool
     ) -> SnapshotStream {
@@ -25,7 +25,7 @@ extension SnapshotStream {
 }
 
 extension SnapshotStream {
-    /// This stream with `any Error` as its failure, for lists of streams that fail in different ways.
+    /// This stream with `any Error` as its failure, for lists of streams with different failure types.
     public func erasingFailure() -> SnapshotStream<Element, any Error> { mapElements({ $0 }, failure: { $0 }) }
 }
 
@@ -46,7 +46,7 @@ extension SnapshotStream where Element: Equatable {
     public func removeDuplicates() -> SnapshotStream { removeDuplicates(by: ==) }
 }
 
-/// What was seen last. Each is used by one iteration only, so its lock is never waited for.
+/// The last element seen. Each is used by one iteration only, so its lock is never contended.
 private final class Latest<Element: Sendable>: Sendable {
     private let state = Mutex<Element?>(nil)
     var value: Element? {

@@ -174,7 +174,7 @@ extension AdminConformance {
         try expectEqual(try await context.client.delete(ids).map(\.key), [], "who was not deleted")
     }
 
-    /// A way through all accounts of the project, page by page. Fails when a page is too large, or shows somebody again.
+    /// Iterates over all accounts of the project, page by page. Fails if a page is too large, or repeats an account.
     private struct Walk {
         let context: AdminContext
         var client: any AdminClient

@@ -1,7 +1,7 @@
 import Switchyard
 
 extension AuthConformance {
-    /// Addresses that count once somebody has opened a mail there.
+    /// Addresses that have to be confirmed by email.
     static let confirmationChecks: [AuthCheck] = [
         AuthCheck("signing up sends a confirmation, and signs nobody in", needs: .confirmation) { context in
             let result = try await context.client.signUp(email: context.email(), password: context.password)

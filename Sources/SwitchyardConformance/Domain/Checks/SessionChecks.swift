@@ -38,7 +38,7 @@ extension DomainConformance {
         },
     ].within("sessions")
 
-    /// Somebody whose profile is in the cache, and who has changed it without a network.
+    /// A person with a cached profile, who has changed it offline.
     private static func prepare(_ context: DomainContext) async throws -> StoragePath {
         let user = try await context.signIn()
         _ = try await context.users.currentUser()

@@ -41,7 +41,7 @@ extension DomainConformance {
             let account = try await context.signIn()
             _ = try await context.users.currentUser()
             try expectEqual(try await context.users.user(account.id).id, account.id, "the user's name")
-            // Rules may tell nobody who is there and who is not.
+            // Rules may hide which people exist.
             try await context.expectFailure(.notFound, .notAllowed, as: UserError.self, in: "asking for nobody") {
                 try await context.users.user("nobody-\(context.namespace)")
             }

@@ -172,5 +172,5 @@ extension StorageConformance {
     ].within("life")
 }
 
-/// A client that nobody has.
+/// A client type that does not exist.
 private struct Stranger: Sendable {}

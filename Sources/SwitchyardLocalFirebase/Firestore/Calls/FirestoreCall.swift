@@ -2,12 +2,12 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardFirestoreFormat
 
-/// One call to a database, with all it may look at.
+/// One call to a database, with its context.
 struct FirestoreCall: Sendable {
     let database: LocalDatabase
     let caller: LocalCaller
     let rules: LocalRules
-    /// What stands behind `documents/` in the path, decoded; empty for the root.
+    /// The path after `documents/`, decoded; empty for the root.
     let place: String
     let query: [(name: String, value: String)]
     let body: JSONObject
@@ -102,7 +102,7 @@ struct FirestoreCall: Sendable {
         else { throw .permissionDenied }
     }
 
-    /// What only the owner of the project may do, open access or not.
+    /// Checks that the caller is the project's owner, even with open access.
     func checkIsOwner() throws(FirestoreFailure) {
         guard caller == .owner else { throw .permissionDenied }
     }

@@ -1,10 +1,10 @@
 import SwitchyardBytes
 import Synchronization
 
-/// What a session carries: the messages of a client come in, in order and once.
+/// The stream in a session: receives the client's messages, in order and once.
 protocol ChannelStream: AnyObject, Sendable {
     func receive(_ message: JSON)
-    /// Nothing comes any more and nothing that is sent arrives.
+    /// Ends the stream: no more messages arrive, and none can be sent.
     func end()
 }
 
@@ -52,7 +52,7 @@ final class ChannelSession: Sendable {
 
     func attach(_ stream: any ChannelStream) { state.withLock { $0.stream = stream } }
 
-    /// How long nobody has asked for anything; nothing while a back channel is open.
+    /// The time since the last request; zero while a back channel is open.
     var idleTime: Duration {
         state.withLock { $0.isChannelOpen ? .zero : $0.seenAt.duration(to: .now) }
     }
@@ -73,7 +73,7 @@ final class ChannelSession: Sendable {
     private func deliver() {
         while true {
             let next = state.withLock { state -> (JSON, any ChannelStream)? in
-                // One at a time: whoever is at it takes what came meanwhile.
+                // Only one task delivers at a time, and also takes messages that arrive meanwhile.
                 guard !state.isDelivering, !state.isClosed, let stream = state.stream,
                     let message = state.early.removeValue(forKey: state.nextMessage)
                 else { return nil }
@@ -87,7 +87,7 @@ final class ChannelSession: Sendable {
         }
     }
 
-    /// What a forward request is answered: whether there is a back channel, the last number, bytes under way.
+    /// The answer to a forward request: whether there is a back channel, the last number, and the bytes in flight.
     var status: JSON {
         state.withLock { state in
             guard state.isChannelOpen else { return [0, .integer(Int64(state.nextArray - 1)), 0] }

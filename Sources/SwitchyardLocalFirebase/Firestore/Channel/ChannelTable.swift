@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The sessions of a server. One that nobody has asked about for a while is forgotten, as with the vendor.
+/// The sessions of a server. A session without requests for a while is removed, as with the vendor.
 final class ChannelTable: Sendable {
     static let patience = Duration.seconds(120)
 

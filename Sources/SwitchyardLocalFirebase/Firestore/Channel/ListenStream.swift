@@ -3,7 +3,7 @@ import SwitchyardBytes
 import SwitchyardFirestoreFormat
 import Synchronization
 
-/// The stream of changes: says what is there when a target is added, and from then on only what has changed.
+/// The stream of changes: sends the current documents when a target is added, and from then on only changes.
 ///
 /// Locks are taken in one order: the database's, this stream's, the session's.
 final class ListenStream: ChannelStream {

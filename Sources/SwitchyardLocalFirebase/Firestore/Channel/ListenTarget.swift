@@ -2,7 +2,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardFirestoreFormat
 
-/// What a client listens to: the results of a query, or some documents by name.
+/// A client's target: the results of a query, or some documents by name.
 enum ListenTarget: Sendable {
     case query(QueryView)
     case documents([StoragePath])
@@ -100,7 +100,7 @@ enum ResumeToken {
         withUnsafeBytes(of: time.microseconds.bigEndian) { Array($0) }
     }
 
-    /// `nil` for what was not made here: then everything is sent anew.
+    /// `nil` if it was not made here; then everything is sent again.
     static func time(of text: String) -> Timestamp? {
         guard let bytes = Base64.decode(text, padding: .optional), bytes.count == 8 else { return nil }
         return Timestamp(microseconds: Int64(bitPattern: bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }))

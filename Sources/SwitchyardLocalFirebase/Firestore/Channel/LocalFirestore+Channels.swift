@@ -131,7 +131,7 @@ extension LocalFirestore {
 
     private func session(of request: ServerRequest) -> ChannelSession? {
         guard let id = request.query("SID"), let session = channels[id], !session.isClosed else { return nil }
-        // Whoever was given a mark for stickiness has to show it; a server farm would not find the session otherwise.
+        // A client that was given a stickiness token has to send it; a server farm would not find the session otherwise.
         if let mark = session.stickiness, request.query("gsessionid") != mark { return nil }
         return session
     }

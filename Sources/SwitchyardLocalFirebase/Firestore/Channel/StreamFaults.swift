@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What can go wrong on purpose inside of streams, where faults of single requests do not reach.
+/// Simulated faults inside streams, which request faults cannot cause.
 package final class StreamFaults: Sendable {
     private struct State {
         var duplicates = 0
@@ -40,7 +40,7 @@ package final class StreamFaults: Sendable {
         }
     }
 
-    /// By how much the next count is to be wrong; `nil` for a true one, which nobody need send.
+    /// How much the next count should be off; `nil` for a correct one, which need not be sent.
     func strikeCount() -> Int? {
         state.withLock { state in
             guard state.lies > 0 else { return nil }

@@ -3,7 +3,7 @@ import SwitchyardBytes
 import SwitchyardFirestoreFormat
 import Synchronization
 
-/// The stream of writes: one message, one commit. It ends at the first that fails, and nothing behind that is carried out.
+/// The stream of writes: one message, one commit. It ends at the first failure, and later messages are not carried out.
 final class WriteStream: ChannelStream {
     private struct State {
         var token: Int64?

@@ -15,8 +15,8 @@ import Synchronization
     import Android
 #endif
 
-/// Every commit as a line of a file, written before the commit is answered: a process that is killed loses none that
-/// anybody has heard of. A line that was cut off by that was never answered, and is dropped.
+/// Writes every commit as a line of a file before it is answered, so a killed process loses no answered commit. A truncated
+/// line was never answered, and is dropped.
 final class DocumentJournal: Sendable {
     private static let file = "documents.jsonl"
 
@@ -28,11 +28,11 @@ final class DocumentJournal: Sendable {
 
     private let descriptor: Mutex<Int32?>
 
-    /// Reads what the folder holds, and writes it anew without its history.
+    /// Reads the folder, and rewrites it without its history.
     init(_ folder: LocalFolder, contents: inout [FirestoreDatabase: Contents]) throws(LocalFirebaseError) {
         if let data = try folder.read(DocumentJournal.file) {
             let lines = data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-            // What follows the last line's end is the beginning of a line that nobody was told of.
+            // Anything after the last line break belongs to an unanswered commit.
             for line in lines.dropLast() where !line.isEmpty { try DocumentJournal.read(line, &contents) }
         }
         var compact: [UInt8] = []

@@ -3,14 +3,14 @@ import SwitchyardBytes
 import SwitchyardFirestoreFormat
 import Synchronization
 
-/// One database: its documents, who listens to them, and the one door through which they change.
+/// One database: its documents, its listeners, and the single place where documents change.
 final class LocalDatabase: Sendable {
     private struct State {
         var documents = LocalDocuments()
         /// Grows with every commit, whatever the clock does.
         var lastCommit = Timestamp(microseconds: 0)
         var transactions: [String: LocalTransaction] = [:]
-        /// When those that are over ended: rolling one of them back is no error, as one that never was would be.
+        /// When finished transactions ended: rolling one of them back is not an error, unlike an unknown one.
         var endedTransactions: [String: Timestamp] = [:]
         var listeners: [Int: ListenStream] = [:]
         var nextListener = 0
@@ -25,7 +25,7 @@ final class LocalDatabase: Sendable {
     struct View: Sendable {
         let documents: LocalDocuments
         let readTime: Timestamp
-        /// The name of the transaction that the call began, to be told in its answer.
+        /// The ID of the transaction that the call began, for its answer.
         var begun: String?
         fileprivate var transaction: String?
     }
@@ -127,7 +127,7 @@ final class LocalDatabase: Sendable {
 
     // MARK: Writing
 
-    /// Carries out all writes or none, tells everybody who listens, and keeps the change before anybody hears of it.
+    /// Carries out all writes or none, saves the change, and then notifies listeners.
     func commit(
         _ writes: [DocumentWrite], transaction: String? = nil, by caller: LocalCaller, _ rules: LocalRules
     ) throws(FirestoreFailure) -> FirestoreWriteResults {
@@ -155,7 +155,7 @@ final class LocalDatabase: Sendable {
         }
     }
 
-    /// Deletes everything; whoever listens is told.
+    /// Deletes everything and notifies listeners.
     func clear() throws(FirestoreFailure) {
         let paths = state.withLock { $0.documents.all.map(\.path) }
         _ = try commit(

@@ -1,9 +1,9 @@
 import Switchyard
 
-/// A transaction that a client has begun and not finished.
+/// An open transaction of a client.
 ///
-/// It sees the documents of one moment and holds no locks: what it read is compared when it commits, and if anything
-/// has changed it fails with `ABORTED`, for the client to try again. Nobody waits for one that was left behind.
+/// It sees the documents of one moment and holds no locks: its reads are compared when it commits, and if anything has
+/// changed it fails with `ABORTED`, so that the client retries. An abandoned transaction blocks nothing.
 struct LocalTransaction: Sendable {
     static let lifetime: Int64 = 270
     static let idleLimit: Int64 = 60

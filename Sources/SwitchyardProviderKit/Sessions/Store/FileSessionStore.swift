@@ -11,34 +11,35 @@ import Synchronization
     import Darwin
 #endif
 
-/// Keeps a session in one file of a folder, for several processes: readable by its owner only, replaced whole or not at all.
+/// Keeps a session in one file of a folder, for several processes. The file is readable by its owner only, and replaced
+/// atomically.
 ///
-/// Two locks, both the system's, which frees them with the process: one for the moment between a read and a write, one (the
-/// lease) for as long as a refresh takes. A sign-out never waits for somebody's refresh.
+/// There are two system locks, which end with the process: one for the time between a read and a write, and one (the lease)
+/// for the duration of a refresh. A sign-out never waits for a refresh.
 package final class FileSessionStore: SessionStore {
-    /// What was read or kept last.
+    /// The last record read or written.
     private struct Last {
         let record: SessionRecord
-        /// The version of the file that it is; if it could not be written, the one that it is to replace.
+        /// The version of its file; if it could not be written, the version it should replace.
         let mark: SessionStoreMark
         var isUnsaved = false
     }
 
-    /// What a change is made to.
+    /// The record that a change applies to.
     private struct Base {
         let record: SessionRecord
         let mark: SessionStoreMark
-        /// Whether the file that is there holds something else, which cannot be understood, or not now.
+        /// Whether the existing file has different contents that cannot be read, at least not now.
         var isForeign = false
     }
 
     private let folder: String
     private let path: String
     private let last = Mutex<Last?>(nil)
-    /// A holder needs it for a few milliseconds; who holds it longer is stopped or stuck.
+    /// A holder needs it for a few milliseconds; one that holds it longer is suspended or stuck.
     private static let patience = 400
 
-    /// - Parameter name: Of the file; one for each project, so that sessions of different ones never mix.
+    /// - Parameter name: The name of the file; one for each project, so that their sessions never mix.
     package init(folder: URL, name: String = "session") {
         self.folder = folder.path
         path = folder.appendingPathComponent(name, isDirectory: false).path
@@ -80,9 +81,9 @@ package final class FileSessionStore: SessionStore {
             do throws(POSIXFile.Failure) {
                 guard lock != nil else { throw POSIXFile.Failure("another process holds it") }
                 if base.isForeign {
-                    // It may be a newer session, or the end of this one: only a person's wish takes its place.
+                    // It may be a newer session, or the end of this one: only a user's request may replace it.
                     guard change.isPersonal else { throw POSIXFile.Failure("what is kept cannot be read") }
-                    // It is somebody's; it gets another name instead of being lost.
+                    // It belongs to a user, so it is renamed instead of being lost.
                     _ = try POSIXFile.setAside(path, as: "unreadable")
                 }
                 let written = SessionStoreMark(try POSIXFile.replace(path, with: SessionFile.encode(wanted)))
@@ -107,7 +108,7 @@ package final class FileSessionStore: SessionStore {
             } catch .held {
                 return nil
             } catch {
-                // A folder that takes no lock takes no session either: there is nobody to share it with.
+                // If the folder allows no lock, it also allows no session file, so there is nothing to share.
                 return SessionLease {}
             }
         }
@@ -115,7 +116,7 @@ package final class FileSessionStore: SessionStore {
 
     // MARK: Inside
 
-    /// Sessions that were damaged or not understood may be of the one who wants to be forgotten.
+    /// Damaged or unreadable sessions may belong to the user whose data is wiped.
     private func removeSetAside() {
         let name = path.split(separator: "/").last ?? ""
         for other in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -143,8 +144,8 @@ package final class FileSessionStore: SessionStore {
         return nil
     }
 
-    /// What cannot be read is not nobody: then what was there last counts. It keeps its older mark, by which the file is
-    /// looked at again until it can be read.
+    /// An unreadable file does not mean signed out: the last record applies. It keeps its older mark, so that the file is
+    /// read again until that succeeds.
     private func base(_ last: inout Last?) -> Base {
         let present = mark
         if let last, last.isUnsaved, last.mark == present { return Base(record: last.record, mark: present) }
@@ -168,7 +169,7 @@ package final class FileSessionStore: SessionStore {
         }
     }
 
-    /// Looks again under the lock: another process may just have replaced the file.
+    /// Reads again under the lock, because another process may just have replaced the file.
     private func setAsideDamaged() -> SessionReading {
         let lock = lock()
         defer { lock?.release() }
@@ -188,7 +189,7 @@ package final class FileSessionStore: SessionStore {
 }
 
 extension SessionStoreMark {
-    /// A replaced file has another inode; one that was written in place has another time.
+    /// A replaced file has another inode; one written in place has another modification time.
     fileprivate init(_ info: stat) {
         #if canImport(Darwin)
             let time = info.st_mtimespec

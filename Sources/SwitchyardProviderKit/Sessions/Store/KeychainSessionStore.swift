@@ -6,13 +6,14 @@
 
     /// Keeps a session in the keychain of an Apple device: from the first unlock on, on this device only.
     ///
-    /// Compiled on Apple platforms only, and not covered by the tests that run on Linux. The keychain tells nobody of changes and has no lock
-    /// between processes: an app and its extension each need a session of their own.
+    /// Compiled on Apple platforms only, and not covered by the tests that run on Linux. The keychain does not report changes
+    /// and has no lock between processes: an app and its extension need separate sessions.
     package final class KeychainSessionStore: SessionStore {
         private struct State {
-            /// What could not be written.
+            /// The record that could not be written.
             var unsaved: SessionRecord?
-            /// What was read or kept last: what cannot be read now, as while the device is locked, is not nobody.
+            /// The last record read or written: if the keychain cannot be read now, as while the device is locked, that does
+            /// not mean signed out.
             var last = SessionRecord.none
             var changes: Int64 = 0
         }

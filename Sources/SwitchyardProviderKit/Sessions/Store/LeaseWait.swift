@@ -1,8 +1,8 @@
 import Switchyard
 
-/// Waiting for a lease that says only whether it can be had now.
+/// Waits for a lease that can only be polled.
 enum LeaseWait {
-    /// Longer than any call of the one who has it may take.
+    /// Longer than any call of the holder may take.
     static let limit = Duration.seconds(75)
 
     static func acquire(

@@ -1,7 +1,7 @@
 package import Switchyard
 import Synchronization
 
-/// Keeps a session as long as the process; several engines may stand on one.
+/// Keeps a session as long as the process; several engines may share one.
 package final class MemorySessionStore: SessionStore {
     private struct State {
         var record = SessionRecord.none
@@ -13,7 +13,7 @@ package final class MemorySessionStore: SessionStore {
 
     package init() {}
 
-    /// Whether the device protects what it keeps, as before its first unlock.
+    /// Whether the device is locked, as before its first unlock.
     package var isLocked: Bool {
         get { state.withLock { $0.isLocked } }
         set { state.withLock { $0.isLocked = newValue } }

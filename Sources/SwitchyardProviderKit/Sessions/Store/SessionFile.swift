@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// The bytes of a kept session: a line that names the format and a checksum, then JSON.
+/// The bytes of a stored session: a line with the format and a checksum, then JSON.
 enum SessionFile {
     private static let name = "switchyard-session"
     private static let version = 1

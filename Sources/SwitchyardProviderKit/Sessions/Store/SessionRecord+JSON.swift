@@ -2,7 +2,7 @@ import Foundation
 import Switchyard
 import SwitchyardBytes
 
-/// The kept form of a record: secrets stand in it as they are, so it belongs into protected places only.
+/// The stored form of a record. It contains secrets in plain text, so keep it only in protected places.
 extension SessionRecord {
     func json() -> JSON {
         switch self {
@@ -67,7 +67,7 @@ extension SessionRecord {
         object["phoneNumber"] = user.phoneNumber.map(JSON.string)
         object["displayName"] = user.displayName.map(JSON.string)
         object["photoURL"] = (user.photoURL?.absoluteString).map(JSON.string)
-        // As dates count themselves: read again they are the same to the last bit, and no new state.
+        // In the unit of `Date` itself, so that it reads back exactly the same and causes no new state.
         object["createdAt"] = user.createdAt.map { .number($0.timeIntervalSinceReferenceDate) }
         object["lastSignInAt"] = user.lastSignInAt.map { .number($0.timeIntervalSinceReferenceDate) }
         return object

@@ -1,10 +1,10 @@
 package import Foundation
 
-/// The place for a session that fits the platform.
+/// Makes the session store for the platform.
 package enum SessionStores {
     /// - Parameters:
-    ///   - folder: For files, where sessions stand in files; `nil` keeps the session as long as the process.
-    ///   - name: Different for every project, server and provider, so that no session is sent where it does not belong.
+    ///   - folder: The folder, if sessions are kept in files; `nil` keeps the session as long as the process.
+    ///   - name: Different for every project, server and provider, so that no session is sent to the wrong one.
     package static func make(in folder: URL?, name: String) -> any SessionStore {
         guard let folder else { return MemorySessionStore() }
         #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)

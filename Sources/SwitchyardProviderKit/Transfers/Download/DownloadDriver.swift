@@ -1,25 +1,23 @@
 package import Switchyard
 
-/// What a provider supplies for downloads: the call. When to make it again, and from where, is decided by
-/// ``DownloadMachine``.
+/// The download call, supplied by a provider. ``DownloadMachine`` decides when to repeat it, and from which offset.
 package protocol DownloadDriver: Sendable {
-    /// Asks for the bytes of a file from an offset on; returns when the head of the answer is there.
+    /// Requests the bytes of a file from an offset on; returns when the head of the response has arrived.
     ///
-    /// A server may send more than was asked for, from an earlier offset or beyond the end; the answer says so.
-    /// - Throws: `.rangeNotSatisfiable` if the file has no byte at `offset`; `.changed` if it is no longer the version
-    ///   asked for, where the server tells.
+    /// A server may send more than requested, from an earlier offset or beyond the end; the answer says so.
+    /// - Throws: `.rangeNotSatisfiable` if the file has no byte at `offset`; `.changed` if it is no longer the requested
+    ///   version, if the server reports that.
     func open(_ path: FilePath, _ request: DownloadRequest) async throws(FileStorageError) -> DownloadAnswer
 
-    /// How many bytes a file has. Asked for where a range is empty: no server can be asked for no bytes. Repeats what is
-    /// worth repeating itself.
+    /// The size of a file. Called for an empty range, since no server can be asked for zero bytes. Does its own retries.
     func size(of path: FilePath) async throws(FileStorageError) -> Int64
 }
 
 package struct DownloadRequest: Sendable, Hashable {
     package let offset: Int64
-    /// The first byte that is not wanted; `nil` for all.
+    /// The end of the requested range; `nil` for all.
     package let end: Int64?
-    /// What the bytes before `offset` are of.
+    /// The version of the bytes before `offset`.
     package let version: String?
 
     package init(offset: Int64, end: Int64?, version: String?) {
@@ -28,21 +26,21 @@ package struct DownloadRequest: Sendable, Hashable {
         self.version = version
     }
 
-    /// For the `Range` header; `nil` when the whole file is wanted.
+    /// The `Range` header; `nil` for the whole file.
     package var rangeHeader: String? {
         if let end { return "bytes=\(offset)-\(end - 1)" }
         return offset == 0 ? nil : "bytes=\(offset)-"
     }
 }
 
-/// What comes before the bytes.
+/// The head of a download.
 package struct DownloadHead: Sendable, Hashable {
-    /// Where in the file the first byte stands that comes.
+    /// The offset in the file of the first byte sent.
     package let start: Int64
-    /// The size of the file; `nil` where the server does not tell.
+    /// The size of the file; `nil` if the server does not report it.
     package let total: Int64?
     package let version: String?
-    /// Of the whole file, as far as what comes is what was stored.
+    /// The checksums of the whole file, if the bytes are sent as stored.
     package let checksums: ContentChecksums
 
     package init(

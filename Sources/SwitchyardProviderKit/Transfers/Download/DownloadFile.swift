@@ -11,13 +11,13 @@ import Synchronization
     import Darwin
 #endif
 
-/// A file that grows beside its place and takes it when it is whole; until then whatever was there stays.
+/// A file that is written next to its destination and moved there when complete; until then an existing file stays.
 final class DownloadFile: Sendable {
     private let destination: String
     private let temporary: String
     private let descriptor: Mutex<Int32?>
 
-    /// - Throws: `.localFile` if there is no such folder, or it cannot be written to.
+    /// - Throws: `.localFile` if the folder does not exist or cannot be written to.
     init(_ file: URL) throws(FileStorageError) {
         guard file.isFileURL else { throw FileStorageError(.localFile, "Downloads go to files on this device only.") }
         destination = file.path
@@ -40,17 +40,17 @@ final class DownloadFile: Sendable {
         }
     }
 
-    /// Back to the beginning, without contents.
+    /// Discards the contents and starts over.
     func restart() throws(FileStorageError) {
         guard let descriptor = descriptor.withLock({ $0 }), ftruncate(descriptor, 0) == 0,
             lseek(descriptor, 0, SEEK_SET) == 0
         else { throw FileStorageError(.localFile, "The downloaded file cannot be rewritten.") }
     }
 
-    /// Puts the file into its place.
+    /// Moves the file to its destination.
     func commit() throws(FileStorageError) {
         guard let descriptor = takeDescriptor() else { return }
-        // A full disk may show only here; and after a power cut there is to be the old file or the new one, not half of it.
+        // A full disk may show only here. And after a power failure there must be either the old file or the new one.
         let isWritten = POSIXFile.flush(descriptor)
         guard close(descriptor) == 0, isWritten else {
             unlink(temporary)
@@ -63,7 +63,7 @@ final class DownloadFile: Sendable {
         POSIXFile.syncFolder(of: destination)
     }
 
-    /// Removes what there is. Does nothing after `commit`.
+    /// Removes the partial file. Does nothing after `commit`.
     func discard() {
         guard let descriptor = takeDescriptor() else { return }
         close(descriptor)

@@ -1,8 +1,8 @@
 package import Switchyard
 import SwitchyardBytes
 
-/// Decides how a download goes on: where it continues after its connection was lost, and whether what comes is still the
-/// same file. Pure: events go in, the next action comes out.
+/// Decides how a download continues: from where after a lost connection, and whether the bytes are still of the same file.
+/// Pure: events go in, the next action comes out.
 package struct DownloadMachine: Sendable {
     package enum Event: Sendable {
         case opened(DownloadHead)
@@ -22,9 +22,9 @@ package struct DownloadMachine: Sendable {
     private let policy: TransferPolicy
     private let start: Int64
     private let wantedEnd: Int64?
-    /// The next byte to be handed on.
+    /// The offset of the next byte to deliver.
     package private(set) var position: Int64
-    /// The next byte that arrives.
+    /// The offset of the next byte to arrive.
     private var arriving: Int64 = 0
     package private(set) var head: DownloadHead?
     private var version: String?
@@ -33,7 +33,7 @@ package struct DownloadMachine: Sendable {
 
     /// - Parameters:
     ///   - range: Not empty.
-    ///   - version: What the bytes are to be of; by default what is there when the first of them come.
+    ///   - version: The version to download; by default, the current one when the first bytes arrive.
     package init(
         _ policy: TransferPolicy, range: Range<Int64>?, version: String? = nil, now: ContinuousClock.Instant
     ) {
@@ -48,7 +48,7 @@ package struct DownloadMachine: Sendable {
 
     package var begin: Action { .open(DownloadRequest(offset: position, end: wantedEnd, version: version)) }
 
-    /// How many bytes there will be in all, once that is known.
+    /// The total number of bytes, once known.
     package var expectedCount: Int64? { expectedEnd.map { $0 - start } }
 
     private var expectedEnd: Int64? {
@@ -56,13 +56,13 @@ package struct DownloadMachine: Sendable {
         return min(wantedEnd ?? total, total)
     }
 
-    /// Whether the whole file was asked for, so that its checksums say something about what came.
+    /// Whether the whole file is requested, so that its checksums apply.
     package var isWhole: Bool { start == 0 && (wantedEnd == nil || head?.total.map { $0 <= wantedEnd ?? $0 } ?? false) }
 
-    /// Somebody wants it to go on: the time in which nobody did does not count.
+    /// The consumer asks for more: time without a request does not count.
     package mutating func asked(now: ContinuousClock.Instant) { lastProgress = now }
 
-    /// - Returns: Which of so many bytes that arrived are to be handed on.
+    /// - Returns: The range of the `count` arrived bytes to deliver.
     package mutating func received(_ count: Int, now: ContinuousClock.Instant) -> Range<Int> {
         let pieceEnd = arriving + Int64(count)
         let first = min(max(position, arriving), pieceEnd)
@@ -114,7 +114,7 @@ package struct DownloadMachine: Sendable {
         return .read
     }
 
-    /// What the consumer has is enough: nothing more needs to come.
+    /// Whether the consumer has everything it requested.
     package var isComplete: Bool { expectedEnd.map { position >= $0 } ?? (wantedEnd.map { position >= $0 } ?? false) }
 
     private mutating func retry(

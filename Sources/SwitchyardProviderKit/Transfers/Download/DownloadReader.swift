@@ -3,7 +3,7 @@ import Switchyard
 import SwitchyardBytes
 import Synchronization
 
-/// The bytes of a file, one piece after the other, however often the connection breaks. Fetches no more than is asked for.
+/// Reads a file piece by piece, however often the connection breaks. Fetches no more than requested.
 ///
 /// One caller at a time, except for `close`.
 package final class DownloadReader: Sendable {
@@ -13,9 +13,9 @@ package final class DownloadReader: Sendable {
         var digest: ContentDigest?
         var hasFinished = false
         var isClosed = false
-        /// How often the gate had been opened when it was passed last.
+        /// The gate's number of openings when it was last passed.
         var openings = 0
-        /// How often in a row it came to nothing.
+        /// The number of consecutive failures.
         var failures = 0
     }
 
@@ -28,8 +28,8 @@ package final class DownloadReader: Sendable {
 
     /// - Parameters:
     ///   - range: Not empty.
-    ///   - version: The one that is known to be there.
-    ///   - gate: Waited at before every attempt.
+    ///   - version: The known version.
+    ///   - gate: Checked before every attempt.
     init(
         _ path: FilePath, range: Range<Int64>?, version: String? = nil, driver: any DownloadDriver,
         policy: TransferPolicy, tries: PatientCaller, gate: PauseGate? = nil
@@ -43,13 +43,13 @@ package final class DownloadReader: Sendable {
         state = Mutex(State(machine: machine, digest: range == nil ? ContentDigest() : nil))
     }
 
-    /// How many bytes there will be in all; known at the latest with the first piece, if at all.
+    /// The total number of bytes; known with the first piece at the latest, if at all.
     var expectedCount: Int64? { state.withLock { $0.machine.expectedCount } }
 
-    /// The sums of what came, once all of it has.
+    /// The checksums of the bytes, once all have arrived.
     var checksums: ContentChecksums { state.withLock { $0.digest?.checksums ?? ContentChecksums() } }
 
-    /// Ends it from outside: the next call, or the one that waits, fails with `.shutDown`.
+    /// Ends it from outside: the waiting or next call fails with `.shutDown`.
     func close() {
         let body = state.withLock { state in
             state.isClosed = true
@@ -65,7 +65,7 @@ package final class DownloadReader: Sendable {
     func next() async throws(FileStorageError) -> [UInt8]? {
         let now = time.now
         var action = state.withLock { state -> DownloadMachine.Action in
-            // However long the one before was being used.
+            // However long the consumer took with the previous piece.
             state.machine.asked(now: now)
             if state.hasFinished { return .finish }
             return state.body == nil ? state.machine.begin : .read
@@ -93,7 +93,7 @@ package final class DownloadReader: Sendable {
         }
     }
 
-    /// Waits while it is paused; the time that took does not count.
+    /// Waits while paused; that time does not count.
     private func passGate() async {
         guard let gate else { return }
         await gate.pass()
@@ -105,7 +105,7 @@ package final class DownloadReader: Sendable {
         }
     }
 
-    /// A pause that began before the failure is over first: whether there is patience left is seen only then.
+    /// Waits for a pause that began before the failure to end, before checking whether there is patience left.
     private func failed(_ error: FileStorageError) async -> DownloadMachine.Action {
         if error.isRetryable { await passGate() }
         let failures = state.withLock { state in
@@ -184,7 +184,7 @@ final class DownloadSource: StreamSource {
     /// - Parameter reader: Makes the reader when iteration begins; `nil` for no bytes at all.
     init(_ reader: @escaping @Sendable () async throws(FileStorageError) -> DownloadReader?) { self.reader = reader }
 
-    /// Nothing is missed by who comes late: the file waits.
+    /// Nothing is lost by starting late.
     func begin() async {}
 
     func next() async throws(FileStorageError) -> Data? {

@@ -5,7 +5,7 @@ import Synchronization
 
 /// One download into a file.
 final class DownloadRun: FileTransferControls {
-    /// How often a file is begun anew because it was replaced while it came.
+    /// How often a download starts over because the file was replaced meanwhile.
     private static let replacements = 3
 
     private let gate = PauseGate()
@@ -17,8 +17,8 @@ final class DownloadRun: FileTransferControls {
         @Sendable (StoredFile, PauseGate, _ failed: @escaping @Sendable (FileStorageError) -> Void) -> DownloadReader
 
     /// - Parameters:
-    ///   - describe: What the server has now.
-    ///   - read: Makes a reader of the version described, which waits at the gate and tells of attempts that failed.
+    ///   - describe: Fetches the current metadata.
+    ///   - read: Makes a reader of that version, which waits at the gate and reports failed attempts.
     init(
         to file: DownloadFile, describe: @escaping @Sendable () async throws(FileStorageError) -> StoredFile,
         read: @escaping Reading,
@@ -32,7 +32,7 @@ final class DownloadRun: FileTransferControls {
                 } catch {
                     outcome = .failure(isClosing.withLock { $0 } ? .closed : Task.isCancelled ? .givenUp : error)
                 }
-                // What was written is gone before anybody hears of a failure.
+                // The partial file is removed before the failure is reported.
                 file.discard()
                 status.finish(outcome)
                 ended(self)
@@ -52,7 +52,7 @@ final class DownloadRun: FileTransferControls {
             do throws(FileStorageError) {
                 stored = try await describe()
             } catch {
-                // It may have lost its patience while nobody wanted it to go on.
+                // It may have run out of patience while paused.
                 let wasPaused = gate.isClosed || gate.openings != openings
                 guard error.isRetryable, wasPaused, !Task.isCancelled else { throw error }
                 continue
@@ -88,8 +88,8 @@ final class DownloadRun: FileTransferControls {
 
     // MARK: Pauses
 
-    /// Closes or opens the gate, if told to, and shows what it is then. Noted within its lock, because the run may
-    /// begin while its owner already pauses it, and the later of the two is what must be seen.
+    /// Optionally closes or opens the gate, and shows its state. Recorded within its lock, because the owner may pause the
+    /// run while it begins, and the later of the two must be visible.
     private func showPhase(closing: Bool? = nil) {
         gate.set(isClosed: closing) { isClosed in status.note(phase: isClosed ? .paused : .running) }
         status.tell()

@@ -9,9 +9,9 @@ package import Switchyard
     import Darwin
 #endif
 
-/// A file on this device that is being uploaded, and how it is told that it is still the same.
+/// A local file that is being uploaded, and a check that it is unchanged.
 package struct SourceFile: Sendable, Hashable, Codable {
-    /// What a file looks like that has not been touched.
+    /// The attributes of an unchanged file.
     package struct Identity: Sendable, Hashable, Codable {
         package let size: Int64
         package let modifiedSeconds: Int64
@@ -21,7 +21,7 @@ package struct SourceFile: Sendable, Hashable, Codable {
     package let path: String
     package let identity: Identity
 
-    /// - Throws: `.localFile` if there is no regular file that can be read.
+    /// - Throws: `.localFile` if there is no readable regular file.
     package init(_ url: URL) throws(FileStorageError) {
         guard url.isFileURL else { throw FileStorageError(.localFile, "Only files on this device can be uploaded.") }
         path = url.path
@@ -31,7 +31,7 @@ package struct SourceFile: Sendable, Hashable, Codable {
         self.identity = identity
     }
 
-    /// - Throws: `.changed` if the file is not what it was.
+    /// - Throws: `.changed` if the file has changed.
     package func check() throws(FileStorageError) {
         guard Self.identity(of: path) == identity else {
             throw FileStorageError(.changed, "The file has changed since the upload began.")
@@ -51,7 +51,7 @@ package struct SourceFile: Sendable, Hashable, Codable {
             modifiedNanoseconds: Int64(modified.tv_nsec))
     }
 
-    /// Hands the bytes of a range to `take`, a piece at a time.
+    /// Passes the bytes of a range to `take`, a piece at a time.
     func read(_ range: Range<Int64>, _ take: (UnsafeRawBufferPointer) -> Void) throws(FileStorageError) {
         try Self.read(path, range, take)
     }

@@ -2,7 +2,7 @@ import Foundation
 package import Switchyard
 import Synchronization
 
-/// The bytes of one upload: hands out any part of them that may still be needed, and sums them up on the way.
+/// The bytes of one upload: returns any part that may still be needed, and computes checksums on the way.
 ///
 /// Belongs to one upload, which makes one call at a time.
 package final class UploadContent: Sendable {
@@ -14,17 +14,17 @@ package final class UploadContent: Sendable {
 
     private struct State {
         var digest: ContentDigest
-        /// Of a stream: what was drawn and may be sent again. It is handed out as it is, for a copy of each part would leave
-        /// as much memory behind in every thread that made one.
+        /// For a stream, the bytes read that may be sent again. Returned without copying, because each copying thread would
+        /// retain that much memory.
         var window: [UInt8] = []
         var windowStart: Int64 = 0
-        /// The part before it, whose place the next one takes: whoever sent the last one may not have let go of it yet.
+        /// The previous part, whose buffer the next one reuses: the sender of the last part may still hold it.
         var previous: [UInt8] = []
-        /// What was drawn beyond it.
+        /// The bytes read beyond it.
         var ahead = Data()
         var hasEnded = false
 
-        /// Lets go of the first bytes of the window.
+        /// Drops the first bytes of the window.
         mutating func pass(_ count: Int) {
             guard count == window.count else { return window.removeFirst(count) }
             guard count > 0 else { return }
@@ -32,7 +32,7 @@ package final class UploadContent: Sendable {
             window.removeAll(keepingCapacity: true)
         }
 
-        /// Takes what is ahead into the window, as far as that goes.
+        /// Moves bytes from `ahead` into the window, as far as there are any.
         mutating func fill(upTo count: Int) {
             let taken = ahead.prefix(max(0, count - window.count))
             window.append(contentsOf: taken)
@@ -55,9 +55,9 @@ package final class UploadContent: Sendable {
         state = Mutex(State(digest: ContentDigest()))
     }
 
-    /// The rest of a file of which the server has the beginning.
+    /// The rest of a file whose beginning is on the server.
     ///
-    /// - Throws: `.changed` if the file is not what it was.
+    /// - Throws: `.changed` if the file has changed.
     package init(resuming record: UploadRecord) throws(FileStorageError) {
         try record.source.check()
         (kind, length) = (.file(record.source), record.source.identity.size)
@@ -71,9 +71,9 @@ package final class UploadContent: Sendable {
 
     // MARK: Parts
 
-    /// Makes up to `count` bytes ready that begin at `offset`, fewer only at the end.
+    /// Prepares up to `count` bytes from `offset`, fewer only at the end.
     ///
-    /// - Throws: `.changed` for a file that was touched, `.localFile` when the bytes' own source fails.
+    /// - Throws: `.changed` if the file was modified, `.localFile` if the source of the bytes fails.
     func prepare(_ offset: Int64, _ count: Int64) async throws(FileStorageError) -> (count: Int64, isEnd: Bool) {
         switch kind {
         case .data(let data): return Self.bounds(offset, count, Int64(data.count))
@@ -97,7 +97,7 @@ package final class UploadContent: Sendable {
             guard passed >= 0, passed <= Int64(state.window.count) else { return false }
             state.pass(Int(passed))
             state.windowStart = offset
-            // Parts of one size are filled into one place.
+            // Parts of one size reuse one buffer.
             state.window.reserveCapacity(Int(max(0, min(count, (length ?? 0) - offset))))
             state.fill(upTo: Int(count))
             return true
@@ -106,7 +106,7 @@ package final class UploadContent: Sendable {
             throw FileStorageError(
                 .changed, "The server lost bytes that a stream cannot supply again. Upload from a file or from data.")
         }
-        // One more than asked for tells whether anything comes behind them.
+        // One more byte than requested shows whether more follow.
         while state.withLock({ !$0.hasEnded && $0.ahead.isEmpty && Int64($0.window.count) <= count }) {
             let element: Data?
             do {
@@ -130,7 +130,7 @@ package final class UploadContent: Sendable {
         }
     }
 
-    /// The bytes of a part that was prepared.
+    /// The bytes of a prepared part.
     func bytes(_ offset: Int64, _ count: Int64) -> UploadBytes {
         switch kind {
         case .data(let data):
@@ -148,8 +148,8 @@ package final class UploadContent: Sendable {
 
     // MARK: Sums
 
-    /// The sum of all bytes before `offset`: from where it stood, or from the beginning if it was further. A stream's is
-    /// always as far as it was drawn.
+    /// Computes the checksum of all bytes before `offset`, from the current position, or from the beginning if that is
+    /// further. For a stream it always covers all bytes read.
     @discardableResult
     func sum(upTo offset: Int64) throws(FileStorageError) -> ContentChecksums {
         var digest = state.withLock { $0.digest }
@@ -171,9 +171,9 @@ package final class UploadContent: Sendable {
         }
     }
 
-    /// Compares what the server has with what was to be sent.
+    /// Compares the file on the server with what should have been sent.
     ///
-    /// - Throws: `.checksumMismatch`, or `.changed` for a file that was touched meanwhile.
+    /// - Throws: `.checksumMismatch`, or `.changed` if the file was modified meanwhile.
     func verify(_ stored: StoredFile) throws(FileStorageError) {
         try file?.check()
         let total = length ?? state.withLock { $0.digest.count }

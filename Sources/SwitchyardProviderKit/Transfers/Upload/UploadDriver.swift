@@ -1,28 +1,28 @@
 package import Switchyard
 
-/// What a provider supplies for uploads: the calls. When to make which is decided by ``UploadMachine``.
+/// The upload calls, supplied by a provider. ``UploadMachine`` decides when to make which.
 ///
-/// One driver belongs to one upload. Calls come one at a time; each ends promptly when its task is cancelled. A failure
-/// says in `isRetryable` whether the same call may succeed a little later.
+/// One driver belongs to one upload. Calls come one at a time; each ends promptly when its task is cancelled. The
+/// `isRetryable` of an error says whether the same call may succeed later.
 package protocol UploadDriver: Sendable {
-    /// Opens a session, at the beginning and when the server has forgotten the one before.
+    /// Opens a session, at the beginning and when the server has forgotten the previous one.
     ///
-    /// - Parameter length: `nil` where nobody knows yet.
+    /// - Parameter length: `nil` if it is not known yet.
     func begin(length: Int64?) async throws(FileStorageError) -> UploadSession
 
     /// Sends bytes that begin at `offset`.
     ///
     /// - Parameters:
-    ///   - isLast: Nothing comes behind them; they may then be none at all.
-    ///   - progress: To be told how many of them have left so far.
+    ///   - isLast: Whether these are the last bytes; then there may be none.
+    ///   - progress: Call it with the number of bytes sent so far.
     func send(
         _ bytes: UploadBytes, at offset: Int64, isLast: Bool, in session: UploadSession,
         progress: @escaping @Sendable (Int64) -> Void
     ) async throws(FileStorageError) -> UploadAnswer
 
-    /// Finds out how far the server has come.
+    /// Asks how many bytes the server has.
     ///
-    /// - Throws: `.uploadExpired` when it knows nothing of the session any more.
+    /// - Throws: `.uploadExpired` if the server no longer knows the session.
     func state(of session: UploadSession) async throws(FileStorageError) -> UploadAnswer
 
     /// Sends everything in one request, without a session.
@@ -30,16 +30,16 @@ package protocol UploadDriver: Sendable {
         _ bytes: UploadBytes, progress: @escaping @Sendable (Int64) -> Void
     ) async throws(FileStorageError) -> StoredFile
 
-    /// Has the server throw away what it got. Best effort: nobody hears of a failure.
+    /// Makes the server discard the upload. Best effort: failures are ignored.
     func abandon(_ session: UploadSession) async
 }
 
-/// An upload as the server knows it. It is worth as much as a key: whoever has it can go on with the upload.
+/// A server's upload session. Treat it like a key: anybody who has it can continue the upload.
 package struct UploadSession: Sendable, Hashable, Codable {
     package let address: String
-    /// Every part but the last is a multiple of this.
+    /// Every part except the last is a multiple of this.
     package let granularity: Int64
-    /// The ID of the user whose it is, ``nobody`` where none was signed in. Only records of earlier versions say nothing.
+    /// The ID of its user, or ``nobody`` if nobody was signed in. `nil` only in records of earlier versions.
     package let owner: String?
 
     package static let nobody = ""
@@ -56,16 +56,16 @@ extension UploadSession: CustomStringConvertible, CustomReflectable {
     package var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// How far the server has come with an upload.
+/// The server's progress with an upload.
 package enum UploadAnswer: Sendable, Hashable {
     /// It has all bytes before this offset, and waits for the rest.
     case active(offset: Int64)
-    /// It expected other bytes than it was sent; ask it for the offset.
+    /// It expected bytes at another offset; ask it for the offset.
     case displaced
     case finished(StoredFile)
 }
 
-/// A file that an upload has made.
+/// The file created by an upload.
 package struct StoredFile: Sendable, Hashable {
     package let metadata: FileMetadata
     package let checksums: ContentChecksums
@@ -76,10 +76,10 @@ package struct StoredFile: Sendable, Hashable {
     }
 }
 
-/// The bytes of one request, with what they are in place where that is possible.
+/// The bytes of one request, without copying if possible.
 package enum UploadBytes: Sendable, Hashable {
     case memory([UInt8])
-    /// A part of a file, to be read as it is sent.
+    /// A part of a file, read while it is sent.
     case file(path: String, range: Range<Int64>)
 
     package var count: Int64 {
@@ -89,7 +89,7 @@ package enum UploadBytes: Sendable, Hashable {
         }
     }
 
-    /// All of them in memory: for requests that hold little more than these.
+    /// All bytes in memory, for small requests.
     package func collected() throws(FileStorageError) -> [UInt8] {
         switch self {
         case .memory(let bytes): return bytes

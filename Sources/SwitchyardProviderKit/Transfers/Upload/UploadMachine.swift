@@ -12,12 +12,12 @@ import SwitchyardBytes
 ///                    wait ─► ask ───────────┘   the server says how much it has
 /// ```
 ///
-/// At most one of `prepare`, `store`, `begin`, `send`, `ask` and `wait` is under way. After `stop` the machine wants to
-/// hear nothing more of it.
+/// At most one of `prepare`, `store`, `begin`, `send`, `ask` and `wait` is in progress. After `stop` the machine expects no
+/// more events from it.
 package struct UploadMachine: Sendable {
     package enum Event: Sendable {
         case start
-        /// Of the bytes that were to be prepared so many are there; `isEnd` when nothing comes behind them.
+        /// This many of the requested bytes are ready; `isEnd` if none follow.
         case prepared(count: Int64, isEnd: Bool)
         case began(UploadSession)
         case answered(UploadAnswer)
@@ -25,14 +25,14 @@ package struct UploadMachine: Sendable {
         case waited
         case pause
         case resume
-        /// Given up by its owner: what the server has is thrown away.
+        /// Cancelled by its owner: the server discards the upload.
         case cancel
-        /// The client shuts down: what is kept stays, to go on another time.
+        /// The client shuts down: a recorded upload stays, to continue later.
         case close
     }
 
     package enum Action: Sendable {
-        /// Make up to `count` bytes ready that begin at `offset`; nothing before that is needed again.
+        /// Prepare up to `count` bytes from `offset`; nothing before that is needed again.
         case prepare(offset: Int64, count: Int64)
         case store(count: Int64)
         case begin
@@ -40,7 +40,7 @@ package struct UploadMachine: Sendable {
         case ask(UploadSession)
         case wait(Duration)
         case stop
-        /// Write down how far it has come.
+        /// Record the progress.
         case keep(UploadSession, offset: Int64)
         case forget
         case abandon(UploadSession)
@@ -59,12 +59,12 @@ package struct UploadMachine: Sendable {
         let isEnd: Bool
     }
 
-    /// What is known about the contents beforehand.
+    /// What is known about the contents in advance.
     package struct Content: Sendable, Hashable {
         package let length: Int64?
-        /// Whether bytes can be produced a second time.
+        /// Whether bytes can be read a second time.
         package let canRewind: Bool
-        /// Whether the upload is written down, so that it can go on later.
+        /// Whether the upload is recorded, so that it can continue later.
         package let isKept: Bool
 
         package init(length: Int64?, canRewind: Bool, isKept: Bool) {
@@ -83,7 +83,7 @@ package struct UploadMachine: Sendable {
     private var confirmed: Int64
     private var partSize: Int64
     private var ready: Ready?
-    /// How many bytes of the part that is under way were handed out, and whether they are the last.
+    /// The number of bytes of the part in flight, and whether they are the last.
     private var inFlight: Ready?
     private var mustAsk = false
     private var isPaused = false
@@ -92,7 +92,7 @@ package struct UploadMachine: Sendable {
     private var backoff: Backoff
     private var lastProgress: ContinuousClock.Instant
 
-    /// - Parameter resuming: A session of earlier, and how much the server had confirmed then.
+    /// - Parameter resuming: An earlier session, and how much the server had confirmed then.
     package init(
         _ policy: TransferPolicy, _ content: Content, resuming: (session: UploadSession, offset: Int64)? = nil,
         now: ContinuousClock.Instant
@@ -161,7 +161,7 @@ package struct UploadMachine: Sendable {
         }
         let count = ready.isEnd && ready.count <= nextPart ? ready.count : rounded(min(ready.count, nextPart), session)
         guard count > 0 || ready.isEnd else {
-            // Less is ready than the server takes at once.
+            // Fewer bytes are ready than the server accepts at once.
             self.ready = nil
             return begin(.preparing, .prepare(offset: confirmed, count: nextPart))
         }
@@ -170,7 +170,7 @@ package struct UploadMachine: Sendable {
         return begin(.sending, .send(offset: part.offset, count: count, isLast: part.isEnd, session))
     }
 
-    /// Enough to see whether everything fits into one request.
+    /// Enough to find out whether everything fits into one request.
     private var firstBytes: Int64 { max(policy.wholeLimit, policy.firstPart) }
 
     private var nextPart: Int64 {
@@ -256,7 +256,7 @@ package struct UploadMachine: Sendable {
         return retry(error, now, &generator)
     }
 
-    /// Begins anew, once, unless it is an upload of earlier: then its owner is to know.
+    /// Starts over, once, unless it is a resumed upload: then its owner gets the error.
     private mutating func expired(_ error: FileStorageError) -> [Action] {
         guard hasBegunHere, restarts == 0, content.canRewind || confirmed == 0 else { return refuse(error) }
         restarts += 1
@@ -279,14 +279,14 @@ package struct UploadMachine: Sendable {
         return begin(.waiting, .wait(pause))
     }
 
-    /// What no later attempt with the same upload could change. Everything else may pass: a client that is shut down, a session
-    /// that has to be renewed, another user, an answer that says nothing.
+    /// Errors that no later attempt with the same upload could change. All others may be temporary: a client that is shut
+    /// down, a session that has to be refreshed, another user, an unclear answer.
     private static let refusals: Set<FileStorageError.Code> = [
         .invalidArgument, .notFound, .alreadyExists, .unauthorized, .tooLarge, .checksumMismatch, .changed,
         .unsupported,
     ]
 
-    /// Ends the run; an upload that is written down can go on another time.
+    /// Ends the run; a recorded upload can continue later.
     private mutating func leave(_ error: FileStorageError) -> [Action] {
         content.isKept && session != nil ? over([.fail(error)]) : refuse(error)
     }
@@ -308,7 +308,7 @@ package struct UploadMachine: Sendable {
         var actions = [show()]
         switch step {
         case .sending, .asking, .waiting:
-            // What has left may arrive or not: the server is asked before anything else is sent.
+            // Sent bytes may or may not have arrived, so the server is asked before anything else is sent.
             mustAsk = session != nil
             if step == .sending { ready = nil }
             inFlight = nil

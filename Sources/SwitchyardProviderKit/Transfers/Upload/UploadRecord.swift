@@ -1,16 +1,16 @@
 import Foundation
 package import Switchyard
 
-/// What is written down about an upload that can go on after the process has ended.
+/// The record of an upload that can continue after the process has ended.
 package struct UploadRecord: Sendable, Codable, Identifiable {
     package let id: String
     package let path: String
     package let source: SourceFile
     package let begunAt: Int64
     package let session: UploadSession
-    /// How far the server had confirmed it.
+    /// The offset that the server has confirmed.
     package var offset: Int64
-    /// The sum of the file's bytes before `offset`.
+    /// The checksum of the file's bytes before `offset`.
     package var crc32c: UInt32
     package let options: Options
 

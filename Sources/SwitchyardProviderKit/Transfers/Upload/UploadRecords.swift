@@ -11,10 +11,10 @@ import Synchronization
     import Darwin
 #endif
 
-/// Where a device notes the uploads that can go on: a folder with one file for each, or memory.
+/// The records of resumable uploads on a device: a folder with one file for each, or memory.
 ///
-/// Files are readable by their owner only, for a session is worth as much as a key, and replaced as a whole. One that
-/// cannot be read is set aside under another name. Whoever runs an upload holds its lock, across processes.
+/// Files are readable by their owner only, since a session is like a key, and are replaced atomically. A file that cannot be
+/// read is set aside under another name. A running upload holds a lock across processes.
 package final class UploadRecords: Sendable {
     /// The right to run an upload, until it is released or dropped.
     final class Claim: Sendable {
@@ -31,22 +31,22 @@ package final class UploadRecords: Sendable {
 
     private let folder: URL?
     private let memory = Mutex(Memory())
-    /// Whether uploads are noted at all.
+    /// Whether uploads are recorded at all.
     package let isKept: Bool
 
-    /// - Parameter folder: Made when it is first needed; `nil` to note nothing.
+    /// - Parameter folder: Created when first needed; `nil` to record nothing.
     package init(folder: URL?) {
         self.folder = folder
         isKept = folder != nil
     }
 
-    /// In memory, for as many clients as are made on it.
+    /// In memory, shared by all clients made with it.
     package init() {
         folder = nil
         isKept = true
     }
 
-    /// All that can be read, oldest first.
+    /// All readable records, oldest first.
     func all() -> [UploadRecord] {
         let records =
             if let folder {
@@ -82,7 +82,7 @@ package final class UploadRecords: Sendable {
         unlink(file(id, in: folder).path)
     }
 
-    /// - Returns: `nil` while somebody else runs it, in this process or another.
+    /// - Returns: `nil` while the upload is running elsewhere, in this process or another.
     func claim(_ id: String) -> Claim? {
         guard let folder else {
             guard memory.withLock({ $0.claimed.insert(id).inserted }) else { return nil }

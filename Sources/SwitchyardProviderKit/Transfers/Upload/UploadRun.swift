@@ -3,17 +3,17 @@ import Switchyard
 import SwitchyardBytes
 import Synchronization
 
-/// One upload: does what its machine says, and tells the machine what came of it.
+/// Runs one upload: carries out its machine's actions, and reports their outcomes to it.
 final class UploadRun: FileTransferControls {
     private typealias Event = UploadMachine.Event
 
-    /// News, with the number of the operation it comes from; none for the owner's wishes.
+    /// An event, with the number of its operation; none for the owner's requests.
     private struct News: Sendable {
         let operation: Int?
         let event: Event
     }
 
-    /// How the upload is written down, if it is.
+    /// The record of the upload, if there is one.
     struct Note: Sendable {
         let id: String
         let path: FilePath
@@ -32,10 +32,10 @@ final class UploadRun: FileTransferControls {
     private let news: AsyncStream<News>
     private let post: AsyncStream<News>.Continuation
     private let status: TransferStatus
-    /// Whose session is noted down, if one is.
+    /// The user of the recorded session, if any.
     private let noted = Mutex<String?>(nil)
 
-    /// - Parameter resuming: The record of a run of earlier.
+    /// - Parameter resuming: The record of an earlier run.
     init(
         _ content: UploadContent, driver: any UploadDriver, policy: TransferPolicy, note: Note?,
         resuming record: UploadRecord? = nil, tries: PatientCaller,
@@ -75,7 +75,7 @@ final class UploadRun: FileTransferControls {
         await ended()
     }
 
-    /// Ends it for this client; what is written down stays.
+    /// Ends it for this client; the record stays.
     func close() async {
         wish(.close)
         await ended()
@@ -83,7 +83,7 @@ final class UploadRun: FileTransferControls {
 
     private func wish(_ event: Event) { post.yield(News(operation: nil, event: event)) }
 
-    /// In a task of its own: somebody who was cancelled waits all the same.
+    /// In its own task, so that even a cancelled caller waits.
     private func ended() async { _ = await Task { await status.wait() }.value }
 
     // MARK: The loop
@@ -110,11 +110,11 @@ final class UploadRun: FileTransferControls {
         }
     }
 
-    /// What is under way.
+    /// The operation in progress.
     private struct Operation {
         var number = 0
         var task: Task<Void, Never>?
-        /// How often in a row it came to nothing, and why.
+        /// The number of consecutive failures, and the reason.
         var failures = 0
         var failure: FileStorageError?
 
@@ -190,7 +190,7 @@ final class UploadRun: FileTransferControls {
         _ offset: Int64, _ count: Int64, _ isLast: Bool, _ session: UploadSession
     ) async throws(FileStorageError) -> UploadAnswer {
         let (content, status) = (content, status)
-        // Summed up while it is on its way: of a file, the second look at these bytes comes from memory.
+        // The checksum is computed while sending: for a file, the second read of these bytes comes from the page cache.
         let summing = Task { () -> Result<Void, FileStorageError> in
             do throws(FileStorageError) {
                 try content.sum(upTo: offset + count)
@@ -210,7 +210,7 @@ final class UploadRun: FileTransferControls {
     private func keep(_ session: UploadSession, _ offset: Int64) {
         if note != nil { noted.withLock { $0 = session.owner } }
         guard let note, let source = content.file, let sum = try? content.sum(upTo: offset).crc32c else { return }
-        // An upload that cannot be noted down still goes on in this process.
+        // An upload that cannot be recorded still continues in this process.
         try? note.records.save(
             UploadRecord(
                 id: note.id, path: note.path.rawValue, source: source, begunAt: note.begunAt, session: session,
@@ -229,7 +229,7 @@ final class UploadRun: FileTransferControls {
 
     private func finish(_ outcome: TransferStatus.Outcome) {
         content.cancel()
-        // Before anybody hears of the end: whoever does may want to go on with it.
+        // Released before the end is reported, because the owner may want to resume it at once.
         note?.claim.release()
         status.finish(outcome)
         post.finish()

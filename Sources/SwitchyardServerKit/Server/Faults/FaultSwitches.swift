@@ -1,7 +1,7 @@
 package import SwitchyardBytes
 import Synchronization
 
-/// What can go wrong with an answer on purpose.
+/// A simulated fault of an answer.
 package enum Fault: Sendable {
     /// The handler is not asked: this is the answer.
     case answer(ServerResponse)
@@ -21,7 +21,7 @@ package enum Fault: Sendable {
     case holdAnswer(Gate)
 }
 
-/// Rules that make requests fail, to be switched while the server runs. The first rule that matches a request counts.
+/// Rules that make requests fail, which can be changed while the server runs. The first rule that matches a request applies.
 package final class FaultSwitches: Sendable {
     package typealias Condition = @Sendable (ServerRequest) -> Bool
 

@@ -10,7 +10,7 @@ import SwitchyardBytes
     import Android
 #endif
 
-/// What one local server asks another: a short answer to a GET, from this machine only.
+/// A GET request from one local server to another, with a short answer, on this machine only.
 ///
 /// Without a transport: there is another one on each platform, and the choice between them belongs to the providers, which no
 /// local server imports.
@@ -37,7 +37,7 @@ package struct LoopbackFetch: Sendable {
         self.port = port
     }
 
-    /// The body of a successful answer; `nil` for any other, and where nobody answers.
+    /// The body of a successful answer; `nil` for any other, and if there is no answer.
     package func get(_ path: String) async -> [UInt8]? {
         await withCheckedContinuation { continuation in
             do throws(LoopThread.Refusal) {

@@ -25,7 +25,7 @@ final class Outbox: Sendable {
     /// Everything ever accepted from writers.
     var total: Int { state.withLock { $0.total } }
 
-    /// Whether nobody will ever read what is queued from now on.
+    /// Whether nothing queued from now on will ever be read.
     var isBroken: Bool { state.withLock { $0.isBroken } }
 
     /// Queues `bytes` and returns at once.
@@ -49,7 +49,7 @@ final class Outbox: Sendable {
 
     /// Queues `bytes`, then waits while too much is queued.
     ///
-    /// - Throws: `.disconnected` when nobody will ever read them, `.cancelled`.
+    /// - Throws: `.disconnected` if they will never be read, `.cancelled`.
     func write(_ bytes: [UInt8]) async throws(ServerError) {
         append(bytes)
         try await waitForRoom()
@@ -110,7 +110,7 @@ final class Outbox: Sendable {
         for continuation in ready { continuation.resume() }
     }
 
-    /// Nobody reads any more: waiting writers fail, later bytes are dropped.
+    /// Nothing is read any more: waiting writers fail, later bytes are dropped.
     func fail() {
         let ready = state.withLock { state in
             state.isBroken = true

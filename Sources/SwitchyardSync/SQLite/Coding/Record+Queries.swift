@@ -1,6 +1,6 @@
 import Switchyard
 
-/// Queries and targets in records. Operators go by their names, which are part of the public interface and stay.
+/// Queries and targets in records. Operators are stored by name; the names are public API and never change.
 extension RecordWriter {
     mutating func write(_ target: WatchTarget) {
         switch target {

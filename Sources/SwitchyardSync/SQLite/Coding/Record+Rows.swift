@@ -1,6 +1,6 @@
 import Switchyard
 
-/// The store's own rows in records. Keys stand in columns of their own and are not repeated.
+/// The store's own rows in records. Keys have their own columns and are not repeated.
 extension RecordWriter {
     mutating func write(_ document: CachedDocument) {
         write(byte: document.state.rawValue)
@@ -39,7 +39,7 @@ extension RecordWriter {
 }
 
 extension RecordReader {
-    /// - Parameter fields: The top-level fields to read, when not all.
+    /// - Parameter fields: The top-level fields to read; `nil` for all.
     mutating func cachedDocument(
         at path: StoragePath, fields: [String]? = nil
     ) throws(StorageError) -> CachedDocument {
@@ -79,7 +79,7 @@ extension RecordReader {
         globals.highestTargetID = try int()
         globals.highestSequenceNumber = try integer()
         globals.highestBatchNumber = try int()
-        // The first part of the names that earlier versions gave to batches.
+        // The first part of batch names in earlier versions.
         _ = try string()
         return globals
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Switchyard
 
-/// The values of documents in records. The numbers of the tags are on disk: none is ever given another meaning.
+/// The values of documents in records. Tag numbers are stored on disk, so their meaning never changes.
 private enum ValueTag: UInt8 {
     case null, no, yes, integer, double, timestamp, estimate, string, bytes, reference, foreignReference, geoPoint,
         array
@@ -11,7 +11,7 @@ private enum ValueTag: UInt8 {
 extension RecordWriter {
     mutating func write(_ time: Timestamp) {
         write(time.seconds)
-        // The mark of an estimate shares a number with the fraction of the second.
+        // The estimate flag shares a number with the fraction of the second.
         write(unsigned: UInt64(time.nanoseconds) << 1 | (time.isEstimate ? 1 : 0))
     }
 
@@ -106,7 +106,7 @@ extension RecordReader {
         }
     }
 
-    /// Some of the fields, and no look at what follows the last of them: nothing can be read after this.
+    /// Reads some of the fields and stops after the last of them: nothing can be read after this.
     mutating func documentData(only names: [String]) throws(StorageError) -> DocumentData {
         var found: [DocumentData.Entry] = []
         found.reserveCapacity(names.count)

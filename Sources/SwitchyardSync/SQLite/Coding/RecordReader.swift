@@ -1,7 +1,7 @@
 import Foundation
 import Switchyard
 
-/// Reads what `RecordWriter` wrote. Whatever else the bytes are, the answer is an error: every length is checked first.
+/// Reads records of `RecordWriter`. Any other bytes cause an error: every length is checked first.
 ///
 /// Borrows the bytes; it must not outlive the call that lends them.
 struct RecordReader {
@@ -22,7 +22,7 @@ struct RecordReader {
             .localStore, "The data kept on this device is damaged: a record cannot be read.", underlying: Damage())
     }
 
-    /// Marks an error as one of contents, not of circumstances.
+    /// Marks an error as damaged contents, as opposed to a temporary failure.
     struct Damage: Error {}
 
     var isAtEnd: Bool { position == bytes.count }
@@ -65,7 +65,8 @@ struct RecordReader {
 
     mutating func int() throws(StorageError) -> Int { Int(try integer()) }
 
-    /// How many elements follow, each of which takes at least a byte: what is read cannot demand more memory than it has.
+    /// The number of elements that follow. Each takes at least a byte, so damaged data cannot demand more memory than its
+    /// size.
     mutating func count() throws(StorageError) -> Int {
         guard let count = Int(exactly: try unsigned()), count <= bytes.count - position else {
             throw RecordReader.damage
@@ -112,7 +113,7 @@ struct RecordReader {
         return values
     }
 
-    /// For what can contain itself: damaged bytes must not exhaust the stack.
+    /// For recursive values: damaged bytes must not exhaust the stack.
     mutating func nested<Value>(
         _ body: (inout RecordReader) throws(StorageError) -> Value
     ) throws(StorageError) -> Value {

@@ -1,11 +1,12 @@
 import Foundation
 import Switchyard
 
-/// Writes a record: one byte for the version of the form, then fields without names, as short as they can be.
+/// Writes a record: one byte for the format version, then compact fields without names.
 ///
-/// Whatever is equal is written as the same bytes, so a record can be a key.
+/// Equal values are written as the same bytes, so a record can be a key.
 struct RecordWriter {
-    /// Of the form of all records. A change that older readers cannot read raises it, and `RecordReader` then reads both.
+    /// The format version of all records. Increase it for a change that older readers cannot read; `RecordReader` then has to
+    /// read both.
     static let version: UInt8 = 1
 
     private(set) var bytes: [UInt8] = [RecordWriter.version]

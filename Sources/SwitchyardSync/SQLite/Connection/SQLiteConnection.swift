@@ -4,10 +4,10 @@ import Switchyard
 /// One open database, with its prepared statements. Used from one place at a time.
 final class SQLiteConnection {
     private let handle: csqlite_connection
-    /// By the address of their text, which is a literal: finding one costs no more than hashing a number.
+    /// By the address of their text, which is a literal, so a look-up only hashes a number.
     private var statements: [UInt: SQLiteStatement] = [:]
 
-    /// - Throws: `.localStore`, also when there is no SQLite on this machine: then the text says what to install.
+    /// - Throws: `.localStore`, also if this machine has no SQLite: then the message says what to install.
     init(path: String) throws(StorageError) {
         if let problem = csqlite_load() {
             throw StorageError(.localStore, "Data cannot be kept on this device: \(String(cString: problem)).")
@@ -23,7 +23,7 @@ final class SQLiteConnection {
         csqlite_close(handle)
     }
 
-    /// Statements without parameters and answers.
+    /// Runs statements without parameters and results.
     func run(_ sql: String) throws(StorageError) {
         let code = csqlite_run(handle, sql)
         guard code == CSQLITE_OK else { throw SQLiteFailure(code).error }
@@ -34,8 +34,8 @@ final class SQLiteConnection {
     /// How many rows the last statement changed.
     var changes: Int { Int(csqlite_changes(handle)) }
 
-    /// The statement for `sql`, prepared once and ready to be bound. One in the middle of its rows is left alone, and the
-    /// caller gets another.
+    /// The statement for `sql`, prepared once and ready to be bound. If its rows are being iterated, the caller gets another
+    /// statement.
     func statement(_ sql: StaticString) throws(StorageError) -> SQLiteStatement {
         let key = UInt(bitPattern: sql.utf8Start)
         if let known = statements[key] {
@@ -47,7 +47,7 @@ final class SQLiteConnection {
         return statement
     }
 
-    /// A number that a pragma or a single-row query answers.
+    /// The number returned by a pragma or a single-row query.
     func number(_ sql: String) throws(StorageError) -> Int64? {
         let statement = try SQLiteStatement(handle, sql)
         var result: Int64?

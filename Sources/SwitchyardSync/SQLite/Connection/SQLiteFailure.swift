@@ -1,7 +1,7 @@
 import CSwitchyardSQLite
 import Switchyard
 
-/// A result code of SQLite that is no success.
+/// A SQLite result code other than success.
 struct SQLiteFailure: Error, Hashable {
     /// The extended code; its lowest byte is the plain one.
     let code: Int32
@@ -10,7 +10,7 @@ struct SQLiteFailure: Error, Hashable {
 
     private var primary: Int32 { code & 0xFF }
 
-    /// Whether the file's contents are at fault, so that trying again is of no use.
+    /// Whether the file's contents are damaged, so that retrying is useless.
     var isDamage: Bool { primary == Int32(CSQLITE_CORRUPT) || primary == Int32(CSQLITE_NOTADB) }
 
     var error: StorageError {

@@ -1,13 +1,13 @@
 import CSwitchyardSQLite
 import Switchyard
 
-/// A prepared statement: bind its parameters in order, then run it or walk its rows, after which it is as new.
+/// A prepared statement: bind its parameters in order, then run it or iterate over its rows, which resets it.
 final class SQLiteStatement {
     private let handle: csqlite_statement
     private static let success = Int32(CSQLITE_OK)
     private var parameter: Int32 = 0
     private var bindingFailure = SQLiteStatement.success
-    /// Whether its rows are being walked.
+    /// Whether its rows are being iterated.
     private(set) var isInUse = false
 
     init(_ connection: csqlite_connection, _ sql: String) throws(StorageError) {
@@ -33,7 +33,7 @@ final class SQLiteStatement {
         return text.withUTF8 { bind(UnsafeRawBufferPointer($0)) }
     }
 
-    /// A path as the two parameters that documents are filed under: the collection, and the name there.
+    /// Binds a path as the two key columns of documents: the collection and the name.
     @discardableResult
     func bind(parts path: StoragePath) -> SQLiteStatement {
         var text = path.rawValue
@@ -67,7 +67,7 @@ final class SQLiteStatement {
 
     // MARK: Running
 
-    /// Carries it out; rows that it answers are not looked at.
+    /// Runs it; ignores any rows.
     func run() throws(StorageError) {
         try rows { _ in }
     }
@@ -101,7 +101,7 @@ final class SQLiteStatement {
     }
 }
 
-/// The row that a statement stands at. Not to be kept.
+/// The current row of a statement. Do not keep it.
 struct SQLiteRow {
     fileprivate let handle: csqlite_statement
 

@@ -15,8 +15,8 @@ extension SQLiteRows {
             for (place, path) in paths.enumerated() { result[place] = try document(at: path) }
             return result
         }
-        // In the order of the keys, so that neighbours come from the same page. Of a collection that is read for the first
-        // time there is nothing, and one look-up tells it.
+        // In the order of the keys, so that neighbours come from the same page. For a collection that is read for the first
+        // time, one look-up shows that nothing is stored.
         var collection: (path: CollectionPath, isFiled: Bool)?
         for place in paths.placesInKeyOrder {
             let path = paths[place]
@@ -112,7 +112,7 @@ extension SQLiteRows {
 }
 
 extension Timestamp {
-    /// As a number that sorts alike. Beyond the years 1678 to 2262, where no server's clock is, all are the same.
+    /// A number with the same order. Times outside the years 1678 to 2262, which no server's clock has, are clamped.
     fileprivate var storedTime: Int64 {
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, carry) = scaled.addingReportingOverflow(Int64(nanoseconds))

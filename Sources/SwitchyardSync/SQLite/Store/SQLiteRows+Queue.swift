@@ -96,8 +96,7 @@ extension SQLiteRows {
             .bind(owner.key).bind(batch.number).run()
     }
 
-    /// With everything that stands for it in views, and what was refused of it. Collections that others write to are filed
-    /// again.
+    /// Includes its overlays and refused batches. Registers collections again that other users write to.
     func removeQueue(of owner: QueueOwner) throws(StorageError) {
         try connection.statement("DELETE FROM batches WHERE owner = ?").bind(owner.key).run()
         try connection.statement("DELETE FROM batch_paths WHERE owner = ?").bind(owner.key).run()
@@ -167,7 +166,7 @@ extension SQLiteRows {
     func putRefused(_ batch: RefusedBatch, of owner: QueueOwner) throws(StorageError) {
         var record = RecordWriter(capacity: 256)
         record.write(batch)
-        // One that is refused again is the newest, and gets a new place.
+        // A batch that is refused again becomes the newest and moves to the end.
         try connection.statement("INSERT OR REPLACE INTO refused (owner, id, record) VALUES (?, ?, ?)")
             .bind(owner.key).bind(batch.id).bind(record.bytes).run()
     }
@@ -187,6 +186,6 @@ extension SQLiteRow {
 }
 
 extension QueueOwner {
-    /// Nobody is a user too, and no user's name may be taken for it.
+    /// “Nobody” needs a key, too, which no user ID may equal.
     fileprivate var key: String { userID.map { "u" + $0 } ?? "" }
 }

@@ -25,7 +25,7 @@ extension SQLiteRows {
     func putTarget(_ target: TargetRecord) throws(StorageError) {
         var record = RecordWriter()
         record.write(target)
-        // The target of an ID never changes, and is long to write.
+        // The target of an ID never changes and is large, so it is not rewritten.
         try connection.statement("UPDATE targets SET record = ? WHERE id = ?")
             .bind(record.bytes).bind(target.id).run()
         guard connection.changes == 0 else { return }
@@ -64,7 +64,7 @@ extension SQLiteRows {
         try connection.statement("DELETE FROM confirmed WHERE target = ?").bind(target).run()
     }
 
-    /// Target by target: there are few of them, and an index by path would be written with every confirmation.
+    /// Checks target by target: there are few, and an index by path would have to be updated with every confirmation.
     func isConfirmed(_ path: StoragePath) throws(StorageError) -> Bool {
         var last: Int64 = .min
         while let target = try nextTargetWithKeys(after: last) {

@@ -3,17 +3,17 @@ import Switchyard
 /// The rows of a ``SQLiteStore``: each requirement is a statement or two.
 final class SQLiteRows: StoreRows {
     let connection: SQLiteConnection
-    /// Collections that are filed already; spares a look-up with every document. Those of an open transaction count only
-    /// once it is through.
+    /// Collections already registered; saves a look-up for every document. Those of an open transaction are added only after
+    /// its commit.
     private var knownCollections: Set<CollectionPath> = []
     private var newCollections: Set<CollectionPath> = []
-    /// The one that was filed, or found to be, last: most documents are in the same as the one before.
+    /// The last collection registered or found: most documents are in the same collection as the previous one.
     private var lastCollection: CollectionPath?
     private(set) var documentBytes: Int64
     private var storedBytes: Int64
-    /// What the file has, as far as that is known: it changes seldom, and the numbers beside it with every write.
+    /// The stored value, if known: it rarely changes, unlike the counters next to it, which change with every write.
     private var storedUserID: String??
-    /// As the connection was opened.
+    /// The connection's current setting.
     private var commitsDurably = true
 
     init(_ connection: SQLiteConnection) throws(StorageError) {
@@ -24,8 +24,8 @@ final class SQLiteRows: StoreRows {
 
     // MARK: Transactions
 
-    /// - Parameter isDurable: Whether the commit waits for the disk. One that does not is as whole, and is safe with the next
-    ///   that does.
+    /// - Parameter isDurable: Whether the commit waits for the disk. One that does not is still atomic, and becomes safe with
+    ///   the next one that does.
     func begin(isDurable: Bool) throws(StorageError) {
         if isDurable != commitsDurably {
             try connection.run(isDurable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL")
@@ -46,7 +46,7 @@ final class SQLiteRows: StoreRows {
     }
 
     func rollBack() {
-        // Some failures have undone everything already, and then there is nothing to do.
+        // Some failures have already rolled back the transaction.
         if connection.isInTransaction { try? connection.statement("ROLLBACK").run() }
         documentBytes = storedBytes
         newCollections.removeAll()
@@ -63,7 +63,7 @@ final class SQLiteRows: StoreRows {
         }
     }
 
-    /// - Parameter body: Work within the same transaction.
+    /// - Parameter body: Additional work in the same transaction.
     private func empty(
         _ tables: [String], _ body: () throws(StorageError) -> Void = {}
     ) throws(StorageError) {
@@ -80,7 +80,7 @@ final class SQLiteRows: StoreRows {
             rollBack()
             throw error
         }
-        // The rows are deleted; their remains in free pages and in the log are removed as well.
+        // Also removes the remains of deleted rows in free pages and in the log.
         try connection.run("VACUUM")
         _ = try connection.number("PRAGMA wal_checkpoint(TRUNCATE)")
     }
@@ -119,7 +119,7 @@ final class SQLiteRows: StoreRows {
 
     // MARK: Collections
 
-    /// Files the collection, so that queries of its group find it.
+    /// Registers the collection, so that queries of its group find it.
     func note(collectionOf path: StoragePath) throws(StorageError) {
         if let lastCollection, path.isDirectly(in: lastCollection) { return }
         try note(path.collection)

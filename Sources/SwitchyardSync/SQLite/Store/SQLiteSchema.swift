@@ -1,8 +1,8 @@
 import Switchyard
 
-/// The tables, as the steps that lead to them: step `n` makes version `n` out of version `n - 1`.
+/// The tables, as migration steps: step `n` turns version `n - 1` into version `n`.
 ///
-/// A step that was ever released is not changed any more; a change of the tables is a new step.
+/// Never change a released step; add a new one instead.
 struct SQLiteSchema {
     let steps: [String]
 
@@ -10,8 +10,8 @@ struct SQLiteSchema {
 
     static let current = SQLiteSchema(steps: [first])
 
-    /// Keys are text and the tables are ordered by them, so that a collection's documents lie side by side. What is only
-    /// looked for by the collector, every few minutes, has no index.
+    /// Keys are text and the tables are ordered by them, so that a collection's documents are adjacent. Columns that only the
+    /// collector searches, every few minutes, have no index.
     private static let first = """
         CREATE TABLE globals (name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
         CREATE TABLE targets (id INTEGER PRIMARY KEY, target BLOB NOT NULL UNIQUE, record BLOB NOT NULL);
@@ -43,21 +43,21 @@ struct SQLiteSchema {
         "targets", "confirmed", "collections", "documents", "uses", "bundles", "named_queries",
     ]
 
-    /// Every table with contents, for forgetting them.
+    /// Every table with contents, for clearing the store.
     static let tables = cacheTables + ["globals", "batches", "batch_paths", "overlays", "refused"]
 
-    /// Marks a file as one of ours (`SWYD`), so that somebody else's is never taken for a damaged store.
+    /// Marks a file as ours (`SWYD`), so that a foreign database is never mistaken for a damaged store.
     static let applicationID: Int64 = 0x5357_5944
 
     enum Verdict {
         case ready
         /// Made by a later version of this software.
         case newer
-        /// No store of ours.
+        /// Not one of our stores.
         case foreign
     }
 
-    /// Brings the database up to date, each step whole or not at all.
+    /// Migrates the database; each step is atomic.
     func prepare(_ connection: SQLiteConnection) throws(StorageError) -> Verdict {
         let found = try connection.number("PRAGMA user_version") ?? 0
         let application = try connection.number("PRAGMA application_id") ?? 0

@@ -1,12 +1,12 @@
 package import Foundation
 package import Switchyard
 
-/// A store in a file: each transaction is on the disk, whole, when it returns.
+/// A store in a file: each transaction is completely on disk when it returns.
 ///
-/// Belongs to one process and one object at a time. What cannot be used — a damaged file, or one that a later version of
-/// this software made — is renamed and kept, and told in ``setAside``; the store then begins empty.
+/// Belongs to one process and one object at a time. A file that cannot be used, because it is damaged or from a later version
+/// of this software, is renamed and kept, and reported in ``setAside``; the store then begins empty.
 package final class SQLiteStore: SyncStore {
-    /// A database that was found and could not be used.
+    /// An existing database that could not be used.
     package struct SetAside: Sendable, Equatable {
         package enum Reason: String, Sendable {
             case damaged, newer
@@ -14,11 +14,11 @@ package final class SQLiteStore: SyncStore {
             case foreign
         }
         package let reason: Reason
-        /// Where it is now, with files of the same name and an added ending beside it.
+        /// Its new location, next to companion files with the same name and a suffix.
         package let location: URL
     }
 
-    /// What opening had to put out of the way, if anything.
+    /// The database that was set aside when opening, if any.
     package private(set) var setAside: SetAside?
 
     private let files: SQLiteStoreFiles
@@ -26,10 +26,10 @@ package final class SQLiteStore: SyncStore {
     private let claim: StoreClaim
     private var rows: SQLiteRows?
 
-    /// Opens the store in `folder`, or makes one there.
+    /// Opens or creates the store in `folder`.
     ///
-    /// - Throws: `.localStore` when another process has it open, when the folder cannot be written to, and when this
-    ///   machine has no SQLite.
+    /// - Throws: `.localStore` if another process has it open, if the folder cannot be written to, or if this machine has no
+    ///   SQLite.
     package convenience init(folder: URL) throws(StorageError) {
         try self.init(StoreClaim(folder), schema: .current)
     }
@@ -38,7 +38,7 @@ package final class SQLiteStore: SyncStore {
         try self.init(StoreClaim(folder), schema: schema)
     }
 
-    /// - Parameter claim: Released with the store. One that cannot be opened leaves it to whoever took it, for another try.
+    /// - Parameter claim: Released with the store. If opening fails, the caller keeps it for another attempt.
     init(_ claim: StoreClaim, schema: SQLiteSchema = .current) throws(StorageError) {
         files = SQLiteStoreFiles(folder: claim.folder)
         self.schema = schema
@@ -75,10 +75,10 @@ package final class SQLiteStore: SyncStore {
         return try SQLiteRows(fresh)
     }
 
-    /// On Darwin a plain synchronisation ends before the disk has anything: only the full one outlasts a failure of power.
+    /// On Darwin, a plain sync returns before the data is on the disk: only a full one survives a power failure.
     static func connect(_ file: URL) throws(StorageError) -> SQLiteConnection {
         let connection = try SQLiteConnection(path: file.path)
-        // Exclusive: no shared memory beside the file, and a second opener is refused even without our own lock.
+        // Exclusive: there is no shared-memory file, and a second opener is refused even without our own lock.
         _ = try connection.number("PRAGMA locking_mode = EXCLUSIVE") as Int64?
         _ = try connection.number("PRAGMA journal_mode = WAL") as Int64?
         try connection.run(
@@ -116,11 +116,11 @@ package final class SQLiteStore: SyncStore {
 
     private func empty(_ body: (SQLiteRows) throws(StorageError) -> Void) throws(StorageError) {
         guard rows != nil else { throw StorageError(.shutDown, "The data on this device has been closed.") }
-        // First: if this fails, nothing has gone.
+        // First, so that if this fails, nothing has been deleted.
         try removeSetAside()
         do throws(StorageError) { if let rows { try body(rows) } } catch {
             guard error.isDamage else { throw error }
-            // The file cannot be read, so what should have stayed is lost anyway; what should go must still go.
+            // The file cannot be read, so the data to keep is lost anyway; the rest must still be deleted.
             rows = nil
             rows = try startOver(.damaged)
             try removeSetAside()
@@ -140,7 +140,7 @@ package final class SQLiteStore: SyncStore {
 }
 
 extension StorageError {
-    /// Whether the stored contents are at fault.
+    /// Whether the stored contents are damaged.
     var isDamage: Bool {
         (underlying as? SQLiteFailure)?.isDamage ?? (underlying is RecordReader.Damage)
     }

@@ -2,20 +2,20 @@ import Foundation
 import Switchyard
 import SwitchyardBytes
 
-/// Lies under the error of opening a store that somebody else has open.
+/// The underlying error if a store is already open elsewhere.
 struct StoreIsLocked: Error {}
 
-/// The files of a store in their folder, and the lock that makes it one process's own.
+/// The files of a store in their folder, and the lock that gives one process exclusive access.
 struct SQLiteStoreFiles {
     let folder: URL
 
     private var lockFile: URL { folder.appendingPathComponent("store.lock") }
     var database: URL { folder.appendingPathComponent("store.sqlite") }
-    /// Says that the contents were found to be damaged while in use, so that the next opening does not trust them.
+    /// Marks contents that were found to be damaged while in use, so that they are not trusted at the next opening.
     private var damageMark: URL { folder.appendingPathComponent("store.damaged") }
     private static let suffixes = ["", "-wal", "-shm", "-journal"]
 
-    /// Makes the folder and takes the lock.
+    /// Creates the folder and takes the lock.
     func lock() throws(StorageError) -> FileLock {
         do {
             try FileManager.default.createDirectory(
@@ -36,8 +36,8 @@ struct SQLiteStoreFiles {
         }
     }
 
-    /// Makes the database the user's alone before it is opened, also one that an earlier version has left open to others:
-    /// SQLite makes files as the process happens to, and those beside a database like the database.
+    /// Restricts the database to its user before it is opened, also one that an earlier version left readable by others:
+    /// SQLite creates files with the process's default permissions, and companion files with those of the database.
     func closeToOthers() {
         for suffix in SQLiteStoreFiles.suffixes.dropFirst() { chmod(database.path + suffix, 0o600) }
         let descriptor = open(database.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -53,7 +53,7 @@ struct SQLiteStoreFiles {
             atPath: damageMark.path, contents: nil, attributes: [.posixPermissions: 0o600])
     }
 
-    /// Deletes the user's data that was set aside. Other users' databases stay.
+    /// Deletes our own databases that were set aside. Foreign databases stay.
     func removeSetAside() throws(StorageError) {
         let reasons: [SQLiteStore.SetAside.Reason] = [.damaged, .newer]
         do {
@@ -80,7 +80,7 @@ struct SQLiteStoreFiles {
         }
         while SQLiteStoreFiles.suffixes.contains(where: { manager.fileExists(atPath: target($0).path) }) { number += 1 }
         do {
-            // The database goes last: if this is interrupted, the next opening finds it and starts over.
+            // The database is moved last: if this is interrupted, the next opening finds it and starts over.
             for suffix in SQLiteStoreFiles.suffixes.reversed() {
                 let source = database.path + suffix
                 if manager.fileExists(atPath: source) {

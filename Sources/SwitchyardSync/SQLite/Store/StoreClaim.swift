@@ -7,12 +7,12 @@ struct StoreClaim: Sendable {
     let folder: URL
     private let lock: FileLock
 
-    /// - Throws: `.localStore` when somebody else has the folder, and when it cannot be made or written to.
+    /// - Throws: `.localStore` if another client has the folder, or if it cannot be created or written to.
     init(_ folder: URL) throws(StorageError) {
         self.folder = folder
         lock = try SQLiteStoreFiles(folder: folder).lock()
     }
 
-    /// Doing it twice is fine.
+    /// You may call this twice.
     func release() { lock.release() }
 }

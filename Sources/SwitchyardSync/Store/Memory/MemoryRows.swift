@@ -10,7 +10,7 @@ final class MemoryRows: StoreRows {
     var confirmations: [StoragePath: Int] = [:]
     var documents: [StoragePath: CachedDocument] = [:]
     var pathsByCollection: [CollectionPath: Set<StoragePath>] = [:]
-    /// That of the document that was put last: its neighbours are likely to follow.
+    /// The collection of the last document put: the next one is likely in it too.
     var lastCollection: CollectionPath?
     var documentBytes: Int64 = 0
     var sequenceNumbers: [StoragePath: Int64] = [:]
@@ -22,9 +22,9 @@ final class MemoryRows: StoreRows {
 
     private var journal: [Change] = []
 
-    /// What a transaction has changed, as what undoes it.
+    /// How to undo one change of the transaction.
     private enum Change {
-        /// Documents are many, and need no closure.
+        /// Without a closure, since there are many.
         case document(StoragePath, before: CachedDocument?)
         case other(undo: () -> Void)
     }

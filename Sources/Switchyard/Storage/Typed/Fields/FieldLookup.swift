@@ -1,13 +1,13 @@
-/// Finds the field that a key path stands for: that of the property's coding key, in whatever way the type is coded.
+/// Finds the field of a key path: the one with the property's coding key, however the type is coded.
 ///
-/// Swift does not tell the coding key of a property. So the type is decoded from made-up values, once as it comes and once with
-/// one field changed: the field of the property is the one whose value it has both times. That takes some microseconds and holds in
-/// every build, since it needs neither names nor metadata.
+/// Swift does not expose the coding key of a property. So the type is decoded from made-up values, once as is and once with
+/// one field changed: the property's field is the one whose value it has both times. That takes some microseconds and works
+/// in every build, since it needs neither names nor metadata.
 ///
-/// It works for stored properties of structs, also of those inside of each other (`\.address.city`), and for ``DocumentID`` and
-/// ``ServerTimestamp``; not for computed properties, behind an optional (`\.address?.city`), or in a type that cannot be decoded
-/// from made-up values, such as one that checks a text. Then the error says so; ``FieldNaming``, or the field's name as text,
-/// takes its place.
+/// It works for stored properties of structs, also of nested ones (`\.address.city`), and for ``DocumentID`` and
+/// ``ServerTimestamp``; not for computed properties, behind an optional (`\.address?.city`), or in a type that cannot be
+/// decoded from made-up values, such as one that validates a string. Then the error says so; use ``FieldNaming``, or the
+/// field's name as text, instead.
 enum FieldLookup {
     static func field<Value: Decodable>(
         of property: PartialKeyPath<Value>, by coder: DocumentCoder
@@ -36,7 +36,7 @@ enum FieldLookup {
         return field
     }
 
-    /// The field by what the type says alone.
+    /// The field according to the type's own ``FieldNaming``.
     static func field<Value>(namedFor property: PartialKeyPath<Value>) throws(StorageError) -> FieldPath {
         if let naming = Value.self as? any FieldNaming.Type, let field = named(by: naming, property) { return field }
         throw refusal(property, "\(Value.self) is not Codable")
@@ -58,7 +58,7 @@ enum FieldLookup {
         return "This computed property of “\(type(of: property).rootType)”"
     }
 
-    /// A value decoded from made-up ones, and what they were.
+    /// A value decoded from made-up ones, and those made-up values.
     private struct Sample<Value: Decodable> {
         let value: Value
         let nodes: [FieldProbe.Node]
@@ -74,7 +74,7 @@ enum FieldLookup {
             coder.comparable(value[keyPath: property])
         }
 
-        /// Whether `property` is stored, or is that of one of this package's wrappers.
+        /// Whether `property` is stored, or belongs to one of this package's wrappers.
         func isStored(_ property: PartialKeyPath<Value>, by coder: DocumentCoder, as found: DocumentValue) -> Bool {
             if MemoryLayout<Value>.offset(of: property) != nil { return true }
             return Mirror(reflecting: value).children.contains { child in
@@ -84,7 +84,7 @@ enum FieldLookup {
     }
 }
 
-/// A property wrapper whose property is a field of its own.
+/// A property wrapper whose property is a field.
 protocol WrappedField {
     var wrappedField: Any? { get }
 }
@@ -93,7 +93,7 @@ extension DocumentID: WrappedField { var wrappedField: Any? { wrappedValue } }
 extension ServerTimestamp: WrappedField { var wrappedField: Any? { wrappedValue } }
 
 extension DocumentCoder {
-    /// `value` as that of a field; `nil` if it can be none.
+    /// `value` as a field's value; `nil` if no field can hold it.
     fileprivate func comparable(_ value: Any) -> DocumentValue? {
         guard let value = value as? any Encodable else { return nil }
         return try? self.value(of: value)

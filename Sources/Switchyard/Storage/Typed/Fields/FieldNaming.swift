@@ -1,7 +1,7 @@
-/// A type that says itself which fields its key paths stand for.
+/// A type that declares which fields its key paths stand for.
 ///
-/// Few types need it: the field of a stored property is found by its coding key. Those that are left are types with
-/// a conversion of their own, ``DocumentConvertible``, and types that refuse to be decoded from made-up values.
+/// Few types need this, since the field of a stored property is found by its coding key. It is for types with their own
+/// conversion (``DocumentConvertible``), and for types that reject made-up values.
 ///
 /// ```swift
 /// extension Order: FieldNaming {

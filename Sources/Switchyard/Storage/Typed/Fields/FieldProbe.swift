@@ -1,8 +1,8 @@
 import Foundation
 
-/// Decodes a type from made-up values, and notes what it asked for under which names.
+/// Decodes a type from made-up values, and records what it asked for under which names.
 struct FieldProbe: Decoder {
-    /// A field that was asked for.
+    /// A requested field.
     struct Node {
         let path: [String]
         let value: Any
@@ -10,7 +10,7 @@ struct FieldProbe: Decoder {
     }
 
     final class Record {
-        /// The field that has its second value, with all that is in it.
+        /// The field that has its second value, including everything in it.
         let changed: [String]?
         var nodes: [Node] = []
         init(changed: [String]?) { self.changed = changed }
@@ -19,11 +19,11 @@ struct FieldProbe: Decoder {
     let record: Record
     /// The names that lead here.
     let path: [String]
-    /// Whether what is found here is a field of its own: what is in an array is not.
+    /// Whether values here are fields; elements of an array are not.
     let isField: Bool
     let depth: Int
 
-    /// Stops types that hold themselves.
+    /// Stops types that contain themselves.
     private static let maximumDepth = 4
 
     init(_ record: Record) { self.init(record, [], isField: true, depth: 0) }
@@ -38,7 +38,7 @@ struct FieldProbe: Decoder {
     var codingPath: [any CodingKey] { path.map { CodingStep.name($0) } }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
     var isTooDeep: Bool { depth > FieldProbe.maximumDepth }
-    /// Whether the second values are asked for here.
+    /// Whether second values are used here.
     var isChanged: Bool { record.changed.map { path.starts(with: $0) } ?? false }
 
     func field(_ key: some CodingKey) -> FieldProbe {
@@ -53,7 +53,7 @@ struct FieldProbe: Decoder {
         return value
     }
 
-    /// A made-up value, noted as that of the field.
+    /// A made-up value, recorded as that of the field.
     func noted<Value: Decodable>(_ type: Value.Type) throws -> Value {
         let value = try made(type)
         if isField { record.nodes.append(Node(path: path, value: value)) }
@@ -91,7 +91,7 @@ private struct KeyedProbe<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let probe: FieldProbe
 
     var codingPath: [any CodingKey] { probe.codingPath }
-    /// Dictionaries ask; they get one entry.
+    /// Dictionaries ask for this; they get one entry.
     var allKeys: [Key] { probe.isTooDeep ? [] : [Key(stringValue: probe.isChanged ? "b" : "a")].compactMap(\.self) }
     func contains(_ key: Key) -> Bool { true }
     func decodeNil(forKey key: Key) -> Bool { probe.isTooDeep }

@@ -2,7 +2,7 @@ import Foundation
 
 /// Two different values of a type, for ``FieldProbe``.
 enum MadeUpValue {
-    /// One of a type that is known here, or that lists its values; `nil` for all others.
+    /// A value of a known type, or of one that lists its values; `nil` for all others.
     static func known(_ type: Any.Type, _ isSecond: Bool, _ path: [String]) -> Any? {
         switch type {
         case is String.Type: return path.joined(separator: "/") + (isSecond ? " 2" : " 1")
@@ -36,11 +36,11 @@ enum MadeUpValue {
         return isSecond ? Value.allCases.dropFirst().first ?? first : first
     }
 
-    /// One of an enumeration that could not be decoded, since nobody here knows its raw values; `nil` for larger types.
+    /// A value of an enumeration that could not be decoded because its raw values are unknown; `nil` for larger types.
     ///
-    /// Only types of one byte or none, of which both bit patterns are values. An enumeration numbers its cases from 0 and has at
-    /// least two of them when it takes up a byte; a structure of one byte holds a number, a Boolean or such an enumeration; a
-    /// type without any bits has one value, for nobody has a property of a type that has none.
+    /// Only for types of one byte or none, for which both bit patterns are valid values. An enumeration numbers its cases
+    /// from 0, and has at least two if it takes up a byte; a structure of one byte contains a number, a Boolean or such an
+    /// enumeration; a type of size zero has one value, since a property cannot have an uninhabited type.
     static func tiny<Value>(_ type: Value.Type, _ isSecond: Bool) -> Value? {
         switch MemoryLayout<Value>.size {
         case 0: unsafeBitCast((), to: type)
