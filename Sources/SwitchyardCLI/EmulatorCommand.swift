@@ -73,7 +73,7 @@ struct EmulatorCommand {
         var options = LocalSupabaseOptions()
         options.port = try port(given, name) ?? options.port
         options.folder = folder(given)
-        options.auth.confirmsEmails = !given.has("--confirm")
+        options.auth.autoconfirmsEmails = !given.has("--confirm")
         options.allowsEverything = given.has("--open")
         options.buckets = given["--bucket"]?.split(separator: ",").map(String.init) ?? []
         options.scripts = [DocumentSchema.sql] + (given.has("--domain") ? [DocumentSchema.domainRules] : [])

@@ -6,7 +6,7 @@ import SwitchyardWire
 /// A Firebase on this machine, for development and tests: accounts, documents with live queries, files and messages.
 ///
 /// ```swift
-/// let firebase = try await LocalFirebase()
+/// let firebase = try LocalFirebase()
 /// print(firebase.summary)
 /// ```
 ///

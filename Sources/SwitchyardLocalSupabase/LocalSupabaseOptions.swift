@@ -51,9 +51,9 @@ public struct LocalSupabaseOptions: Sendable {
         /// Whether a refresh token can be used only once.
         public var rotatesRefreshTokens = true
         /// Whether new addresses count as confirmed at once. Otherwise each gets a confirmation email.
-        public var confirmsEmails = true
+        public var autoconfirmsEmails = true
         /// The same for phone numbers that are added to an account.
-        public var confirmsPhones = false
+        public var autoconfirmsPhones = false
         /// Whether new accounts can be made.
         public var allowsSignUp = true
         public var allowsAnonymous = true

@@ -4,12 +4,16 @@ import SwitchyardSync
 
 /// A process without a past opens a large cache, and a listener gets its first snapshot out of it.
 struct ColdStartSection: BenchSection {
-    let name = "cold start"
+    var name = "cold start"
+    /// How many documents the cache has.
+    var total = 100_000
+    /// As many as a live query brings at a time.
+    private static let part = 100_000
 
     func run(_ bench: Bench) async throws {
         let folder = SyncSample.temporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
-        let total = bench.settings.count(100_000, quick: 10_000)
+        let total = bench.settings.count(total, quick: total / 10)
         try fill(folder, total)
         for (task, title, mark) in [
             ("resumed", "50 results of a query that was listened to", Figure.Mark.atMost(50)),
@@ -30,18 +34,28 @@ struct ColdStartSection: BenchSection {
         }
     }
 
-    /// Everything comes as a server would send it: a large collection, a small one, and a query that is then confirmed.
+    /// Everything comes as a server would send it: a large collection, or ranges of it; a small one; and a query that is then
+    /// confirmed.
     private func fill(_ folder: URL, _ total: Int) throws {
         let desk = try SyncDesk(SQLiteStore(folder: folder))
-        desk.feed(.listen(1, .query(Query(in: "items")), ViewOptions()))
-        desk.answer(2, (0..<total).map { SyncSample.document($0) })
-        desk.feed(.unlisten(1))
-        desk.feed(.listen(2, .query(Query(in: "few")), ViewOptions()))
-        desk.answer(4, (0..<50).map { SyncSample.document($0, in: "few") })
-        desk.feed(.unlisten(2))
-        desk.feed(.listen(3, .query(try Self.query("resumed")), ViewOptions()))
-        desk.answer(6, (0..<50).map { SyncSample.document($0) })
-        desk.feed(.unlisten(3))
+        var listeners = 0
+        func fetch(_ query: Query, _ documents: [DocumentSnapshot]) {
+            listeners += 1
+            desk.feed(.listen(listeners, .query(query), ViewOptions()))
+            desk.answer(2 * listeners, documents)
+            desk.feed(.unlisten(listeners))
+        }
+        for start in stride(from: 0, to: total, by: Self.part) {
+            let numbers = start..<min(start + Self.part, total)
+            var query = Query(in: "items")
+            if total > Self.part {
+                query = query.where("rank", .greaterThanOrEqual, .integer(Int64(numbers.lowerBound)))
+                    .where("rank", .lessThan, .integer(Int64(numbers.upperBound)))
+            }
+            fetch(query, numbers.map { SyncSample.document($0) })
+        }
+        fetch(Query(in: "few"), (0..<50).map { SyncSample.document($0, in: "few") })
+        fetch(try Self.query("resumed"), (0..<50).map { SyncSample.document($0) })
         desk.machine.close()
     }
 

@@ -13,6 +13,12 @@ struct ReplaySection: BenchSection {
             let rate = try await bench.inChild(task, rounds: bench.settings.count(5, quick: 1))
             await bench.report("\(count) queued writes, \(title)", rate, "1/s", .atLeast(5000))
         }
+        // Four times as many take four times as long if nothing looks at all of them for each.
+        let few = try await bench.inChild("few of one", rounds: bench.settings.count(5, quick: 1))
+        let many = try await bench.inChild("all of one", rounds: bench.settings.count(5, quick: 1))
+        await bench.report(
+            "\(count) queued increments of one document, time of each ÷ among \(count / 4)", few / many, "×",
+            .atMost(1.5))
         for (task, title) in [
             ("resident queue", "resident memory ÷ data, \(count) queued writes of 1 KB"),
             ("resident view", "resident memory ÷ data, a live query of \(count) of 1 KB"),
@@ -30,6 +36,8 @@ struct ReplaySection: BenchSection {
             let folder = SyncSample.temporaryFolder()
             defer { try? FileManager.default.removeItem(at: folder) }
             return try await replay(count, .folder(folder))
+        case "few of one": return try await replay(count / 4, .memory, of: Self.increment)
+        case "all of one": return try await replay(count, .memory, of: Self.increment)
         case "resident queue": return try await queueShare(count)
         case "resident view": return try viewShare(count)
         default: throw BenchFailure("no such task")
@@ -37,15 +45,23 @@ struct ReplaySection: BenchSection {
     }
 
     /// Acknowledged writes in a second.
-    private func replay(_ count: Int, _ storage: SyncStorage) async throws -> Double {
+    private func replay(
+        _ count: Int, _ storage: SyncStorage, of write: (Int) throws -> DocumentWrite = { try Self.write($0) }
+    ) async throws -> Double {
         let server = ModelServer()
         let client = SyncedStorageClient(driver: ModelDriver(server), storage: storage)
-        try await fill(client, count)
+        try await client.disableNetwork()
+        var paths = Set<StoragePath>()
+        for number in 0..<count {
+            let write = try write(number)
+            paths.insert(write.path)
+            try await client.commit(WriteBatch([write]))
+        }
         let start = ContinuousClock().now
         try await client.enableNetwork()
         try await client.waitForPendingWrites()
         let time = (ContinuousClock().now - start).inSeconds
-        guard server.documents.count == count else { throw BenchFailure("writes are missing") }
+        guard server.documents.count == paths.count else { throw BenchFailure("writes are missing") }
         await client.shutDown()
         return Double(count) / time
     }
@@ -57,6 +73,10 @@ struct ReplaySection: BenchSection {
 
     private static func write(_ number: Int, _ words: Int = 30) throws -> DocumentWrite {
         try DocumentWrite.set(SyncSample.path(number), data: SyncSample.fields(number, words: words))
+    }
+
+    private static func increment(_: Int) throws -> DocumentWrite {
+        try DocumentWrite.merge("counters/one", ["n": .increment(1)])
     }
 
     /// What 10 000 queued writes add to the process, as a share of what they write.

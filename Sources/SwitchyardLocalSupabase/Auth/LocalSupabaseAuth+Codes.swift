@@ -77,7 +77,7 @@ extension LocalSupabaseAuth {
                 try requireNewcomers(makesAccount)
                 known = try await newPerson(
                     email: email, phone: nil, nil, data: call.object("data"), signsUp: true, call)
-                if options.confirmsEmails, let person = known {
+                if options.autoconfirmsEmails, let person = known {
                     known = try await confirmEmail(of: person, isShown: false, call)
                 }
             }

@@ -91,7 +91,8 @@ extension LocalSupabaseAuth {
         for name in Self.known { external[name] = .bool(options.providers.contains(name)) }
         return [
             "external": .object(external), "disable_signup": .bool(!options.allowsSignUp),
-            "mailer_autoconfirm": .bool(options.confirmsEmails), "phone_autoconfirm": .bool(options.confirmsPhones),
+            "mailer_autoconfirm": .bool(options.autoconfirmsEmails),
+            "phone_autoconfirm": .bool(options.autoconfirmsPhones),
             "sms_provider": "local", "saml_enabled": false, "passkeys_enabled": false,
         ]
     }

@@ -36,7 +36,7 @@ extension LocalSupabaseAuth {
     ) async throws(AuthRefusal) -> ServerResponse {
         let tables = call.tables
         if let known = try await tables.person(withEmail: email) {
-            if options.confirmsEmails { throw AuthRefusal(422, "user_already_exists", "User already registered") }
+            if options.autoconfirmsEmails { throw AuthRefusal(422, "user_already_exists", "User already registered") }
             guard known.isEmailConfirmed else {
                 // The first password stays, because the owner of the mailbox may not have chosen the second.
                 try await send(.signUp, .confirmation, to: known, at: email, challenge, call)
@@ -46,7 +46,7 @@ extension LocalSupabaseAuth {
         }
         var person = try await newPerson(
             email: email, phone: nil, password, data: call.object("data"), signsUp: true, call)
-        if options.confirmsEmails {
+        if options.autoconfirmsEmails {
             person = try await confirmEmail(of: person, isShown: false, call)
             return Self.ok(try await signIn(person, by: "password", isNew: true, call))
         }
@@ -60,14 +60,14 @@ extension LocalSupabaseAuth {
         let tables = call.tables
         var person: AuthPerson
         if let known = try await tables.person(withPhone: phone) {
-            if options.confirmsPhones { throw AuthRefusal(422, "user_already_exists", "User already registered") }
+            if options.autoconfirmsPhones { throw AuthRefusal(422, "user_already_exists", "User already registered") }
             if known.isPhoneConfirmed { return Self.ok(LocalSupabaseAuth.fabricated(nil, phone: phone, call)) }
             person = known
         } else {
             person = try await newPerson(
                 email: nil, phone: phone, password, data: call.object("data"), signsUp: true, call)
         }
-        if options.confirmsPhones {
+        if options.autoconfirmsPhones {
             person = try await tables.change(person, ["phone_confirmed_at": tables.time])
             return Self.ok(try await signIn(person, by: "password", call))
         }

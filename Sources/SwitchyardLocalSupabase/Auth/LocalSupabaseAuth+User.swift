@@ -33,7 +33,7 @@ extension LocalSupabaseAuth {
         if let email, email != person.email {
             if let other = try await tables.person(withEmail: email), other.id != person.id { throw .emailTaken() }
             // A user without an address has none to lose; every other change waits for its email.
-            if options.confirmsEmails, person.isAnonymous {
+            if options.autoconfirmsEmails, person.isAnonymous {
                 person = try await changeEmail(of: person, to: email, isFirst: true, call)
             } else {
                 person = try await tables.change(
@@ -45,7 +45,7 @@ extension LocalSupabaseAuth {
             if let other = try await tables.person(withPhone: phone), other.id != person.id {
                 throw AuthRefusal(422, "phone_exists", "A user with this phone number has already been registered")
             }
-            if options.confirmsPhones {
+            if options.autoconfirmsPhones {
                 person = try await changePhone(of: person, to: phone, call)
             } else {
                 person = try await tables.change(person, ["phone_change": .string(phone)])

@@ -76,7 +76,7 @@ extension LocalSupabaseAuth {
                     $0["token_type"]?.string)
             }
             // Where addresses count as confirmed anyway, one of the two mailboxes is enough.
-            if waiting, !options.confirmsEmails {
+            if waiting, !options.autoconfirmsEmails {
                 _ = try await tables.change(person, ["email_change_confirm_status": 1])
                 return .half
             }

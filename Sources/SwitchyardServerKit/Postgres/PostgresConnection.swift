@@ -28,10 +28,11 @@ package final class PostgresConnection: Sendable {
     /// Connects as `user` without a password, as a private server is set up to allow.
     ///
     /// - Parameters:
+    ///   - patience: How long the server may take to answer.
     ///   - notified: Called on the connection's thread for what the server sends to listeners; it must not wait.
     ///   - ended: Called there once it is of no more use; it must not wait either.
     package init(
-        port: UInt16, user: String, database: String,
+        port: UInt16, user: String, database: String, patience: Duration = .seconds(10),
         notified: @escaping @Sendable (_ channel: String, _ payload: String) -> Void = { _, _ in },
         ended: @escaping @Sendable () -> Void = {}
     ) async throws(PostgresFailure) {
@@ -42,6 +43,11 @@ package final class PostgresConnection: Sendable {
             wake = try WakePipe()
         } catch {
             throw PostgresFailure(code: "08001", message: "the database cannot be reached")
+        }
+        // Whoever listens at that port may be no database, and keep silent.
+        let waiting = Task { [self] in
+            try await Task.sleep(for: patience)
+            close()
         }
         let answer = await withCheckedContinuation { continuation in
             let greeting = Unit(
@@ -54,7 +60,10 @@ package final class PostgresConnection: Sendable {
                 continuation.resume(returning: .failure(.disconnected))
             }
         }
-        if case .failure(let failure) = answer { throw failure }
+        waiting.cancel()
+        guard case .failure(let failure) = answer else { return }
+        close()
+        throw failure
     }
 
     /// Runs the statements as one transaction and answers with the result of each.
@@ -189,8 +198,11 @@ private struct PostgresCollector {
             current = PostgresResult()
         case .failure(let reason): failure = reason
         case .authentication(let kind) where kind != 0:
-            failure = PostgresFailure(
-                code: "28000", message: "the database asks for a password; set it up to trust this machine's users")
+            // The server waits for the password now, for a minute.
+            return .failure(
+                PostgresFailure(
+                    code: "28000",
+                    message: "the database asks for a password; set it up to trust this machine's users"))
         case .ready:
             defer { self = PostgresCollector() }
             return failure.map { .failure($0) } ?? .success(results)

@@ -10,7 +10,7 @@ import Testing
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct LocalSupabaseAuthTests {
     @Test func `An address that is to be confirmed signs nobody in before it is`() async throws {
-        try await SupabaseBed.with({ $0.auth.confirmsEmails = false }) { bed in
+        try await SupabaseBed.with({ $0.auth.autoconfirmsEmails = false }) { bed in
             let made = try await bed.signUp()
             #expect(made.status == 200)
             #expect(made.json["access_token"] == nil)
@@ -37,7 +37,7 @@ struct LocalSupabaseAuthTests {
     }
 
     @Test func `Who signs up with a confirmed address gets a made-up account, and nothing is made`() async throws {
-        try await SupabaseBed.with({ $0.auth.confirmsEmails = false }) { bed in
+        try await SupabaseBed.with({ $0.auth.autoconfirmsEmails = false }) { bed in
             let first = try await bed.signUp()
             let again = try await bed.signUp()
             #expect(again.json["id"] == first.json["id"])
@@ -119,7 +119,7 @@ struct LocalSupabaseAuthTests {
             let late = try await bed.auth(.post, "/verify", ["type": "email_change", "token_hash": other])
             #expect(late.status == 403)
         }
-        try await SupabaseBed.with({ $0.auth.confirmsEmails = false }) { bed in
+        try await SupabaseBed.with({ $0.auth.autoconfirmsEmails = false }) { bed in
             _ = try await bed.signUp()
             let code = try await bed.mail(to: "ann@example.com")["token_hash"] ?? ""
             let session = try await bed.auth(.post, "/verify", ["type": "email", "token_hash": code])

@@ -39,7 +39,7 @@ final class LocalSupabaseAuthHarness: AuthHarness {
 
         init(asksForConfirmation: Bool = false) async throws {
             var options = LocalSupabaseOptions()
-            options.auth.confirmsEmails = !asksForConfirmation
+            options.auth.autoconfirmsEmails = !asksForConfirmation
             options.now = { [clock] in clock.now }
             supabase = try await LocalSupabase.onSharedPostgres(options)
             // What a project supplies so that people can delete their accounts.

@@ -63,7 +63,7 @@ private struct SupabaseDomainHarness: DomainHarness {
         var options = LocalSupabaseOptions()
         options.database = postgres.place
         options.scripts = [DocumentSchema.sql, DocumentSchema.domainRules]
-        options.auth.confirmsEmails = false
+        options.auth.autoconfirmsEmails = false
         return try await LocalSupabase(options)
     }
 
