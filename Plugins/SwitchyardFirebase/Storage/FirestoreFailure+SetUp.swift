@@ -38,8 +38,18 @@ extension FirestoreFailure {
         case .unimplemented:
             "The server does not have this call\(message.isEmpty ? "." : " (\(message)).") A local server may lack what a "
                 + "project has: check hosts and emulators in Firebase's configuration."
+        case .notFound where documentName != nil: "There is no document at “\(documentName ?? "")”."
+        case .alreadyExists where documentName != nil: "There is already a document at “\(documentName ?? "")”."
         default: message.isEmpty ? "Firestore answered \(foreignStatus ?? status.name) without a reason." : message
         }
+    }
+
+    /// The document's path in texts such as `No document to update: projects/p/databases/d/documents/rooms/a`.
+    private var documentName: Substring? {
+        guard message.hasPrefix("No document to update: ") || message.hasPrefix("Document already exists: ") else {
+            return nil
+        }
+        return message.firstRange(of: "/documents/").map { message[$0.upperBound...] }
     }
 
     private static let refusedKey =

@@ -65,7 +65,7 @@ extension LocalTransaction {
         let nearest = NearestDocuments(evaluator)
         // Documents with pending writes follow below, so the cached data decides here.
         let screen = DocumentScreen(fields: evaluator.decidingFields) { data in
-            evaluator.rejects(data) || nearest?.excludes(data) == true
+            nearest?.excludes(data) == true || evaluator.rejects(data)
         } admits: { cached in
             guard overlays[cached.path] == nil, cached.state == .found, let data = cached.data,
                 evaluator.matches(cached.path, data)

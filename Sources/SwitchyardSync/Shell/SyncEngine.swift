@@ -299,11 +299,21 @@ package actor SyncEngine {
         committing?.cancel()
         collector?.cancel()
         cancelTimers()
-        (openMachine?.store ?? emptied?.store)?.close()
+        let store = openMachine?.store ?? emptied?.store
+        store?.close()
         openMachine = nil
         emptied = nil
+        if store is SQLiteStore {
+            for promise in writes.values { promise.resolve(.failure(SyncEngine.stillQueued)) }
+            writes = [:]
+        }
         failAll(StorageError(.shutDown, "The client was shut down."))
     }
+
+    private static let stillQueued = StorageError(
+        .shutDown,
+        "The client was shut down. The write stays in the queue on this device, and is sent once the provider is used again."
+    )
 
     private func cancelTimers() {
         for timer in timers.values { timer.task.cancel() }

@@ -318,6 +318,23 @@ import Testing
     }
 
     @Test(arguments: [
+        (
+            FirestoreFailure(.notFound, "No document to update: projects/p/databases/(default)/documents/rooms/a"),
+            "There is no document at “rooms/a”."
+        ),
+        (
+            FirestoreFailure(.alreadyExists, "Document already exists: projects/p/databases/d/documents/rooms/a/x/y"),
+            "There is already a document at “rooms/a/x/y”."
+        ),
+        (FirestoreFailure(.notFound, "Something else: projects/p"), "Something else: projects/p"),
+    ])
+    func `Documents that are missing or there already are named as on every provider`(
+        failure: FirestoreFailure, text: String
+    ) {
+        #expect(StorageError(failure).message == text)
+    }
+
+    @Test(arguments: [
         (400, "unavailable"), (401, "unauthenticated"), (403, "unavailable"), (404, "unavailable"),
         (408, "deadlineExceeded"), (409, "unavailable"), (413, "invalidArgument"), (429, "resourceExhausted"),
         (500, "unavailable"), (501, "unavailable"), (502, "unavailable"), (504, "deadlineExceeded"),

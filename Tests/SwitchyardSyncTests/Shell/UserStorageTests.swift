@@ -142,7 +142,7 @@ import Testing
             driver: TokenDriver(base: ModelDriver(server), auth: auth), folder: folder.url, cacheBytes: 1 << 20,
             context: ModuleContext(auth: auth))
         try await first.setDocument("rooms/a", ["n": 1])
-        try await first.setDocument("rooms/b", ["n": 2])
+        let receipt = try await first.setDocument("rooms/b", ["n": 2])
         try await eventually("a commit waits for its token") { auth.isAsked.withLock { $0 } }
         await auth.shutDown()
         try await eventually("that has come to nothing") {
@@ -151,6 +151,9 @@ import Testing
             return attempts > 0 || refused > 0
         }
         await first.shutDown()
+        let error = await #expect(throws: StorageError.self) { try await receipt.acknowledged() }
+        #expect(error?.code == .shutDown)
+        #expect(error?.message.contains("stays in the queue on this device") == true)
 
         let second = try await storage(auth, folder.url)
         #expect(try await second.refusedWrites().newest.isEmpty)

@@ -77,8 +77,8 @@ extension RecordReader {
     }
 
     mutating func skipTimestamp() throws(StorageError) {
-        _ = try unsigned()
-        _ = try unsigned()
+        try skipNumber()
+        try skipNumber()
     }
 
     private func time(
@@ -125,7 +125,7 @@ extension RecordReader {
         guard let tag = ValueTag(rawValue: try byte()) else { throw RecordReader.damage }
         switch tag {
         case .null, .no, .yes: break
-        case .integer: _ = try unsigned()
+        case .integer: try skipNumber()
         case .double: try skip(8)
         case .timestamp, .estimate: try skipTimestamp()
         case .string, .bytes, .reference: _ = try slice()

@@ -58,6 +58,10 @@ struct RecordReader {
         }
     }
 
+    mutating func skipNumber() throws(StorageError) {
+        while try byte() >= 0x80 {}
+    }
+
     mutating func integer() throws(StorageError) -> Int64 {
         let value = try unsigned()
         return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
