@@ -1,8 +1,7 @@
 import Switchyard
 
 extension [StoragePath] {
-    /// Their places in the order in which keys are filed, near enough: by the bytes of the whole, and not segment by
-    /// segment.
+    /// The indexes of the paths in approximate key order: compared by the bytes of the whole path, not segment by segment.
     var placesInKeyOrder: [Int] {
         withUnsafeBufferPointer { paths in
             paths.indices.sorted { paths[$0].rawValue.utf8Ordering(to: paths[$1].rawValue) == .before }
@@ -11,6 +10,6 @@ extension [StoragePath] {
 }
 
 extension Array {
-    /// In the order in which keys are filed.
+    /// The elements in approximate key order.
     func inKeyOrder(of path: (Element) -> StoragePath) -> [Element] { map(path).placesInKeyOrder.map { self[$0] } }
 }
