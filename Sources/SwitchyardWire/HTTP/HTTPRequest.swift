@@ -41,8 +41,8 @@ package struct HTTPRequest: Sendable {
     package var minimumSpeed = 1
 
     package var redirects: RedirectPolicy = .follow(limit: 5)
-    /// Whether compressed answers (gzip, br) are asked for and decoded. A damaged one is an error, and so is one that lacks
-    /// its end, or has anything behind it, though the message around it is whole.
+    /// Whether to request and decode compressed answers (gzip, br). A damaged one is an error, and so is one that is truncated
+    /// or has trailing bytes, even if the message around it is complete.
     package var decompresses = true
     /// Never reuses a pooled connection.
     package var usesFreshConnection = false

@@ -29,7 +29,7 @@ package struct WebSocketDecoder: Sendable {
     /// Whether a close frame or a violation has ended reading.
     private var isFinished = false
 
-    /// - Parameter role: The own role; the frames are the peer's.
+    /// - Parameter role: Our own role; the frames are the peer's.
     package init(role: WebSocketRole, limits: WebSocketLimits = WebSocketLimits()) {
         sender = role == .client ? .server : .client
         self.limits = limits

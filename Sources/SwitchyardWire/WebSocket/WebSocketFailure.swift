@@ -6,6 +6,6 @@ package enum WebSocketFailure: Error, Hashable, Sendable {
     case unanswered
     /// The connection ended without a close frame.
     case cutOff
-    /// The own close frame was not answered in time.
+    /// Our close frame was not answered in time.
     case closeUnanswered
 }

@@ -96,7 +96,7 @@ final class WebSocketInbox: Sendable {
     private static func popFirst(_ state: inout State) -> WebSocketMessage? {
         guard state.first < state.messages.count else { return nil }
         var message = WebSocketMessage.binary([])
-        swap(&message, &state.messages[state.first])  // lets go of the bytes now
+        swap(&message, &state.messages[state.first])  // releases the bytes now
         state.first += 1
         if state.first == state.messages.count {
             state.messages.removeAll(keepingCapacity: true)

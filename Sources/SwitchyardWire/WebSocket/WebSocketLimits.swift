@@ -32,5 +32,5 @@ package struct WebSocketKeepAlive: Sendable, Hashable {
     }
 }
 
-/// The own side of the connection. Clients mask what they send; servers must not.
+/// Our side of the connection. Clients mask what they send; servers must not.
 package enum WebSocketRole: Sendable, Hashable { case client, server }

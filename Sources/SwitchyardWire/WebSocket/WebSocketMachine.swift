@@ -15,7 +15,7 @@ package struct WebSocketMachine: Sendable {
 
     private enum Phase {
         case open
-        /// The own close frame is sent, and the peer's is awaited.
+        /// Our close frame is sent, and the peer's is awaited.
         case closing(until: Instant)
         /// Both close frames are sent; a client waits a while for the server to end the connection.
         case lingering(until: Instant)
@@ -119,7 +119,7 @@ package struct WebSocketMachine: Sendable {
         for event in decoded { take(event, at: now, into: &events) }
         decoded.removeAll(keepingCapacity: true)
         if let violation {
-            // In the closing phase the own close frame is already sent; a second one is not allowed.
+            // In the closing phase our close frame is already sent; a second one is not allowed.
             if isOpen { encoder.append(violation.close, to: &output) }
             phase = .done(until: now + keepAlive.closeWithin)
             events.append(.failed(.violation(violation)))
