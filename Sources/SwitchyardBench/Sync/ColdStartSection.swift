@@ -2,7 +2,7 @@ import Foundation
 import Switchyard
 import SwitchyardSync
 
-/// A process without a past opens a large cache, and a listener gets its first snapshot out of it.
+/// The time in which a new process opens a large cache and a listener gets its first snapshot from it.
 struct ColdStartSection: BenchSection {
     let name = "cold start"
 
@@ -30,7 +30,7 @@ struct ColdStartSection: BenchSection {
         }
     }
 
-    /// Everything comes as a server would send it: a large collection, a small one, and a query that is then confirmed.
+    /// Fills the cache through the engine: a large collection, a small one, and a query that is then confirmed.
     private func fill(_ folder: URL, _ total: Int) throws {
         let desk = try SyncDesk(SQLiteStore(folder: folder))
         desk.feed(.listen(1, .query(Query(in: "items")), ViewOptions()))
@@ -45,7 +45,7 @@ struct ColdStartSection: BenchSection {
         desk.machine.close()
     }
 
-    /// Milliseconds from nothing to the first snapshot.
+    /// Milliseconds until the first snapshot.
     func runChild(_ task: String, _ settings: BenchSettings) async throws -> Double {
         guard let colon = task.firstIndex(of: ":") else { throw BenchFailure("no folder") }
         let folder = URL(fileURLWithPath: String(task[task.index(after: colon)...]), isDirectory: true)

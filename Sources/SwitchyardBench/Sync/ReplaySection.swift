@@ -3,7 +3,7 @@ import Switchyard
 import SwitchyardSync
 import SwitchyardSyncReference
 
-/// A queue that grew without a connection, sent in order once there is one; and what the engine holds in memory meanwhile.
+/// A queue that has grown offline and is then sent in order; and the engine's memory meanwhile.
 struct ReplaySection: BenchSection {
     let name = "replay"
 
@@ -36,7 +36,7 @@ struct ReplaySection: BenchSection {
         }
     }
 
-    /// Acknowledged writes in a second.
+    /// Acknowledged writes per second.
     private func replay(_ count: Int, _ storage: SyncStorage) async throws -> Double {
         let server = ModelServer()
         let client = SyncedStorageClient(driver: ModelDriver(server), storage: storage)
@@ -59,7 +59,7 @@ struct ReplaySection: BenchSection {
         try DocumentWrite.set(SyncSample.path(number), data: SyncSample.fields(number, words: words))
     }
 
-    /// What 10 000 queued writes add to the process, as a share of what they write.
+    /// The memory for 10 000 queued writes, as a share of their contents.
     private func queueShare(_ count: Int) async throws -> Double {
         let client = SyncedStorageClient(driver: SilentDriver())
         try await client.disableNetwork()
@@ -71,7 +71,7 @@ struct ReplaySection: BenchSection {
         return share
     }
 
-    /// What a listener of 10 000 documents adds to the process, cache in memory included.
+    /// The memory for a listener of 10 000 documents, including the cache in memory.
     private func viewShare(_ count: Int) throws -> Double {
         let desk = try SyncDesk(MemoryStore())
         desk.feed(.listen(1, .query(Query(in: "items")), ViewOptions()))
@@ -85,7 +85,7 @@ struct ReplaySection: BenchSection {
         return share
     }
 
-    /// Words that make a document of about a kilobyte.
+    /// The number of words that makes a document of about a kilobyte.
     private static let large = 180
 
     private static func document(_ number: Int) -> DocumentSnapshot {

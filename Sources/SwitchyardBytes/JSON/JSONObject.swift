@@ -84,7 +84,7 @@ struct ExactKey: Hashable {
     }
 
     static func areEqual(_ a: String, _ b: String) -> Bool {
-        // Different strings usually have different bytes, and for short ones that takes only a comparison of two words.
+        // Unequal strings have different bytes, and for short ones this comparison takes only two words.
         a.utf8.count == b.utf8.count && a == b && a.utf8.elementsEqual(b.utf8)
     }
 }
