@@ -11,7 +11,7 @@ enum Usage {
     /// The peak resident memory. It only grows during a process, so ask in a child (`Bench.inChild`).
     static var peakResidentBytes: Int {
         #if os(Linux) || os(Android)
-            // Not `ru_maxrss`, which a child inherits from its parent there.
+            // Not `ru_maxrss`, which a child inherits from its parent on this system.
             guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
                 let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),
                 let kilobytes = line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Int($0) })

@@ -5,7 +5,6 @@ final class ChildServer: @unchecked Sendable {
     // `@unchecked Sendable`: `port` and `details` are immutable. `process` and `input` are constants whose objects are not
     // shared; only `init` and `stop` use them, and a section calls `stop` once, after everything that has used the server has
     // returned.
-    // `stop` use them; a section calls `stop` once, when everything that has used the server has returned.
 
     let port: Int
     /// What the server prints besides its port.
