@@ -7,8 +7,8 @@ import Synchronization
 
 /// The calls of one upload: multipart for contents that fit into one request, the resumable protocol for all others.
 final class FirebaseUploadDriver: UploadDriver {
-    /// The server's own part size, and the largest one of the vendor's web client. Files are sent from disk; parts of streams
-    /// are kept in memory.
+    /// The server's granularity of parts, and the largest part size of the vendor's web client. Files are sent from disk; parts
+    /// of streams are kept in memory.
     static let policy = TransferPolicy(
         firstPart: 256 << 10, largestPart: 16 << 20, largestStreamPart: 4 << 20, wholeLimit: 256 << 10)
 

@@ -12,8 +12,8 @@ enum FirestoreFolder {
         return "documents-\(Hex.encode(name.prefix(8)))"
     }
 
-    /// Also takes over the folder of an earlier version, whose name was the same for all databases. It goes to the first
-    /// database on real servers that is opened.
+    /// The folder, created if needed. It takes over the folder of an earlier version, whose name was the same for all databases
+    /// and which goes to the first database on real servers that is opened.
     static func make(_ surroundings: FirebaseSurroundings) throws(InfrastructureError) -> URL? {
         let name = name(surroundings.configuration, surroundings.endpoints)
         guard let place = surroundings.context.place(of: name) else { return nil }

@@ -9,7 +9,7 @@ import SwitchyardWire
 /// accounts. Looking up an address costs a server-side table search and a request. Lists contain neither the second factors of
 /// accounts nor the identities that their `app_metadata` does not name.
 ///
-/// Only a new password ends a user's sessions. Custom tokens do not exist. Of the hashes in ``PasswordHash``, the service
+/// Only a new password ends a user's sessions. Custom tokens are not supported. Of the hashes in ``PasswordHash``, the service
 /// supports all but PBKDF2.
 struct SupabaseAdminClient: AdminClient {
     let provider: InfrastructureProvider = .supabase

@@ -4,7 +4,7 @@ import SwitchyardServerKit
 
 /// The rows of buckets.
 extension StorageRows {
-    /// The bucket's settings that the service itself needs, whoever the caller is.
+    /// The bucket's settings that the service itself needs, independent of the caller.
     func bucket(_ id: String) async throws(SupabaseStorageFailure) -> StorageBucket {
         let found = try await bucket(id, as: .service)
         guard let bucket = StorageBucket(found?.text()) else { throw .noSuchBucket }

@@ -136,7 +136,7 @@ package final class WebSocketSession: RawConnectionHandler, @unchecked Sendable 
 
     package func connected(_ connection: any RawConnection) {
         shared.withLock { $0.connection = connection }
-        flush(on: connection)  // What was queued before there was anybody to wake.
+        flush(on: connection)  // What was queued before there was a connection to wake.
         schedule()
     }
 
