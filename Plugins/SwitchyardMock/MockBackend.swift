@@ -2,8 +2,9 @@ public import Foundation
 public import Switchyard
 import Synchronization
 
-/// The server of one project: documents, accounts, files and messages. Clients with the same backend are devices of the same
-/// project; different backends are independent.
+/// The server of one project: documents, accounts, files and messages.
+///
+/// Clients with the same backend are devices of the same project; different backends are independent.
 ///
 /// It is kept in memory, or in a folder. With a folder, each change is on disk when its call returns. A folder can be used by
 /// one backend in one process at a time, until ``close()`` or the end of the backend.

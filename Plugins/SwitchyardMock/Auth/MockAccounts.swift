@@ -3,8 +3,9 @@ public import Switchyard
 import SwitchyardBytes
 import Synchronization
 
-/// The accounts on a project's server. It also simulates what happens outside the app: reading emails, filling in pages, and
-/// changes by an administrator.
+/// The accounts on a project's server.
+///
+/// It also simulates what happens outside the app: reading emails, filling in pages, and changes by an administrator.
 ///
 /// ```swift
 /// try await auth.sendPasswordReset(to: "alice@example.com")

@@ -2,8 +2,9 @@ public import Foundation
 public import Switchyard
 import SwitchyardProviderKit
 
-/// Files in memory, in the ``MockFiles`` of a backend. They are transferred in parts, so that progress, pauses and
-/// interruptions are visible.
+/// Files in memory, in the ``MockFiles`` of a backend.
+///
+/// They are transferred in parts, so that progress, pauses and interruptions are visible.
 ///
 /// Transfers use the same engine as every provider, but without retries, so that the app under test sees each scripted failure.
 /// A file upload that failed temporarily can be resumed.

@@ -12,8 +12,9 @@ extension MockStorageClient {
         capabilities: StorageCapabilities = .all
     ) { self.init(backend, network: network, capabilities: capabilities, MockDevice(), Surroundings()) }
 
-    /// Creates a device whose queue of writes and cache are stored in the backend's folder under `name`. Without a folder,
-    /// nothing is stored.
+    /// Creates a device whose queue of writes and cache are stored in the backend's folder under `name`.
+    ///
+    /// Without a folder, nothing is stored.
     ///
     /// Stored writes are sent again. The cache is stored when the device goes offline or is shut down.
     ///

@@ -4,8 +4,9 @@ import SwitchyardBytes
 import SwitchyardProviderKit
 import SwitchyardWire
 
-/// Messages over the project's realtime service. Topics and installations are private channels there, and a running app
-/// receives what is sent while it is connected.
+/// Messages over the project's realtime service.
+///
+/// Topics and installations are private channels there, and a running app receives what is sent while it is connected.
 ///
 /// ``token()`` registers the installation in the project's database for the signed-in user, together with the platform's push
 /// token if one was set. To reach an app that is not running, the project needs a platform's push service and a function that
@@ -50,8 +51,9 @@ public final class SupabaseMessagingAdapter: MessagingClient {
 
     public var permission: MessagingPermission { get async { await registrar.permission } }
 
-    /// Messages to a running app need no permission. For pushes, the platform's own dialog asks, and the app calls this when it
-    /// has been answered.
+    /// Messages to a running app need no permission.
+    ///
+    /// For pushes, the platform's own dialog asks, and the app calls this when it has been answered.
     public func requestPermission() async throws(MessagingError) -> MessagingPermission {
         try hub.checkOpen()
         return await registrar.requestPermission()

@@ -18,8 +18,9 @@ public enum DocumentSchema {
         return (["begin;", guardStatement] + files + [versionStatement, "commit;", ""]).joined(separator: "\n")
     }
 
-    /// The same SQL, followed by a query for missing parts, with the statements to run and the role that may run each. An empty
-    /// result means that everything is installed.
+    /// The same SQL, followed by a query for missing parts, with the statements to run and the role that may run each.
+    ///
+    /// An empty result means that everything is installed.
     ///
     /// - Parameter domain: Whether to include ``domainRules``.
     public static func installation(domain: Bool = false) -> String {

@@ -1,8 +1,9 @@
 import Switchyard
 import SwitchyardBytes
 
-/// Why a project cannot use a valid token of another provider. It is the underlying error of the call's error, which has the
-/// same text.
+/// Why a project cannot use a valid token of another provider.
+///
+/// It is the underlying error of the call's error, which has the same text.
 public enum SupabaseTokenProblem: Error, Sendable, Hashable {
     /// It is not a JSON web token; a project accepts nothing else.
     case noWebToken

@@ -1,8 +1,9 @@
 public import Switchyard
 import SwitchyardSync
 
-/// Documents in a project's database: each operation calls one function there. It has a cache and a queue of writes on this
-/// device.
+/// Documents in a project's database: each operation calls one function there.
+///
+/// It has a cache and a queue of writes on this device.
 ///
 /// Each signed-in user has a separate queue of writes. Data of one user is never sent with the token of another.
 public final class SupabaseStorageAdapter: StorageLayer {
